@@ -1,0 +1,38 @@
+// The one interface in front of every datastore: list in pages, watch from a revision, and write with compare-and-swap.
+// Implementations: kubernetes/, etcd/, directory/, memory/. Followers (follow.ts) turn list + watch into a stream that
+// survives faults; syncers read only that.
+import type { Kind } from "../model/index.ts";
+
+/** Opaque: only ever handed back to the datastore it came from. Never a number, never compared by size. */
+export type Revision = string & { readonly revision: unique symbol };
+
+export type ObjectId = { readonly namespace: string; readonly name: string };
+
+/** An object as stored: parsed JSON, whose shape nobody has checked yet. */
+export type StoredObject = { readonly id: ObjectId; readonly revision: Revision; readonly value: unknown };
+
+export type ListPage = {
+  readonly items: readonly StoredObject[];
+  /** The revision of the whole list, the same on every page: where a watch goes on. */
+  readonly revision: Revision;
+};
+
+export type WatchEvent =
+  | { readonly is: "set"; readonly object: StoredObject }
+  | { readonly is: "delete"; readonly id: ObjectId; readonly revision: Revision }
+  | { readonly is: "bookmark"; readonly revision: Revision };
+
+export type Flavour = "kubernetes" | "etcdv3";
+
+export type Datastore = AsyncDisposable & {
+  /** Which set of conversions its objects need. A directory or memory datastore holds kubernetes objects. */
+  readonly flavour: Flavour;
+  list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncIterable<ListPage>;
+  /** Ends normally when the server ends the stream; throws DatastoreError for everything else. */
+  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<WatchEvent>;
+  get(kind: Kind, id: ObjectId, options?: { signal?: AbortSignal }): Promise<StoredObject | undefined>;
+  create(kind: Kind, value: unknown, options?: { signal?: AbortSignal }): Promise<StoredObject>;
+  /** Fails with "conflict" unless the stored object still has this revision. */
+  update(kind: Kind, object: StoredObject, options?: { signal?: AbortSignal }): Promise<StoredObject>;
+  delete(kind: Kind, id: ObjectId, options?: { revision?: Revision; signal?: AbortSignal }): Promise<void>;
+};

@@ -1,0 +1,13 @@
+// The log as an argument: an event in plain words plus fields. observe/ has the implementation that writes lines;
+// everything below it takes this type and cannot tell where lines go.
+export type LogFields = { readonly [name: string]: unknown };
+
+export type Log = {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+};
+
+const drop = () => undefined;
+export const silentLog: Log = { debug: drop, info: drop, warn: drop, error: drop };

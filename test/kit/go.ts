@@ -1,0 +1,80 @@
+// Builds the Go programs of test/peers into a cache outside git, once per content of their sources.
+// Where Go is missing, or the modules cannot be had, the answer is the reason, and the tests that need the peer are
+// skipped with it by name.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export type GoPeer = { path: string; missing?: undefined } | { path?: undefined; missing: string };
+
+/** Where built peers are kept between runs. */
+export const peerCache = resolve(
+  process.env.CATTAIL_PEER_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "cattail", "peers"),
+);
+
+/** The program built from the Go module in `folder` (relative to the repository root), or why there is none. */
+export async function goPeer(folder: string, options: { buildMinutes?: number } = {}): Promise<GoPeer> {
+  let goVersion: string;
+  try {
+    goVersion = (await run("go", ["version"])).stdout.trim();
+  } catch {
+    return { missing: "Go is not installed" };
+  }
+  const sources = globSync(`${folder}/**/*.{go,mod,sum}`).sort();
+  if (sources.length === 0) throw new Error(`${folder} holds no Go sources`);
+  const hash = createHash("sha256").update(goVersion);
+  for (const source of sources) hash.update(source).update(readFileSync(source));
+  const name = folder.split("/").at(-1) ?? folder;
+  const path = join(peerCache, `${name}-${hash.digest("hex").slice(0, 16)}`);
+  if (existsSync(path)) return { path };
+  return withLock(`${path}.lock`, async () => {
+    if (existsSync(path)) return { path };
+    console.log(`building ${folder} with ${goVersion} (kept in ${peerCache} afterwards)`);
+    try {
+      const options_ = {
+        cwd: folder,
+        timeout: (options.buildMinutes ?? 10) * 60_000,
+        env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOTOOLCHAIN: "local" },
+        maxBuffer: 1 << 26,
+      };
+      await run("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", `${path}.part`, "."], options_);
+      renameSync(`${path}.part`, path);
+      return { path };
+    } catch (error) {
+      const detail = (error as { stderr?: string }).stderr?.trim().split("\n").slice(-3).join("; ") ?? String(error);
+      // A machine without the module proxy cannot build; sources that do not compile are a failure of ours.
+      if (/dial tcp|no such host|connection refused|i\/o timeout|proxyconnect|410 Gone|404 Not Found/.test(detail)) {
+        return { missing: `its Go modules cannot be fetched (${detail})` };
+      }
+      throw new Error(`go build in ${folder} failed: ${detail}`, { cause: error });
+    }
+  });
+}
+
+// Test files run in processes of their own, so the lock is a directory: making one is atomic everywhere.
+async function withLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  mkdirSync(peerCache, { recursive: true });
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      // A build that was killed leaves its lock behind; no build takes this long.
+      const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+      if (ageMs > 30 * 60_000) rmdirSync(lock);
+      await sleep(500);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmdirSync(lock);
+  }
+}

@@ -1,0 +1,83 @@
+// Runs the checks and the tests, and closes with one line that counts them: `N passed, N failed, N skipped`.
+//   node tools/run-tests.ts [--quick] [PATTERN ...]
+// --quick leaves out what needs a peer, a process or more than a moment (test/system, test/peers, test/fuzz).
+// A PATTERN runs only the test files whose path contains it, without the checks.
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { run } from "node:test";
+import { runStep, type Step, steps } from "./steps.ts";
+
+type Tally = { passed: number; failed: string[]; skipped: string[] };
+
+const isQuick = process.argv.includes("--quick");
+const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const tally: Tally = { passed: 0, failed: [], skipped: [] };
+
+if (patterns.length === 0) for (const step of steps) tallyStep(step);
+
+// Files in test/alone/ measure memory, descriptors or the machine's ports, so nothing else may run beside them.
+const files = testFiles();
+const together = files.filter((file) => !file.startsWith("test/alone/"));
+const alone = files.filter((file) => file.startsWith("test/alone/"));
+console.log(`\n> node --test (${files.length} files)`);
+await runFiles(together, Math.max(2, availableParallelism()));
+await runFiles(alone, 1);
+if (files.length === 0) tally.failed.push("no test files found: is this the repository root?");
+
+if (tally.skipped.length > 0) console.log(`\nskipped:\n${tally.skipped.map((line) => `  ${line}`).join("\n")}`);
+if (tally.failed.length > 0) console.log(`\nfailed:\n${tally.failed.map((line) => `  ${line}`).join("\n")}`);
+console.log(`\n${tally.passed} passed, ${tally.failed.length} failed, ${tally.skipped.length} skipped`);
+process.exit(tally.failed.length === 0 ? 0 : 1);
+
+function tallyStep(step: Step): void {
+  if (runStep(step)) tally.passed += 1;
+  else tally.failed.push(step.name);
+}
+
+function testFiles(): string[] {
+  const found = [
+    ...globSync("src/**/*.test.ts"),
+    ...globSync("test/**/*.test.ts"),
+    ...globSync("tools/**/*.test.ts"),
+  ].sort();
+  if (patterns.length > 0) return found.filter((file) => patterns.some((pattern) => file.includes(pattern)));
+  if (isQuick) return found.filter((file) => !/^test\/(system|peers|fuzz|alone)\//.test(file));
+  return found;
+}
+
+async function runFiles(batch: string[], concurrency: number): Promise<void> {
+  if (batch.length === 0) return;
+  for await (const { type, data } of run({ files: batch, concurrency, timeout: 900_000 })) {
+    if (type === "test:stdout" || type === "test:stderr") process.stdout.write((data as { message: string }).message);
+    if (type !== "test:pass" && type !== "test:fail") continue;
+    const result = data as TestResult;
+    // A suite, or the file itself, is only the sum of its tests; counting it too would count them twice. A file that
+    // fails by itself (it does not parse, it exits early) has no failing test to speak for it, so it is kept.
+    const isSum = result.details.type === "suite" || result.file === undefined || result.name === result.file;
+    const name = `${result.file?.replace(`${process.cwd()}/`, "") ?? ""}: ${result.name}`;
+    if (type === "test:fail") {
+      if (!isSum || result.details.error?.failureType !== "subtestsFailed") reportFailure(name, result);
+    } else if (isSum) {
+    } else if (result.skip !== undefined)
+      tally.skipped.push(`${name} (${result.skip === true ? "no reason given" : result.skip})`);
+    else reportPass(name, result);
+  }
+}
+
+type TestResult = {
+  name: string;
+  file?: string;
+  skip?: string | boolean;
+  details: { type?: string; duration_ms: number; error?: Error & { failureType?: string } };
+};
+
+function reportPass(name: string, result: TestResult): void {
+  tally.passed += 1;
+  console.log(`ok      ${name} (${result.details.duration_ms.toFixed(0)} ms)`);
+}
+
+function reportFailure(name: string, result: TestResult): void {
+  tally.failed.push(name);
+  const error = result.details.error;
+  console.log(`FAILED  ${name}\n${error?.cause instanceof Error ? error.cause.stack : (error?.stack ?? error)}`);
+}
