@@ -1,0 +1,11 @@
+// List and watch behind one interface, and the followers that make a stream of them which survives faults.
+export type {
+  Datastore,
+  Flavour,
+  ListPage,
+  ObjectId,
+  Revision,
+  StoredObject,
+  WatchEvent,
+} from "./datastore.ts";
+export type { FollowEvent } from "./follow-event.ts";
