@@ -8,4 +8,11 @@ export type {
   StoredObject,
   WatchEvent,
 } from "./datastore.ts";
+export {
+  DatastoreError,
+  type DatastoreErrorCode,
+  type DatastoreErrorOptions,
+  datastoreErrorCodes,
+  isDatastoreError,
+} from "./errors.ts";
 export type { FollowEvent } from "./follow-event.ts";
