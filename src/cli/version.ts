@@ -1,0 +1,26 @@
+// `cattail version`: what this is, and what it can say to a client.
+import { Command } from "commander";
+import { build } from "./build.ts";
+
+export function versionCommand(): Command {
+  return new Command("version")
+    .description("print version, commit and protocol features")
+    .option("-o, --output <format>", "text or json", "text")
+    .action((options: { output: string }) => {
+      const features = {
+        syncers: ["felix", "bgp", "tunnel-ip-allocation", "node-status"],
+        compression: ["snappy", "zstd"],
+        policyKeys: ["modern", "legacy"],
+        decoderRestart: true,
+      };
+      if (options.output === "json") console.log(JSON.stringify({ ...build(), ...features }));
+      else {
+        console.log(`Version:     ${build().version}`);
+        console.log(`Git commit:  ${build().commit}`);
+        console.log(`Node:        ${process.versions.node}`);
+        console.log(`Syncers:     ${features.syncers.join(", ")}`);
+        console.log(`Compression: ${features.compression.join(", ")} (or none)`);
+        console.log(`Policy keys: ${features.policyKeys.join(", ")}`);
+      }
+    });
+}

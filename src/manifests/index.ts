@@ -1,0 +1,22 @@
+// The YAML of an installation as values: pure, from the table of kinds, the schemas and a few options.
+import { namespaceManifests } from "./namespace.ts";
+import type { InstallOptions, Manifest } from "./options.ts";
+import { rbacManifests } from "./rbac.ts";
+import { serviceMonitor, workloadManifests } from "./workload.ts";
+
+export { type CertificateSource, defaultInstallOptions, type InstallOptions, type Manifest } from "./options.ts";
+export { followRules, initialiseRules, type PolicyRule } from "./rbac.ts";
+
+export const manifestSets = ["typha", "rbac", "crds", "all"] as const;
+export type ManifestSet = (typeof manifestSets)[number];
+
+/** In the order in which they have to be applied. */
+export function manifests(set: ManifestSet, options: InstallOptions & { serviceMonitor: boolean }): Manifest[] {
+  const has = (part: ManifestSet) => set === part || set === "all";
+  return [
+    ...(has("rbac") || has("typha") ? namespaceManifests(options) : []),
+    ...(has("rbac") ? rbacManifests(options) : []),
+    ...(has("typha") ? workloadManifests(options) : []),
+    ...(has("typha") && options.serviceMonitor ? [serviceMonitor(options)] : []),
+  ];
+}
