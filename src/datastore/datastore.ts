@@ -9,7 +9,13 @@ export type Revision = string & { readonly revision: unique symbol };
 export type ObjectId = { readonly namespace: string; readonly name: string };
 
 /** An object as stored: parsed JSON, whose shape nobody has checked yet. */
-export type StoredObject = { readonly id: ObjectId; readonly revision: Revision; readonly value: unknown };
+export type StoredObject = {
+  readonly id: ObjectId;
+  readonly revision: Revision;
+  readonly value: unknown;
+  /** Why `value` is undefined: what is stored under this id cannot be read (not JSON, too deep). Invalid, not absent. */
+  readonly problem?: string;
+};
 
 export type ListPage = {
   readonly items: readonly StoredObject[];
@@ -31,7 +37,8 @@ export type Datastore = AsyncDisposable & {
   /** Ends normally when the server ends the stream; throws DatastoreError for everything else. */
   watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<WatchEvent>;
   get(kind: Kind, id: ObjectId, options?: { signal?: AbortSignal }): Promise<StoredObject | undefined>;
-  create(kind: Kind, value: unknown, options?: { signal?: AbortSignal }): Promise<StoredObject>;
+  /** The id is for kinds whose stored value does not name itself: etcd's block affinities. Elsewhere the value says it. */
+  create(kind: Kind, value: unknown, options?: { id?: ObjectId; signal?: AbortSignal }): Promise<StoredObject>;
   /** Fails with "conflict" unless the stored object still has this revision. */
   update(kind: Kind, object: StoredObject, options?: { signal?: AbortSignal }): Promise<StoredObject>;
   delete(kind: Kind, id: ObjectId, options?: { revision?: Revision; signal?: AbortSignal }): Promise<void>;
