@@ -16,3 +16,9 @@ export {
   isDatastoreError,
 } from "./errors.ts";
 export type { FollowEvent } from "./follow-event.ts";
+export {
+  createMemoryDatastore,
+  type MemoryDatastore,
+  type MemoryDatastoreOptions,
+  type MemoryStep,
+} from "./memory/memory-datastore.ts";

@@ -1,0 +1,40 @@
+// What an object is called, read from the object itself: metadata.name, and metadata.namespace where its kind has one.
+import { type Kind, kindInfo } from "../model/index.ts";
+import type { ObjectId } from "./datastore.ts";
+import { DatastoreError } from "./errors.ts";
+
+export type JsonObject = { readonly [field: string]: unknown };
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object's metadata, empty where it has none. */
+export function metadataOf(value: unknown): JsonObject {
+  const metadata = isJsonObject(value) ? value.metadata : undefined;
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+/** Throws "invalid" for an object that does not say its name, or says what cannot be one. */
+export function identify(kind: Kind, value: unknown, options: { defaultNamespace?: string } = {}): ObjectId {
+  const { name, namespace = options.defaultNamespace } = metadataOf(value);
+  if (!isName(name)) throw new DatastoreError("invalid", `${kind}: metadata.name ${shown(name)} is not a name`);
+  if (!kindInfo(kind).namespaced) return { namespace: "", name };
+  if (!isName(namespace)) {
+    throw new DatastoreError("invalid", `${kind} ${name}: metadata.namespace ${shown(namespace)} is not a name`);
+  }
+  return { namespace, name };
+}
+
+/** One text per id: no name and no namespace holds a NUL, so no two ids share one. */
+export function idText(id: ObjectId): string {
+  return `${id.namespace}\u0000${id.name}`;
+}
+
+function isName(text: unknown): text is string {
+  return typeof text === "string" && text !== "" && !text.includes("/") && !text.includes("\u0000");
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `(${typeof value})`;
+}
