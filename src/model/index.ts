@@ -33,8 +33,60 @@ export {
   parseCidrOrIp,
   parseIp,
 } from "./ip.ts";
+export {
+  escapeName,
+  type Key,
+  keyToPath,
+  type PolicyKey,
+  type PolicyKind,
+  policyKinds,
+  type ResourceKey,
+  unescapeName,
+} from "./keys.ts";
 export { type Kind, type KindInfo, type KubernetesSource, kindInfo, kindNames, kinds } from "./kinds.ts";
 export { parseJson } from "./parse-json.ts";
+export { pathToKey } from "./path-to-key.ts";
+export {
+  booleanAt,
+  cleanJson,
+  FieldError,
+  type IntegerRange,
+  int32,
+  int64,
+  integerAt,
+  isRecord,
+  type JsonRecord,
+  join,
+  listAt,
+  maxJsonDepth,
+  member,
+  numberAt,
+  recordAt,
+  recordOf,
+  type StringMap,
+  stringAt,
+  stringListAt,
+  stringMapAt,
+  uint16,
+  uint32,
+} from "./read-json.ts";
+export {
+  type ResourceKind,
+  type ResourceKindInfo,
+  resourceKindInfo,
+  resourceKindOfPlural,
+  resourceKinds,
+} from "./resource-kinds.ts";
+export {
+  evaluateSelector,
+  type Labels,
+  type ParsedSelector,
+  parseSelector,
+  prefixSelector,
+  printSelector,
+  type Selector,
+  selectorProblem,
+} from "./selector.ts";
 export {
   type KvUpdate,
   type SyncerBatch,

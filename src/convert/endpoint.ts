@@ -1,0 +1,122 @@
+// The workload endpoint as Felix reads it: its JSON, its path and its validation. Pods (pod.ts) and stored endpoints
+// (workload-endpoint.ts) both end here. Written by hand rather than by a go-json table, because of 150,000 pods at once
+// (bench/convert); endpoint.test.ts holds it to the table.
+import { compareUtf8, escapeName, writeGoString } from "../model/index.ts";
+import type { Warning } from "./converted.ts";
+
+export type EndpointPort = {
+  readonly name: string;
+  /** A lower-case name, or a number. */
+  readonly protocol: string | number;
+  readonly port: number;
+};
+export type Nat = { readonly internalIp: string; readonly externalIp: string };
+
+/** Addresses are canonical texts; the maps are JSON already. */
+export type Endpoint = {
+  readonly name: string;
+  readonly mac: string | undefined;
+  readonly profileIds: readonly string[];
+  readonly ipv4Nets: readonly string[];
+  readonly ipv6Nets: readonly string[];
+  readonly ipv4Nats: readonly Nat[];
+  readonly ipv6Nats: readonly Nat[];
+  readonly labels: string;
+  readonly ipv4Gateway: string | undefined;
+  readonly ipv6Gateway: string | undefined;
+  readonly ports: readonly EndpointPort[];
+  readonly generateName: string;
+  readonly allowedSources: readonly string[];
+  readonly annotations: string | undefined;
+  readonly qosControls: string | undefined;
+};
+
+export function writeEndpoint(endpoint: Endpoint): string {
+  let text = `{"state":"active","name":${writeGoString(endpoint.name)},"active_instance_id":"","mac":`;
+  text += endpoint.mac === undefined ? "null" : `"${endpoint.mac}"`;
+  text += `,"profile_ids":${writeList(endpoint.profileIds, writeGoString)}`;
+  text += `,"ipv4_nets":${writeList(endpoint.ipv4Nets, quote)},"ipv6_nets":${writeList(endpoint.ipv6Nets, quote)}`;
+  if (endpoint.ipv4Nats.length > 0) text += `,"ipv4_nat":${writeList(endpoint.ipv4Nats, writeNat)}`;
+  if (endpoint.ipv6Nats.length > 0) text += `,"ipv6_nat":${writeList(endpoint.ipv6Nats, writeNat)}`;
+  text += `,"labels":${endpoint.labels}`;
+  if (endpoint.ipv4Gateway !== undefined) text += `,"ipv4_gateway":"${endpoint.ipv4Gateway}"`;
+  if (endpoint.ipv6Gateway !== undefined) text += `,"ipv6_gateway":"${endpoint.ipv6Gateway}"`;
+  if (endpoint.ports.length > 0) text += `,"ports":${writeList(endpoint.ports, writePort)}`;
+  if (endpoint.generateName !== "") text += `,"generate_name":${writeGoString(endpoint.generateName)}`;
+  if (endpoint.allowedSources.length > 0) {
+    text += `,"allow_spoofed_source_ips":${writeList(endpoint.allowedSources, quote)}`;
+  }
+  if (endpoint.annotations !== undefined) text += `,"annotations":${endpoint.annotations}`;
+  if (endpoint.qosControls !== undefined) text += `,"qosControls":${endpoint.qosControls}`;
+  return `${text}}`;
+}
+
+export type EndpointId = { hostname: string; orchestrator: string; workload: string; endpoint: string };
+
+/** keyToPath for this one key, without its detours; undefined: a part is missing. */
+export function endpointPath({ hostname, orchestrator, workload, endpoint }: EndpointId): string | undefined {
+  if (hostname === "" || orchestrator === "" || workload === "" || endpoint === "") return undefined;
+  const root = `/calico/v1/host/${hostname}/workload/${escapeName(orchestrator)}`;
+  return `${root}/${escapeName(workload)}/endpoint/${escapeName(endpoint)}`;
+}
+
+const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
+
+/** What the validation filter rejects in an endpoint; undefined: it is good. */
+export function endpointProblem(endpoint: Endpoint): Warning | undefined {
+  if (endpoint.name === "") return { field: "spec.interfaceName", rule: "must not be empty", effect: "deleted" };
+  for (const { name, protocol, port } of endpoint.ports) {
+    const field = `spec.ports[${name}]`;
+    if (!portName.test(name)) {
+      return { field, rule: "the name must be 1 to 128 letters, digits, _ . or -", effect: "deleted" };
+    }
+    if (port === 0) return { field, rule: "the port must be from 1 to 65535", effect: "deleted" };
+    if (protocol !== "tcp" && protocol !== "udp" && protocol !== "sctp") {
+      return { field, rule: "the protocol must be TCP, UDP or SCTP, by name", effect: "deleted" };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The labels of an endpoint as JSON: those that imitate namespace and service account labels go, Calico's own are set.
+ * Texts are joined rather than collected in an object: a label named __proto__ is a label.
+ */
+export function writeEndpointLabels(
+  labels: { readonly [name: string]: string },
+  own: { readonly [name: string]: string },
+): string {
+  const names: string[] = [];
+  for (const name of Object.keys(labels)) {
+    if (name.startsWith("pcns.") || name.startsWith("pcsa.") || name in own) continue;
+    names.push(name);
+  }
+  names.push(...Object.keys(own));
+  names.sort(compareUtf8);
+  let text = "";
+  for (const name of names) {
+    text += `${text === "" ? "{" : ","}${writeGoString(name)}:${writeGoString(own[name] ?? labels[name] ?? "")}`;
+  }
+  return text === "" ? "{}" : `${text}}`;
+}
+
+/** A list of nothing is null: these are Go slices that were never made. */
+function writeList<T>(items: readonly T[], write: (item: T) => string): string {
+  if (items.length === 0) return "null";
+  let text = "";
+  for (const item of items) text += `${text === "" ? "[" : ","}${write(item)}`;
+  return `${text}]`;
+}
+
+function quote(text: string): string {
+  return `"${text}"`;
+}
+
+function writeNat({ internalIp, externalIp }: Nat): string {
+  return `{"int_ip":"${internalIp}","ext_ip":"${externalIp}"}`;
+}
+
+function writePort({ name, protocol, port }: EndpointPort): string {
+  const writtenProtocol = typeof protocol === "number" ? protocol : writeGoString(protocol);
+  return `{"name":${writeGoString(name)},"protocol":${writtenProtocol},"port":${port}}`;
+}

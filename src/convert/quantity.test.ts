@@ -1,0 +1,32 @@
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { parseQuantity } from "./quantity.ts";
+
+const cases: { text: string; value: bigint | undefined }[] = [
+  { text: "0", value: 0n },
+  { text: "1500m", value: 2n },
+  { text: "10M", value: 10_000_000n },
+  { text: "1.5k", value: 1500n },
+  { text: "2Gi", value: 2147483648n },
+  { text: ".5", value: 1n },
+  { text: "5.", value: 5n },
+  { text: "+3", value: 3n },
+  { text: "-2", value: -2n },
+  { text: "1e3", value: 1000n },
+  { text: "1E3", value: 1000n },
+  { text: "2E", value: 2_000_000_000_000_000_000n },
+  { text: "1e-30", value: 1n },
+  { text: "1e999999999", value: 9223372036854775807n },
+  { text: "100E", value: 9223372036854775807n },
+  { text: "", value: undefined },
+  { text: ".", value: undefined },
+  { text: "k", value: undefined },
+  { text: "1 k", value: undefined },
+  { text: "1K", value: undefined },
+  { text: "1kk", value: undefined },
+  { text: "0x10", value: undefined },
+  { text: "9".repeat(1_000_000), value: undefined },
+];
+for (const { text, value } of cases) {
+  test(`${JSON.stringify(text.slice(0, 20))} is ${value}`, () => equal(parseQuantity(text), value));
+}

@@ -1,0 +1,47 @@
+// Kubernetes quantities ("1500m", "10M", "2Gi", "1e3") as whole numbers, rounded up as Kubernetes' Value() does.
+
+const syntax = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
+const maximum = 9223372036854775807n; // a quantity is capped at an int64
+
+const factors: { readonly [suffix: string]: readonly [numerator: bigint, denominator: bigint] } = {
+  n: [1n, 1_000_000_000n],
+  u: [1n, 1_000_000n],
+  m: [1n, 1000n],
+  k: [1000n, 1n],
+  M: [1000n ** 2n, 1n],
+  G: [1000n ** 3n, 1n],
+  T: [1000n ** 4n, 1n],
+  P: [1000n ** 5n, 1n],
+  E: [1000n ** 6n, 1n],
+  Ki: [1024n, 1n],
+  Mi: [1024n ** 2n, 1n],
+  Gi: [1024n ** 3n, 1n],
+  Ti: [1024n ** 4n, 1n],
+  Pi: [1024n ** 5n, 1n],
+  Ei: [1024n ** 6n, 1n],
+};
+
+// No sensible quantity is this long; the cap keeps hostile annotations from costing megabytes of digits.
+const maxLength = 256;
+
+/** Undefined: the text is no quantity. */
+export function parseQuantity(text: string): bigint | undefined {
+  if (text.length > maxLength) return undefined;
+  const match = syntax.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = "", fraction = "", exponentText, suffix] = match;
+  if (whole === "" && fraction === "") return undefined;
+  const digits = BigInt(`${whole}${fraction}`);
+  let [numerator, denominator] = suffix === undefined ? [1n, 1n] : (factors[suffix] ?? [1n, 1n]);
+  denominator *= 10n ** BigInt(fraction.length);
+  if (exponentText !== undefined) {
+    // Beyond these bounds the result is the cap, or the smallest step, whatever the digits say.
+    const exponent = Math.max(-400, Math.min(400, Number(exponentText)));
+    if (exponent >= 0) numerator *= 10n ** BigInt(exponent);
+    else denominator *= 10n ** BigInt(-exponent);
+  }
+  const scaled = digits * numerator;
+  const value = scaled / denominator + (scaled % denominator === 0n ? 0n : 1n); // away from zero
+  const capped = value > maximum ? maximum : value;
+  return sign === "-" ? -capped : capped;
+}
