@@ -11,6 +11,7 @@ export const steps: Step[] = [
     arguments: ["check", "--error-on-warnings", "."],
   },
   { name: "types (tsc)", command: "node_modules/.bin/tsc", arguments: ["--noEmit"] },
+  { name: "types of the page (tsc)", command: "node_modules/.bin/tsc", arguments: ["--noEmit", "-p", "web"] },
   { name: "layers", command: process.execPath, arguments: ["tools/check-layers.ts"] },
 ];
 

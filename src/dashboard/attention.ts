@@ -1,0 +1,116 @@
+// What an operator should look at, decided from the same numbers the page shows. Rules, most urgent first; each says
+// what is wrong, why it matters and the next step. An empty answer is the goal.
+import type { AttentionView, CertificateView, NodeView, SyncerView, WatchView } from "./contract.ts";
+
+export type AttentionFacts = {
+  readonly nowMs: number;
+  readonly datastore: { readonly state: "reachable" | "unreachable" | "starting"; readonly detail: string };
+  readonly syncers: readonly SyncerView[];
+  readonly nodes: readonly NodeView[];
+  readonly watches: readonly WatchView[];
+  readonly certificates: readonly CertificateView[];
+  readonly invalidObjects: readonly { readonly object: string; readonly field: string; readonly rule: string }[];
+};
+
+const dayMs = 86_400_000;
+const slowMs = 10_000;
+
+export function attention(facts: AttentionFacts): AttentionView[] {
+  return [
+    ...datastoreAttention(facts),
+    ...certificateAttention(facts),
+    ...watchAttention(facts),
+    ...nodeAttention(facts),
+    ...objectAttention(facts),
+  ];
+}
+
+function datastoreAttention({ datastore }: AttentionFacts): AttentionView[] {
+  if (datastore.state !== "unreachable") return [];
+  return [
+    {
+      severity: "problem",
+      what: "The datastore cannot be reached",
+      why: `Nodes keep what they have, but nothing new reaches them. ${datastore.detail}`,
+      fix: "Check the API server (or etcd) and the network to it; cattail goes on by itself once it answers.",
+    },
+  ];
+}
+
+function certificateAttention({ certificates, nowMs }: AttentionFacts): AttentionView[] {
+  const found: AttentionView[] = [];
+  for (const { file, expiresAtMs, problem } of certificates) {
+    const days = Math.floor((expiresAtMs - nowMs) / dayMs);
+    if (problem !== undefined) {
+      found.push({
+        severity: "problem",
+        what: `${file} could not be used`,
+        why: `The last good certificate stays in use. ${problem}`,
+        fix: "Write a matching certificate and key; they are picked up without a restart.",
+      });
+    } else if (days < 30) {
+      found.push({
+        severity: days < 7 ? "problem" : "warning",
+        what: days < 0 ? `${file} has expired` : `${file} expires in ${days} days`,
+        why: "Once it has expired, no client can connect any more.",
+        fix: "Run cattail certs renew and replace the file; it is picked up without a restart.",
+      });
+    }
+  }
+  return found;
+}
+
+function watchAttention({ watches }: AttentionFacts): AttentionView[] {
+  return watches
+    .filter(({ rights }) => rights === "forbidden")
+    .map(({ kind }) => ({
+      severity: "warning" as const,
+      what: `${kind} may not be read`,
+      why: "The server has no right to list and watch this kind, so its objects are missing.",
+      fix: "Run cattail manifests rbac and apply it.",
+    }));
+}
+
+function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
+  const missing = nodes.filter(({ expected, connections }) => expected && connections.length === 0);
+  const slow = nodes.filter(({ connections }) => connections.some(({ lagMs }) => lagMs > slowMs));
+  const found: AttentionView[] = [];
+  if (missing.length > 0) {
+    found.push({
+      severity: "warning",
+      what: `${count(missing.length, "node")} not connected: ${some(missing.map(({ node }) => node))}`,
+      why: "They may be connected to another server; if not, they run on old policies.",
+      fix: "Look at calico-node on one of them, then at the refused clients in this server's log.",
+    });
+  }
+  if (slow.length > 0) {
+    found.push({
+      severity: "warning",
+      what: `${count(slow.length, "node")} behind: ${some(slow.map(({ node }) => node))}`,
+      why: "Updates wait for these nodes to read them; the others are not affected.",
+      fix: "Check the load of these nodes and the network to them.",
+    });
+  }
+  return found;
+}
+
+function objectAttention({ invalidObjects }: AttentionFacts): AttentionView[] {
+  const [first] = invalidObjects;
+  if (first === undefined) return [];
+  return [
+    {
+      severity: "warning",
+      what: `${count(invalidObjects.length, "object")} not valid: ${some(invalidObjects.map(({ object }) => object))}`,
+      why: `To the nodes these do not exist. ${first.object}: ${first.field}: ${first.rule}`,
+      fix: "Correct them with kubectl edit; the log names each object, field and rule.",
+    },
+  ];
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? " is" : "s are"}`;
+}
+
+function some(names: string[]): string {
+  return names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+}

@@ -1,0 +1,120 @@
+// The JSON that the dashboard serves and its page reads. Types only: web/ may import this file and nothing else of
+// src/, so that what crosses the wire is written down once.
+
+export type SyncerState = "waiting for the datastore" | "resyncing" | "in sync";
+
+export type SyncerView = { syncer: string; state: SyncerState; keys: number; bytes: number; clients: number };
+
+export type CertificateView = { file: string; subject: string; issuer: string; expiresAtMs: number; problem?: string };
+
+/** Something an operator should know, in plain words, with what to do about it. */
+export type AttentionView = { severity: "problem" | "warning"; what: string; why: string; fix: string };
+
+export type HistoryView = {
+  /** Oldest first; the four lists have one entry per sample. */
+  timesMs: number[];
+  updatesPerSecond: number[];
+  deliveryP50Ms: (number | null)[];
+  deliveryP99Ms: (number | null)[];
+};
+
+export type OverviewView = {
+  version: string;
+  nowMs: number;
+  startedAtMs: number;
+  address: string;
+  workers: number;
+  ready: boolean;
+  datastore: { type: string; state: "reachable" | "unreachable" | "starting"; detail: string };
+  syncers: SyncerView[];
+  keysByKind: { kind: string; keys: number; bytes: number }[];
+  nodes: { connected: number; expected: number; missing: string[] };
+  connections: number;
+  certificates: CertificateView[];
+  attention: AttentionView[];
+  history: HistoryView;
+};
+
+export type ConnectionView = {
+  id: string;
+  syncer: string;
+  address: string;
+  version: string;
+  info: string;
+  compression: string;
+  policyKeys: string;
+  connectedSinceMs: number;
+  state: string;
+  lagUpdates: number;
+  lagMs: number;
+  bytesSent: number;
+  queuedBytes: number;
+};
+
+export type NodeView = {
+  node: string;
+  /** In the datastore. A connected client of no known node is shown too. */
+  expected: boolean;
+  connections: ConnectionView[];
+};
+
+export type KeyRow = { path: string; kind: string; bytes: number; revision: string; changedAtMs: number };
+export type KeysView = { syncer: string; total: number; offset: number; rows: KeyRow[] };
+
+export type KeyChange = {
+  atMs: number;
+  change: "new" | "updated" | "deleted" | "invalid";
+  revision: string;
+  bytes: number;
+};
+
+export type KeyView = KeyRow & {
+  syncer: string;
+  value: string | null;
+  history: KeyChange[];
+  trace: {
+    receivedAtMs: number;
+    cachedAtMs: number;
+    firstWriteAtMs: number | null;
+    lastWriteAtMs: number | null;
+    clients: number;
+    slowestClient: string | null;
+  };
+};
+
+export type PolicyView = {
+  path: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  order: number | null;
+  selector: string;
+  types: string[];
+  staged: boolean;
+  inboundRules: number;
+  outboundRules: number;
+};
+
+export type EndpointView = {
+  path: string;
+  node: string;
+  name: string;
+  addresses: string[];
+  labels: { [label: string]: string };
+  /** Labels that come from the endpoint's profiles (namespace, service account). */
+  inheritedLabels: { [label: string]: string };
+  profiles: string[];
+  tiers: { tier: string; order: number | null; defaultAction: string; policies: PolicyView[] }[];
+  unparsable: { path: string; why: string }[];
+};
+
+export type WatchView = {
+  kind: string;
+  state: string;
+  objects: number;
+  lastEventAtMs: number | null;
+  restarts: number;
+  relists: number;
+  lastError: string | null;
+  rights: "granted" | "forbidden" | "missing";
+};

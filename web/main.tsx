@@ -1,0 +1,11 @@
+// Where the page starts.
+import { render } from "preact";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { App } from "./app.tsx";
+
+const place = document.getElementById("page");
+if (place !== null) {
+  place.textContent = "";
+  render(<App />, place);
+}
