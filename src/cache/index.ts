@@ -1,0 +1,18 @@
+// The current snapshot of each syncer and the changes after it, as bytes made once.
+export type { Position } from "./change-log.ts";
+export {
+  type CacheCodec,
+  type Compression,
+  compressionOf,
+  compressions,
+  concatenate,
+  type Dialect,
+  dialectOf,
+  dialects,
+  type Piece,
+  type Variant,
+  variants,
+} from "./codec.ts";
+export { type Applied, type CacheLimits, type Changes, defaultCacheLimits, KvCache } from "./kv-cache.ts";
+export type { LegacyForm } from "./legacy-names.ts";
+export type { Snapshot } from "./snapshot-shelf.ts";

@@ -1,0 +1,259 @@
+// The current state of one syncer as bytes: what a new client is sent, and what changed since any position.
+// Sits between the syncers, whose updates it is fed, and fanout/, which asks it for bytes. Knows no client: readers are
+// positions. Everything here is synchronous, so a snapshot is of one moment.
+import type { Clock } from "../lib/index.ts";
+import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/index.ts";
+import { type Audience, ChangeLog, type Entry, type Position } from "./change-log.ts";
+import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, type Variant } from "./codec.ts";
+import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
+import { PieceStore } from "./piece-store.ts";
+import { hashOf, messagesOf, Segments } from "./segments.ts";
+import { type Snapshot, SnapshotShelf } from "./snapshot-shelf.ts";
+
+export type CacheLimits = {
+  /** Most keys in one message. */
+  readonly maxMessageKvs: number;
+  /** Most updates in one step of a catch-up, so that a long one merges what changes meanwhile. */
+  readonly maxStepKvs: number;
+  /** Deletions remembered for readers that have not seen them, unless there are more live keys than this. */
+  readonly maxTombstones: number;
+};
+
+export const defaultCacheLimits: CacheLimits = { maxMessageKvs: 100, maxStepKvs: 1000, maxTombstones: 100_000 };
+
+/** One step closes at this many bytes before compression. */
+const stepBytes = 1024 * 1024;
+/** Bytes of a variant that nobody asked for in this time are let go. */
+const idleVariantMs = 60_000;
+
+export type Changes = {
+  readonly from: Position;
+  readonly to: Position;
+  readonly updates: number;
+  readonly bytes: Uint8Array;
+};
+
+export type Applied = { readonly received: number; readonly skipped: number; readonly recorded: number };
+
+export class KvCache {
+  readonly #codec: CacheCodec;
+  readonly #clock: Clock;
+  readonly #limits: CacheLimits;
+  readonly #names: LegacyNames;
+  readonly #entries = new Map<string, Entry>();
+  readonly #log = new ChangeLog();
+  readonly #store = new PieceStore();
+  readonly #segments: Segments;
+  readonly #shelf = new SnapshotShelf();
+  #status: SyncStatus = syncStatus.waitForDatastore;
+  #remadeSegments = 0;
+
+  constructor(options: { codec: CacheCodec; clock: Clock; legacyForm: LegacyForm; limits?: Partial<CacheLimits> }) {
+    this.#codec = options.codec;
+    this.#clock = options.clock;
+    this.#limits = { ...defaultCacheLimits, ...options.limits };
+    this.#names = new LegacyNames(options.legacyForm);
+    const maxMessageKvs = Math.min(this.#limits.maxMessageKvs, 1000); // the protocol's limit for snapshots
+    this.#segments = new Segments(options.codec, (entry) => this.#store.read(entry.piece), maxMessageKvs);
+  }
+
+  get head(): Position {
+    return this.#log.head;
+  }
+
+  get status(): SyncStatus {
+    return this.#status;
+  }
+
+  /** Keys that modern clients see. */
+  get size(): number {
+    return this.#modernSize;
+  }
+  #modernSize = 0;
+
+  get stats() {
+    return {
+      segments: this.#segments.count,
+      remadeSegments: this.#remadeSegments,
+      tombstones: this.#log.tombstoneCount,
+      pieceBytes: this.#store.liveBytes,
+      heldBytes: this.#store.heldBytes,
+    };
+  }
+
+  /** The updates first, then the status: nobody can see it before them. */
+  apply(batch: { readonly updates: readonly KvUpdate[]; readonly status?: SyncStatus }): Applied {
+    let skipped = 0;
+    const before = this.#log.head;
+    for (const update of batch.updates) {
+      const known = this.#entries.get(update.path);
+      for (const said of this.#names.split(update, known?.audience === "both")) {
+        if (!this.#record(said) && said.audience !== "legacy") skipped += 1;
+      }
+    }
+    if (batch.status !== undefined) this.#status = batch.status;
+    if (this.#store.isWasteful) this.#compact();
+    return { received: batch.updates.length, skipped, recorded: this.#log.head - before };
+  }
+
+  /** All live keys as of now, or as of a moment ago if one made then is at hand. Give it back with release(). */
+  snapshot(variant: Variant): { snapshot: Snapshot; isReused: boolean } {
+    const nowMs = this.#clock.monotonicMs();
+    const reused = this.#shelf.reuse(variant, { head: this.head, nowMs });
+    if (reused !== undefined) return { snapshot: reused, isReused: true };
+    const { parts, rawBytes, remade } = this.#segments.collect(variant);
+    this.#remadeSegments += remade;
+    const bytes = concatenate(parts, this.#codec.allocate);
+    const snapshot: Snapshot = { variant, position: this.head, keys: this.size, bytes, rawBytes };
+    this.#shelf.put(snapshot, nowMs);
+    return { snapshot, isReused: false };
+  }
+
+  release(snapshot: Snapshot): void {
+    this.#shelf.release(snapshot);
+  }
+
+  /**
+   * What changed after the position, each key once and in the order of its last change, up to the limit of one step.
+   * "forgotten": deletions after that position are no longer known, so only a new snapshot helps.
+   */
+  changesSince(since: Position, variant: Variant): Changes | "forgotten" {
+    if (since < this.#log.horizon) return "forgotten";
+    const hidden: Audience = dialectOf(variant) === "legacy" ? "modern" : "legacy";
+    const pieces: Piece[] = [];
+    let to = since;
+    let bytes = 0;
+    let last: Entry | undefined;
+    let entry = this.#log.after(since);
+    for (; entry !== undefined; entry = entry.newer) {
+      if (pieces.length >= this.#limits.maxStepKvs || bytes >= stepBytes) break;
+      last = entry;
+      to = entry.position;
+      if (entry.audience === hidden) continue;
+      const piece = this.#store.read(entry.piece);
+      bytes += piece.length;
+      pieces.push({ bytes: piece, type: typeSince(since, entry) });
+    }
+    if (entry === undefined) to = Math.max(to, this.head);
+    else if (last !== undefined) this.#log.rememberPlace(last);
+    return { from: since, to, updates: pieces.length, bytes: this.#frame(pieces, variant) };
+  }
+
+  /** Called now and then: `seenByAll` is the oldest position of any reader. */
+  tidy(seenByAll: Position, isUsed: (variant: Variant) => boolean): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#shelf.sweep(nowMs, idleVariantMs);
+    this.#segments.drop((variant) => !isUsed(variant) && !this.#isOnShelf(variant));
+    const mostKept = Math.max(this.#limits.maxTombstones, this.#segments.size);
+    for (const entry of this.#log.forget(Math.min(seenByAll, this.#shelf.oldestPosition), mostKept)) {
+      this.#store.remove(entry.piece);
+      this.#entries.delete(entryKey(entry.path, entry.audience));
+    }
+  }
+
+  // Legacy clients share the modern bytes of segments without policies.
+  #isOnShelf(variant: Variant): boolean {
+    return this.#shelf.has(variant) || this.#shelf.has(`legacy/${compressionOf(variant)}`);
+  }
+
+  #frame(pieces: readonly Piece[], variant: Variant): Uint8Array {
+    if (pieces.length === 0) return new Uint8Array(0);
+    const plain = messagesOf(pieces, { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs });
+    return concatenate([this.#codec.compress(plain, compressionOf(variant))], this.#codec.allocate);
+  }
+
+  /** False: it says nothing new, so nobody is told. */
+  #record({ update, audience, isTakenBack }: Said): boolean {
+    const key = entryKey(update.path, audience);
+    const known = this.#entries.get(key);
+    const isLive = update.value !== undefined;
+    // Who was never told of a key need not be told that it is gone. (The original passes such deletions on.)
+    if (!isLive && known?.isLive !== true && !isTakenBack) return false;
+    const { bytes, valueEnd } = this.#codec.encode(update);
+    if (known === undefined) {
+      this.#insert(key, { update, audience, bytes, valueEnd });
+      return true;
+    }
+    // Only an "updated" can be a repetition: a "new" says that the key was away in between, which clients may count.
+    if (update.type === updateType.updated && known.isLive && isLive && this.#isSameValue(known, bytes, valueEnd)) {
+      return false;
+    }
+    this.#replace(known, { update, audience, bytes, valueEnd });
+    return true;
+  }
+
+  #insert(key: string, to: EntryContent): void {
+    const entry: Entry = {
+      path: to.update.path,
+      hash: hashOf(to.update.path),
+      audience: to.audience,
+      piece: this.#store.add(to.bytes),
+      valueEnd: to.valueEnd,
+      type: to.update.type,
+      isLive: to.update.value !== undefined,
+      position: 0,
+      previousPosition: 0,
+      bornAt: this.#log.head + 1,
+      slot: 0,
+      older: undefined,
+      newer: undefined,
+    };
+    this.#entries.set(key, entry);
+    if (entry.isLive) this.#segments.add(entry);
+    if (entry.audience !== "legacy") this.#modernSize += 1;
+    this.#log.touch(entry);
+  }
+
+  #replace(entry: Entry, to: EntryContent): void {
+    const isLive = to.update.value !== undefined;
+    const wasLive = entry.isLive;
+    const isMoving = wasLive && (!isLive || entry.audience !== to.audience);
+    if (isMoving) this.#segments.remove(entry);
+    if (entry.audience !== "legacy") this.#modernSize += Number(isLive) - Number(wasLive);
+    this.#store.remove(entry.piece);
+    entry.piece = this.#store.add(to.bytes);
+    entry.valueEnd = to.valueEnd;
+    entry.type = to.update.type;
+    entry.isLive = isLive;
+    entry.audience = to.audience;
+    if (isLive && !wasLive) entry.bornAt = this.#log.head + 1;
+    if (isLive && (isMoving || !wasLive)) this.#segments.add(entry);
+    else if (isLive) this.#segments.touch(entry);
+    this.#log.touch(entry);
+  }
+
+  #isSameValue(entry: Entry, bytes: Uint8Array, valueEnd: number): boolean {
+    if (entry.valueEnd !== valueEnd) return false;
+    const known = this.#store.read(entry.piece);
+    for (let index = 0; index < valueEnd; index += 1) if (known[index] !== bytes[index]) return false;
+    return true;
+  }
+
+  #compact(): void {
+    for (const entry of this.#entries.values()) {
+      if (!this.#store.isSparse(entry.piece)) continue;
+      const moved = this.#store.add(this.#store.read(entry.piece));
+      this.#store.remove(entry.piece);
+      entry.piece = moved;
+    }
+  }
+}
+
+type EntryContent = {
+  readonly update: KvUpdate;
+  readonly audience: Audience;
+  readonly bytes: Uint8Array;
+  readonly valueEnd: number;
+};
+
+// A path that both kinds of clients knew may become one that only modern ones know: to legacy clients it is then a
+// deletion of its own, beside the entry of the same path.
+function entryKey(path: string, audience: Audience): string {
+  return audience === "legacy" ? `legacy ${path}` : path;
+}
+
+/** A reader that missed nothing hears the syncer's own word; to one for which changes merged, what they come to. */
+function typeSince(since: Position, entry: Entry): UpdateType {
+  if (!entry.isLive || entry.previousPosition <= since) return entry.type;
+  return entry.bornAt > since ? updateType.new : updateType.updated;
+}

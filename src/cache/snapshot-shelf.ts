@@ -1,0 +1,73 @@
+// Finished snapshots, kept for the clients that are reading them and for those that come next. One is good for every
+// client that connects within its first second or before anything changes; deltas then go on from its position.
+// Bound: a variant has at most four snapshots that somebody still reads. With four slow readers on four old snapshots
+// the newest of them serves whoever comes next, and the merged changes since then follow it.
+import type { Position } from "./change-log.ts";
+import type { Variant } from "./codec.ts";
+
+const freshMs = 1000;
+const mostVersions = 4;
+
+export type Snapshot = {
+  readonly variant: Variant;
+  /** Changes after this one are not in it. */
+  readonly position: Position;
+  readonly keys: number;
+  readonly bytes: Uint8Array;
+  readonly rawBytes: number;
+};
+
+type Version = { readonly snapshot: Snapshot; readonly madeAtMs: number; users: number; lastUsedMs: number };
+
+export class SnapshotShelf {
+  readonly #versions = new Map<Variant, Version[]>();
+
+  /** A snapshot that may be handed out now, counted as used. */
+  reuse(variant: Variant, at: { head: Position; nowMs: number }): Snapshot | undefined {
+    const versions = this.#versions.get(variant) ?? [];
+    const newest = versions.at(-1);
+    if (newest === undefined) return undefined;
+    const isFresh = newest.snapshot.position === at.head || at.nowMs - newest.madeAtMs < freshMs;
+    if (!isFresh && versions.filter((version) => version.users > 0).length < mostVersions) return undefined;
+    newest.users += 1;
+    newest.lastUsedMs = at.nowMs;
+    return newest.snapshot;
+  }
+
+  /** Puts a new one on the shelf, used once. */
+  put(snapshot: Snapshot, nowMs: number): void {
+    const kept = (this.#versions.get(snapshot.variant) ?? []).filter((version) => version.users > 0);
+    kept.push({ snapshot, madeAtMs: nowMs, users: 1, lastUsedMs: nowMs });
+    this.#versions.set(snapshot.variant, kept);
+  }
+
+  release(snapshot: Snapshot): void {
+    const versions = this.#versions.get(snapshot.variant) ?? [];
+    const version = versions.find((candidate) => candidate.snapshot === snapshot);
+    if (version === undefined) return;
+    version.users -= 1;
+    if (version.users <= 0 && version !== versions.at(-1)) versions.splice(versions.indexOf(version), 1);
+  }
+
+  /** Lets go of what nobody has read for a while. */
+  sweep(nowMs: number, idleMs: number): void {
+    for (const [variant, versions] of this.#versions) {
+      const kept = versions.filter((version) => version.users > 0 || nowMs - version.lastUsedMs < idleMs);
+      if (kept.length === 0) this.#versions.delete(variant);
+      else this.#versions.set(variant, kept);
+    }
+  }
+
+  has(variant: Variant): boolean {
+    return this.#versions.has(variant);
+  }
+
+  /** The oldest position that a reader of a snapshot may go on from. */
+  get oldestPosition(): Position {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const versions of this.#versions.values()) {
+      for (const version of versions) oldest = Math.min(oldest, version.snapshot.position);
+    }
+    return oldest;
+  }
+}
