@@ -1,0 +1,295 @@
+// Real servers for tests: etcd members and a kube-apiserver on loopback, from the one program in test/peers/cluster.
+// Each is a process of its own, which a test may kill, freeze and start again on the same port with the same data.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type GoPeer, goPeer } from "./go.ts";
+
+const run = promisify(execFile);
+
+/** The program, built on first use (about five minutes), or why it cannot be. */
+export function clusterPeer(): Promise<GoPeer> {
+  return goPeer("test/peers/cluster", { buildMinutes: 20 });
+}
+
+export type Process = AsyncDisposable & {
+  readonly pid: number | undefined;
+  /** At once, as a crash does. */
+  kill(): Promise<void>;
+  /** Runs again with the same data, on the same port. */
+  start(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+};
+
+export type EtcdMember = Process & { readonly name: string; readonly endpoint: string; readonly port: number };
+
+export type Etcd = AsyncDisposable & {
+  readonly dir: string;
+  readonly endpoints: readonly string[];
+  readonly members: readonly EtcdMember[];
+};
+
+export type EtcdOptions = {
+  members?: number;
+  /** Serve TLS with DIR/etcd.crt, and ask clients for a certificate of DIR/ca.crt. */
+  tls?: boolean;
+};
+
+export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
+  const program = await requirePeer();
+  const dir = await mkdtemp(join(tmpdir(), "cattail-etcd-"));
+  await run(program, ["certs", "--dir", dir]);
+  const ports = await freePorts((options.members ?? 1) * 2);
+  const names = Array.from({ length: options.members ?? 1 }, (_, index) => `member-${index}`);
+  const cluster = names.map((name, index) => `${name}=http://127.0.0.1:${ports[index * 2 + 1]}`).join(",");
+  const members = names.map((name, index): EtcdMember => {
+    const port = ports[index * 2] ?? 0;
+    const peerPort = `${ports[index * 2 + 1]}`;
+    const flags = ["--dir", join(dir, name), "--name", name, "--client-port", `${port}`, "--peer-port", peerPort];
+    if (options.tls) {
+      flags.push("--cert-file", join(dir, "etcd.crt"), "--key-file", join(dir, "etcd.key"));
+      flags.push("--trusted-ca-file", join(dir, "ca.crt"));
+    }
+    const etcd = makeProcess({
+      command: [program, "etcd", ...flags, "--initial-cluster", cluster],
+      log: join(dir, `${name}.log`),
+      isReady: async (log) => /^ready$/m.test(log),
+    });
+    return Object.assign(etcd, { name, port, endpoint: `${options.tls ? "https" : "http"}://127.0.0.1:${port}` });
+  });
+  await Promise.all(members.map((member) => member.start()));
+  return {
+    dir,
+    members,
+    endpoints: members.map((member) => member.endpoint),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Answer = { readonly status: number; readonly body: string };
+
+export type Cluster = AsyncDisposable & {
+  readonly dir: string;
+  readonly server: string;
+  readonly port: number;
+  /** Of a user who may do everything. */
+  readonly kubeconfig: string;
+  readonly etcd: Etcd;
+  readonly apiserver: Process;
+  /** One request as that user. */
+  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** `ask` that insists on success and parses the answer. */
+  must(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** A kubeconfig of a client certificate; the user has no rights but those bound to `name`. */
+  makeUser(name: string, options?: { groups?: string[]; seconds?: number; server?: string }): Promise<string>;
+  /** A bearer token of a service account, which is made when it is missing. */
+  makeToken(name: string, options?: { namespace?: string; seconds?: number }): Promise<string>;
+  /** Binds a ClusterRole of these rules to the user or service account. */
+  grant(name: string, subject: Subject, rules: readonly Rule[]): Promise<void>;
+};
+
+export type Subject = { kind: "User"; name: string } | { kind: "ServiceAccount"; name: string; namespace: string };
+export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+
+export type ClusterOptions = { apiserverFlags?: string[] };
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const program = await requirePeer();
+  const etcd = await startEtcd();
+  const dir = etcd.dir;
+  const [port = 0] = await freePorts(1);
+  const server = `https://127.0.0.1:${port}`;
+  const file = (name: string) => join(dir, name);
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 16,
+    ca: await readFile(file("ca.crt")),
+    cert: await readFile(file("admin.crt")),
+    key: await readFile(file("admin.key")),
+  });
+  const ask = (method: string, path: string, body?: unknown) => askOnce(agent, { server, method, path, body });
+  const flags = [
+    `--etcd-servers=${etcd.endpoints.join(",")}`,
+    `--secure-port=${port}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--tls-cert-file=${file("apiserver.crt")}`,
+    `--tls-private-key-file=${file("apiserver.key")}`,
+    `--client-ca-file=${file("ca.crt")}`,
+    `--service-account-key-file=${file("sa.key")}`,
+    `--service-account-signing-key-file=${file("sa.key")}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    "--authorization-mode=RBAC",
+    "--service-cluster-ip-range=10.96.0.0/16",
+    "--disable-admission-plugins=ServiceAccount", // pods need no controller to make their account
+    "--event-ttl=1h",
+    ...(options.apiserverFlags ?? []),
+  ];
+  const apiserver = makeProcess({
+    command: [program, "apiserver", ...flags],
+    log: file("apiserver.log"),
+    isReady: async () => (await ask("GET", "/readyz").catch(() => undefined))?.status === 200,
+  });
+  await apiserver.start();
+  const must = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await ask(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.slice(0, 500)}`);
+    return JSON.parse(answer.body);
+  };
+  const kubeconfig = file("kubeconfig");
+  await writeFile(kubeconfig, kubeconfigText({ server, dir, user: pairOf(dir, "admin") }));
+  return {
+    dir,
+    server,
+    port,
+    kubeconfig,
+    etcd,
+    apiserver,
+    ask,
+    must,
+    async makeUser(name, { groups = [], seconds = 86_400, server: otherServer = server } = {}) {
+      const given = groups.flatMap((group) => ["--group", group]);
+      await run(program, ["cert", "--dir", dir, "--name", name, "--seconds", `${seconds}`, ...given]);
+      const path = file(`${name}.kubeconfig`);
+      await writeFile(path, kubeconfigText({ server: otherServer, dir, user: pairOf(dir, name) }));
+      return path;
+    },
+    async makeToken(name, { namespace = "default", seconds = 3600 } = {}) {
+      const account = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+      const made = await ask("POST", account, { metadata: { name } });
+      if (made.status !== 201 && made.status !== 409) throw new Error(made.body);
+      const answer = await must("POST", `${account}/${name}/token`, {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        spec: { expirationSeconds: seconds },
+      });
+      return (answer as { status: { token: string } }).status.token;
+    },
+    async grant(name, subject, rules) {
+      const rbac = "/apis/rbac.authorization.k8s.io/v1";
+      const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules };
+      const made = await ask("POST", `${rbac}/clusterroles`, role);
+      if (made.status === 409) await must("PUT", `${rbac}/clusterroles/${name}`, role);
+      else if (made.status !== 201) throw new Error(made.body);
+      const bound = await ask("POST", `${rbac}/clusterrolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [subject.kind === "User" ? { ...subject, apiGroup: "rbac.authorization.k8s.io" } : subject],
+      });
+      if (bound.status !== 409 && bound.status !== 201) throw new Error(bound.body);
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+      await apiserver[Symbol.asyncDispose]();
+      await etcd[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function kubeconfigText(says: { server: string; dir: string; user: object }): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster: { server: says.server, "certificate-authority": join(says.dir, "ca.crt") } }],
+    users: [{ name: "u", user: says.user }],
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    "current-context": "c",
+  });
+}
+
+function pairOf(dir: string, name: string): object {
+  return { "client-certificate": join(dir, `${name}.crt`), "client-key": join(dir, `${name}.key`) };
+}
+
+async function requirePeer(): Promise<string> {
+  const peer = await clusterPeer();
+  if (peer.path === undefined) throw new Error(`no servers to test with: ${peer.missing}`);
+  return peer.path;
+}
+
+function askOnce(
+  agent: Agent,
+  { server, method, path, body }: { server: string; method: string; path: string; body: unknown },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    const asking = request(`${server}${path}`, { agent, method, headers, timeout: 60_000 }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+    });
+    asking.on("timeout", () => asking.destroy(new Error(`no answer to ${method} ${path} for 60 s`)));
+    asking.on("error", reject);
+    asking.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+type ProcessOptions = { command: string[]; log: string; isReady: (log: string) => Promise<boolean> };
+
+function makeProcess({ command: [program = "", ...parameters], log, isReady }: ProcessOptions): Process {
+  let child: ChildProcess | undefined;
+  let exited: Promise<void> = Promise.resolve();
+  const kill = async () => {
+    child?.kill("SIGKILL");
+    await exited;
+    child = undefined;
+  };
+  return {
+    get pid() {
+      return child?.pid;
+    },
+    kill,
+    async start() {
+      const out = openSync(log, "w");
+      // Our end of its standard input closes when we die, however we die, and then it leaves too.
+      const env = { ...process.env, CATTAIL_STDIN_IS_LIFE: "1" };
+      const started = spawn(program, parameters, { stdio: ["pipe", out, out], env });
+      closeSync(out);
+      child = started;
+      exited = new Promise((resolve) => started.once("exit", () => resolve()));
+      started.stdin?.on("error", () => undefined); // it may leave before we write: we never do
+      const deadline = Date.now() + 120_000;
+      for (;;) {
+        const said = await readFile(log, "utf8");
+        if (await isReady(said)) return;
+        if (started.exitCode !== null || started.signalCode !== null || Date.now() > deadline) {
+          await kill();
+          throw new Error(`${program} ${parameters[0]} did not become ready:\n${said.slice(-3000)}`);
+        }
+        await sleep(50);
+      }
+    },
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+// Asked for together and held until all are known, so that no two are the same.
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return server;
+    }),
+  );
+  return Promise.all(
+    servers.map(async (server) => {
+      const address = server.address();
+      await new Promise((resolve) => server.close(resolve));
+      return typeof address === "object" && address !== null ? address.port : 0;
+    }),
+  );
+}

@@ -1,0 +1,13 @@
+// npm run peers: a real kube-apiserver and etcd on loopback, until interrupted. Prints where they are.
+import { clusterPeer, startCluster } from "../test/kit/cluster.ts";
+
+const peer = await clusterPeer();
+if (peer.path === undefined) {
+  console.error(`cannot build the servers: ${peer.missing}`);
+  process.exit(1);
+}
+await using cluster = await startCluster();
+console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
+console.log(`# kube-apiserver ${cluster.server}, etcd ${cluster.etcd.endpoints.join(",")}; Ctrl-C ends both`);
+// A promise alone does not keep the process: its children's pipes do.
+await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
