@@ -1,0 +1,25 @@
+// Makes, loads, reloads and checks certificates. Knows TLS, not what is said over it.
+export { admitPeers } from "./admit-peers.ts";
+export { type CertificateFacts, parseCertificate, renderUri } from "./certificate.ts";
+export { type TlsPolicy, tlsPolicy } from "./cipher-suites.ts";
+export {
+  type CertifiedKey,
+  issueAuthority,
+  issueCertificate,
+  type KeyKind,
+  type LeafNames,
+  lifetimes,
+  renewCertificate,
+} from "./issue.ts";
+export { certificatesInPem } from "./pem.ts";
+export { createRefusalLog, type Refusal, type RefusalLog } from "./refusals.ts";
+export {
+  loadTlsMaterial,
+  parseTlsMaterial,
+  type TlsFiles,
+  type TlsMaterial,
+  type TlsProblem,
+  tlsProblems,
+} from "./tls-material.ts";
+export { tlsClientOptions, tlsServerOptions } from "./tls-options.ts";
+export { checkIdentity, type PeerCheck, type PeerRequirement, type PeerVerdict, verifyPeer } from "./verify-peer.ts";
