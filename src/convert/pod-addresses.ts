@@ -1,10 +1,20 @@
 // Which addresses a pod has, to which it is translated, and from which it may send. The first source that says anything
 // wins; the annotations are there because the CNI plugin knows an address before the kubelet reports it.
-import { canonicalCidr, canonicalIp, canonicalNetwork, type Network } from "../model/index.ts";
+import {
+  canonicalCidr,
+  canonicalIp,
+  canonicalNetwork,
+  FieldError,
+  type JsonRecord,
+  listAt,
+  member,
+  type Network,
+  recordOf,
+  type StringMap,
+  stringAt,
+} from "../model/index.ts";
+import { annotationField, ownText, parseTextList } from "./annotations.ts";
 import type { Nat } from "./endpoint.ts";
-import { type JsonObject, Misfit, ownText, parseTextList, readList, readObject, readText } from "./read.ts";
-
-type Annotations = { readonly [name: string]: string };
 
 const podIps = "cni.projectcalico.org/podIPs";
 const podIp = "cni.projectcalico.org/podIP";
@@ -12,19 +22,17 @@ const awsPodIps = "vpc.amazonaws.com/pod-ips";
 const floatingIps = "cni.projectcalico.org/floatingIPs";
 const sourcePrefixes = "cni.projectcalico.org/allowedSourcePrefixes";
 
-const fieldOf = (annotation: string) => `metadata.annotations[${annotation}]`;
-
-/** In the order given. Throws Misfit for anything that is no address. */
-export function podNetworks(status: JsonObject, annotations: Annotations): readonly Network[] {
-  const listed = readList(status.podIPs, "status.podIPs");
+/** In the order given. Throws FieldError for anything that is no address. */
+export function podNetworks(status: JsonRecord, annotations: StringMap): readonly Network[] {
+  const listed = listAt(status, "podIPs", "status");
   if (listed.length > 0) {
     return listed.map((item, at) => {
       const field = `status.podIPs[${at}]`;
-      return network(readText(readObject(item, field).ip, `${field}.ip`), `${field}.ip`);
+      return network(stringAt(recordOf(item, field), "ip", field) ?? "", `${field}.ip`);
     });
   }
-  const single = readText(status.podIP, "status.podIP");
-  if (single !== "") return [network(single, "status.podIP")];
+  const single = stringAt(status, "podIP", "status");
+  if (single !== undefined && single !== "") return [network(single, "status.podIP")];
   return (
     annotatedNetworks(annotations, podIps) ??
     annotatedNetworks(annotations, podIp) ??
@@ -33,34 +41,34 @@ export function podNetworks(status: JsonObject, annotations: Annotations): reado
   );
 }
 
-function annotatedNetworks(annotations: Annotations, name: string): readonly Network[] | undefined {
+function annotatedNetworks(annotations: StringMap, name: string): readonly Network[] | undefined {
   const text = ownText(annotations, name);
   if (text === undefined || text === "") return undefined;
   const pieces = name === podIp ? [text] : text.split(",");
-  return pieces.map((piece) => network(piece, fieldOf(name)));
+  return pieces.map((piece) => network(piece, annotationField(name)));
 }
 
 function network(text: string, field: string): Network {
   const found = canonicalNetwork(text);
-  if (found === undefined) throw new Misfit(field, "must be an IP address or network");
+  if (found === undefined) throw new FieldError(field, "must be an IP address or network");
   return found;
 }
 
 /** A pod that is done has given its addresses back, whatever its status still shows. */
-export function isPodFinished(pod: { metadata: JsonObject; phase: string; annotations: Annotations }): boolean {
+export function isPodFinished(pod: { metadata: JsonRecord; phase: string; annotations: StringMap }): boolean {
   if (pod.phase === "Failed" || pod.phase === "Succeeded" || pod.phase === "Completed") return true;
-  if (pod.metadata.deletionTimestamp === undefined || pod.metadata.deletionTimestamp === null) return false;
+  if (member(pod.metadata, "deletionTimestamp") === undefined) return false;
   return ownText(pod.annotations, podIp) === "" || ownText(pod.annotations, awsPodIps) === "";
 }
 
 /** Floating IPs: each goes to the pod's last address of its family. A text that is no address is dropped. */
 export function podNats(
   networks: readonly Network[],
-  annotations: Annotations,
+  annotations: StringMap,
 ): { ipv4Nats: readonly Nat[]; ipv6Nats: readonly Nat[] } | undefined {
   const text = ownText(annotations, floatingIps);
   if (text === undefined || networks.length === 0) return undefined;
-  const externals = parseTextList(text, fieldOf(floatingIps));
+  const externals = parseTextList(text, annotationField(floatingIps));
   const internal4 = translatedAddress(networks, 4);
   const internal6 = translatedAddress(networks, 6);
   const ipv4Nats: Nat[] = [];
@@ -81,7 +89,7 @@ function translatedAddress(networks: readonly Network[], version: 4 | 6): string
   for (const { version: found, text } of networks) {
     if (found !== version) continue;
     if (!text.endsWith(suffix)) {
-      throw new Misfit(fieldOf(floatingIps), `needs a pod address that is a single one, not ${text}`);
+      throw new FieldError(annotationField(floatingIps), `needs a pod address that is a single one, not ${text}`);
     }
     address = text.slice(0, -suffix.length);
   }
@@ -89,13 +97,13 @@ function translatedAddress(networks: readonly Network[], version: 4 | 6): string
 }
 
 /** Sources besides its own that a pod may send from. CIDRs only: the original refuses a bare address. */
-export function podAllowedSources(annotations: Annotations): readonly string[] {
+export function podAllowedSources(annotations: StringMap): readonly string[] {
   const text = ownText(annotations, sourcePrefixes);
   if (text === undefined || text === "") return [];
-  const field = fieldOf(sourcePrefixes);
+  const field = annotationField(sourcePrefixes);
   return parseTextList(text, field).map((prefix) => {
     const found = canonicalCidr(prefix);
-    if (found === undefined) throw new Misfit(field, "must be a JSON list of networks such as 10.0.0.0/8");
+    if (found === undefined) throw new FieldError(field, "must be a JSON list of networks such as 10.0.0.0/8");
     return found.text;
   });
 }

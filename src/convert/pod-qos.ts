@@ -1,10 +1,10 @@
 // The traffic shaping that a pod asks for by annotations. Nothing here makes a pod invalid: what cannot be read counts
 // as not asked for, what is out of range is moved to the nearest bound, and each is said.
-import { writeGoString } from "../model/index.ts";
+import { type StringMap, writeGoString } from "../model/index.ts";
+import { annotationField, ownText } from "./annotations.ts";
 import type { Warning } from "./converted.ts";
 import { parseDscp } from "./dscp.ts";
 import { parseQuantity } from "./quantity.ts";
-import { ownText } from "./read.ts";
 
 const prefix = "qos.projectcalico.org/";
 
@@ -34,7 +34,7 @@ const kubernetesNames: { readonly [name: string]: string } = {
 const defaultBurst = 4_294_967_296;
 const defaultPacketBurst = 5;
 
-export function asksForQos(annotations: { readonly [name: string]: string }): boolean {
+export function asksForQos(annotations: StringMap): boolean {
   for (const name in annotations) {
     if (name.startsWith(prefix) || (name.startsWith("kubernetes.io/") && name.endsWith("-bandwidth"))) return true;
   }
@@ -42,10 +42,7 @@ export function asksForQos(annotations: { readonly [name: string]: string }): bo
 }
 
 /** The JSON of qosControls; undefined: nothing is asked for. */
-export function podQosControls(
-  annotations: { readonly [name: string]: string },
-  warnings: Warning[],
-): string | undefined {
+export function podQosControls(annotations: StringMap, warnings: Warning[]): string | undefined {
   const values = new Map<string, number>();
   for (const limit of limits) values.set(limit.name, readLimit(limit, annotations, warnings));
   for (const direction of ["ingress", "egress"]) settle(values, direction);
@@ -58,14 +55,14 @@ export function podQosControls(
   return members.length === 0 ? undefined : `{${members.join(",")}}`;
 }
 
-function readLimit(limit: Limit, annotations: { readonly [name: string]: string }, warnings: Warning[]): number {
+function readLimit(limit: Limit, annotations: StringMap, warnings: Warning[]): number {
   const kubernetesName = kubernetesNames[limit.name];
   const own = `${prefix}${limit.name}`;
   // Calico's annotation counts even when it cannot be read.
   const name = ownText(annotations, own) === undefined && kubernetesName !== undefined ? kubernetesName : own;
   const text = ownText(annotations, name);
   if (text === undefined) return 0;
-  const field = `metadata.annotations[${name}]`;
+  const field = annotationField(name);
   const value = parseQuantity(text);
   if (value === undefined) {
     warnings.push({ field, rule: "must be a quantity such as 10M", effect: "dropped" });
@@ -88,12 +85,12 @@ function settle(values: Map<string, number>, direction: string): void {
   if (get("PacketRate") !== 0 && get("PacketBurst") === 0) set("PacketBurst", defaultPacketBurst);
 }
 
-function readDscp(annotations: { readonly [name: string]: string }, warnings: Warning[]): string | undefined {
+function readDscp(annotations: StringMap, warnings: Warning[]): string | undefined {
   const text = ownText(annotations, `${prefix}dscp`);
   if (text === undefined) return undefined;
   const value = parseDscp(text);
   if (value !== undefined) return typeof value === "number" ? String(value) : writeGoString(value);
-  const field = `metadata.annotations[${prefix}dscp]`;
+  const field = annotationField(`${prefix}dscp`);
   warnings.push({ field, rule: "must be 0 to 63 or a DSCP name such as AF11", effect: "dropped" });
   return undefined;
 }

@@ -1,6 +1,21 @@
 // Pods to workload endpoints. The state kept is the path of each pod that has an endpoint, because a deletion names the
 // pod and not its node, and because a pod recreated elsewhere takes its endpoint along.
-import { type Network, writeGoString } from "../model/index.ts";
+import {
+  booleanAt,
+  FieldError,
+  int32,
+  integerAt,
+  type JsonRecord,
+  listAt,
+  type Network,
+  recordAt,
+  recordOf,
+  type StringMap,
+  stringAt,
+  stringMapAt,
+  writeGoString,
+} from "../model/index.ts";
+import { ownText } from "./annotations.ts";
 import { type Converted, type ConvertedKv, deletion, type Problem, type Warning } from "./converted.ts";
 import {
   type Endpoint,
@@ -14,17 +29,6 @@ import {
 import { isPodFinished, podAllowedSources, podNats, podNetworks } from "./pod-addresses.ts";
 import { asksForQos, podQosControls } from "./pod-qos.ts";
 import { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
-import {
-  type JsonObject,
-  Misfit,
-  ownText,
-  readBoolean,
-  readInt32,
-  readList,
-  readObject,
-  readText,
-  readTexts,
-} from "./read.ts";
 import { createShortSha1 } from "./sha1.ts";
 
 export type PodOptions = {
@@ -33,9 +37,9 @@ export type PodOptions = {
 };
 
 type PodEndpoint = { readonly path: string; readonly endpoint: Endpoint };
-type Annotations = { readonly [name: string]: string };
 
 const networkStatus = "k8s.v1.cni.cncf.io/network-status";
+const none: StringMap = {};
 const noNats: { ipv4Nats: readonly Nat[]; ipv6Nats: readonly Nat[] } = { ipv4Nats: [], ipv6Nats: [] };
 
 export function createPodProcessor({ interfacePrefix = "" }: PodOptions = {}): Processor {
@@ -101,9 +105,9 @@ export function createPodConverter(prefix: string): (id: ProcessorId, value: unk
   const shortSha1 = createShortSha1();
   return (id, value) => {
     try {
-      return podToEndpoint(id, readObject(value, ""), (text) => prefix + shortSha1(text));
+      return podToEndpoint(id, recordOf(value, ""), (text) => prefix + shortSha1(text));
     } catch (error) {
-      if (error instanceof Misfit) return { is: "invalid", why: error.rule, field: error.field };
+      if (error instanceof FieldError) return { is: "invalid", why: error.rule, field: error.field };
       throw error;
     }
   };
@@ -111,20 +115,20 @@ export function createPodConverter(prefix: string): (id: ProcessorId, value: unk
 
 function podToEndpoint(
   { namespace, name }: ProcessorId,
-  pod: JsonObject,
+  pod: JsonRecord,
   interfaceName: (workload: string) => string,
 ): Converted<PodEndpoint> {
-  const spec = readObject(pod.spec, "spec");
-  if (readBoolean(spec.hostNetwork, "spec.hostNetwork")) return { is: "absent", why: "it uses the host's network" };
-  const hostname = readText(spec.nodeName, "spec.nodeName");
+  const spec = recordAt(pod, "spec", "");
+  if (booleanAt(spec, "hostNetwork", "spec") === true) return { is: "absent", why: "it uses the host's network" };
+  const hostname = stringAt(spec, "nodeName", "spec") ?? "";
   if (hostname === "") return { is: "absent", why: "it is on no node yet" };
   requireNamePart(hostname, "spec.nodeName");
   requireNamePart(name, "metadata.name");
-  const metadata = readObject(pod.metadata, "metadata");
-  const annotations = readTexts(metadata.annotations, "metadata.annotations");
-  const status = readObject(pod.status, "status");
+  const metadata = recordAt(pod, "metadata", "");
+  const annotations = stringMapAt(metadata, "annotations", "metadata") ?? none;
+  const status = recordAt(pod, "status", "");
   const networks = podNetworks(status, annotations);
-  const phase = readText(status.phase, "status.phase");
+  const phase = stringAt(status, "phase", "status") ?? "";
   const isFinished = isPodFinished({ metadata, phase, annotations });
   const allowedSources = podAllowedSources(annotations);
   const nats = isFinished ? noNats : (podNats(networks, annotations) ?? noNats);
@@ -134,7 +138,7 @@ function podToEndpoint(
   const path = endpointPath({ hostname, orchestrator: "k8s", workload: `${namespace}/${name}`, endpoint: "eth0" });
   if (path === undefined || namespace === "")
     return { is: "invalid", why: "must not be empty", field: "metadata.namespace" };
-  const account = readText(spec.serviceAccountName, "spec.serviceAccountName");
+  const account = stringAt(spec, "serviceAccountName", "spec") ?? "";
   const warnings: Warning[] = [];
   const cniStatus = ownText(annotations, networkStatus);
   const endpoint: Endpoint = {
@@ -143,11 +147,11 @@ function podToEndpoint(
     profileIds: account === "" ? [`kns.${namespace}`] : [`kns.${namespace}`, `ksa.${namespace}.${account}`],
     ...netsByFamily(networks),
     ...nats,
-    labels: writeEndpointLabels(readTexts(metadata.labels, "metadata.labels"), ownLabels(namespace, account)),
+    labels: writeEndpointLabels(stringMapAt(metadata, "labels", "metadata") ?? none, ownLabels(namespace, account)),
     ipv4Gateway: undefined,
     ipv6Gateway: undefined,
     ports: podPorts(spec),
-    generateName: readText(metadata.generateName, "metadata.generateName"),
+    generateName: stringAt(metadata, "generateName", "metadata") ?? "",
     allowedSources,
     annotations: cniStatus === undefined ? undefined : `{"${networkStatus}":${writeGoString(cniStatus)}}`,
     qosControls: asksForQos(annotations) ? podQosControls(annotations, warnings) : undefined,
@@ -158,11 +162,11 @@ function podToEndpoint(
 /** The name of a stored endpoint joins its parts with dashes, so that none may begin or end with one. */
 function requireNamePart(part: string, field: string): void {
   if (part === "" || part.startsWith("-") || part.endsWith("-")) {
-    throw new Misfit(field, "must not be empty, nor begin or end with a dash");
+    throw new FieldError(field, "must not be empty, nor begin or end with a dash");
   }
 }
 
-function ownLabels(namespace: string, account: string): Annotations {
+function ownLabels(namespace: string, account: string): StringMap {
   const own = { "projectcalico.org/namespace": namespace, "projectcalico.org/orchestrator": "k8s" };
   return account === "" ? own : { ...own, "projectcalico.org/serviceaccount": account };
 }
@@ -175,12 +179,12 @@ function netsByFamily(networks: readonly Network[]): { ipv4Nets: string[]; ipv6N
 }
 
 /** Ports by name, of containers and then of init containers: only named ports can be matched by a policy. */
-function podPorts(spec: JsonObject): EndpointPort[] {
+function podPorts(spec: JsonRecord): EndpointPort[] {
   const ports: EndpointPort[] = [];
   for (const field of ["containers", "initContainers"]) {
-    for (const container of readList(spec[field], `spec.${field}`)) {
-      const given = readObject(container, `spec.${field}[]`).ports;
-      if (given !== undefined) addPorts(ports, readList(given, `spec.${field}[].ports`), `spec.${field}[].ports[]`);
+    for (const container of listAt(spec, field, "spec")) {
+      const at = `spec.${field}[]`;
+      addPorts(ports, listAt(recordOf(container, at), "ports", at), `${at}.ports[]`);
     }
   }
   return ports;
@@ -188,10 +192,10 @@ function podPorts(spec: JsonObject): EndpointPort[] {
 
 function addPorts(ports: EndpointPort[], given: readonly unknown[], field: string): void {
   for (const item of given) {
-    const from = readObject(item, field);
-    const port = readInt32(from.containerPort, `${field}.containerPort`);
-    const name = readText(from.name, `${field}.name`);
-    const protocol = readText(from.protocol, `${field}.protocol`);
+    const from = recordOf(item, field);
+    const port = integerAt(from, "containerPort", field, int32) ?? 0;
+    const name = stringAt(from, "name", field) ?? "";
+    const protocol = stringAt(from, "protocol", field) ?? "";
     if (port === 0 || name === "") continue;
     if (protocol !== "" && protocol !== "TCP" && protocol !== "UDP" && protocol !== "SCTP") continue;
     ports.push({ name, protocol: protocol === "" ? "tcp" : protocol.toLowerCase(), port: port & 0xffff });

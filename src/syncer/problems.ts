@@ -1,0 +1,73 @@
+// What is wrong with objects of one kind, now: counted by rule, and logged once when it appears. A bad object says so
+// with its name and field and delays nobody.
+import type { Problem } from "../convert/index.ts";
+import type { Log } from "../lib/index.ts";
+import type { Kind } from "../model/index.ts";
+
+export type ProblemCount = {
+  readonly kind: Kind;
+  readonly rule: string;
+  readonly effect: Problem["effect"];
+  readonly count: number;
+};
+
+export type ProblemBook = {
+  /** The object's problems as of now; an empty list says that it is good, or gone. */
+  set(objectKey: string, problems: readonly Problem[]): void;
+  counts(): readonly ProblemCount[];
+  /** Up to `limit` current problems, for `cattail doctor` and the dashboard. */
+  list(limit: number): readonly Problem[];
+};
+
+// One object can break a rule in each of thousands of entries; saying a few of them names the object just as well.
+const maxPerObject = 20;
+
+export function createProblemBook(kind: Kind, log: Log): ProblemBook {
+  const byObject = new Map<string, readonly Problem[]>();
+
+  const set = (objectKey: string, problems: readonly Problem[]) => {
+    const before = byObject.get(objectKey);
+    if (problems.length === 0) {
+      if (before === undefined) return;
+      byObject.delete(objectKey);
+      log.info("object is good again", { kind, object: before[0]?.object ?? objectKey });
+      return;
+    }
+    const kept = problems.slice(0, maxPerObject);
+    byObject.set(objectKey, kept);
+    for (const problem of kept) {
+      if (before?.some((old) => isSame(old, problem))) continue;
+      const { object, field, rule, effect } = problem;
+      log.warn("object breaks a rule", { kind, object, field, rule, effect });
+    }
+  };
+
+  const counts = () => {
+    const found = new Map<string, { kind: Kind; rule: string; effect: Problem["effect"]; count: number }>();
+    for (const problems of byObject.values()) {
+      // An object counts once for a rule, however often it breaks it.
+      const rules = new Map(problems.map((problem) => [`${problem.effect} ${problem.rule}`, problem]));
+      for (const [key, { rule, effect }] of rules) {
+        const entry = found.get(key) ?? { kind, rule, effect, count: 0 };
+        entry.count += 1;
+        found.set(key, entry);
+      }
+    }
+    return [...found.values()];
+  };
+
+  const list = (limit: number) => {
+    const found: Problem[] = [];
+    for (const problems of byObject.values()) {
+      if (found.length >= limit) break;
+      found.push(...problems);
+    }
+    return found.slice(0, limit);
+  };
+
+  return { set, counts, list };
+}
+
+function isSame(a: Problem, b: Problem): boolean {
+  return a.field === b.field && a.rule === b.rule && a.effect === b.effect;
+}
