@@ -1,7 +1,19 @@
 // Makes, loads, reloads and checks certificates. Knows TLS, not what is said over it.
 export { admitPeers } from "./admit-peers.ts";
 export { type CertificateFacts, parseCertificate, renderUri } from "./certificate.ts";
+export {
+  filesOf,
+  hasPair,
+  type MakeOptions,
+  makeAuthority,
+  makePair,
+  type Pair,
+  readPair,
+  renewPair,
+  usualNames,
+} from "./certificate-folder.ts";
 export { type TlsPolicy, tlsPolicy } from "./cipher-suites.ts";
+export { describeInspected, type Inspected, inspectPem } from "./inspect.ts";
 export {
   type CertifiedKey,
   issueAuthority,
@@ -11,8 +23,10 @@ export {
   lifetimes,
   renewCertificate,
 } from "./issue.ts";
+export { type PairFiles, pairFiles, writePair, writeWhole } from "./pair-files.ts";
 export { certificatesInPem } from "./pem.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./refusals.ts";
+export { type ReloadOutcome, type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls-files.ts";
 export {
   loadTlsMaterial,
   parseTlsMaterial,
