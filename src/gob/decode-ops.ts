@@ -1,0 +1,268 @@
+// Compiles a schema against the types of one stream to closures that read values.
+// One TypeStream per stream: it holds the definitions received and what was compiled from them.
+import { lookUp } from "./basics.ts";
+import { isCompatible } from "./compatible.ts";
+import { GobError } from "./error.ts";
+import { checkHashable, hasPrimitiveKeys, setByValue } from "./map-keys.ts";
+import type { Reader } from "./reader.ts";
+import { type ReadOp, scalarOp } from "./scalar-ops.ts";
+import { base, type InterfaceNode, type Node, resolve, type StructNode } from "./schema.ts";
+import { countOf, requireByte, type SkipOp, Skippers } from "./skip-ops.ts";
+import { TypeKeys } from "./type-keys.ts";
+import { builtinTypes, firstUserId, type WireType, WireTypeSchema, wireTypeId } from "./wire-types.ts";
+import { shapeOf } from "./zero.ts";
+
+type OpRef = { read: ReadOp };
+type Engine = { read: ReadOp; matchedFields: number };
+type UnderWay = Map<string, OpRef>;
+type Slot = { name: string; read: ReadOp } | { name?: undefined; read: SkipOp };
+
+export class TypeStream {
+  readonly types = new Map<number, WireType>();
+  readonly #keys = new TypeKeys();
+  readonly #skippers = new Skippers(this);
+  readonly #engines = new Map<string, Engine>();
+
+  /** Reads the id of a value, and on the way any definitions, which may go on over several frames. */
+  typeSequence(r: Reader): number {
+    for (;;) {
+      if (r.at >= r.end) r.nextFrame();
+      const id = readId(r);
+      if (id >= 0) return id;
+      this.define(r, -id);
+      // Inside an interface value a definition is followed by the length of what comes next; it says nothing new.
+      if (r.at < r.end) r.uint();
+    }
+  }
+
+  /** Reads the definition of a type. */
+  define(r: Reader, id: number): void {
+    if (id < firstUserId || this.types.has(id)) r.fail("GOB_DUPLICATE_TYPE", `type ${id} is defined already`);
+    if (this.types.size >= r.limits.types) r.fail("GOB_LIMIT_TYPES", `more than ${r.limits.types} types`);
+    const { depth } = r;
+    r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
+    const wire = readWireType(r);
+    r.depth = depth;
+    const fields = wire.StructT?.Field.length ?? 0;
+    if (fields > r.limits.fields) r.fail("GOB_LIMIT_FIELDS", `a struct of ${fields} fields`);
+    this.types.set(id, wire);
+  }
+
+  /** Reads a value of a received type into the schema: the whole of a message, or what an interface holds. */
+  readValue(r: Reader, id: number, node: Node): unknown {
+    const { read, matchedFields } = this.#at(r, () => this.#engine(node, id));
+    const target = base(node);
+    if (target.kind !== "struct") {
+      if (r.uint() !== 0) r.fail("GOB_SINGLETON", "a value that is no struct must start with a zero byte");
+      return read(r);
+    }
+    const sent = this.types.get(id)?.StructT?.Field.length ?? 0;
+    if (matchedFields === 0 && target.fields.length > 0 && sent > 0) {
+      r.fail("GOB_TYPE_MISMATCH", `no field of ${target.name} is among those received`);
+    }
+    return read(r);
+  }
+
+  /** Compiling knows no position; an error in it is reported where the value was met. */
+  #at<T>(r: Reader, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof GobError && error.offset === undefined) {
+        throw new GobError(error.code, error.message.replace(/ \([A-Z_]+\)$/, ""), { offset: r.streamOffset + r.at });
+      }
+      throw error;
+    }
+  }
+
+  #engine(node: Node, id: number): Engine {
+    const key = `${id} ${this.#keys.keyOf(node)}`;
+    const known = this.#engines.get(key);
+    if (known !== undefined) return known;
+    const engine: Engine = { read: () => undefined, matchedFields: 0 };
+    this.#engines.set(key, engine); // before it is compiled: recursive types find it
+    const target = base(node);
+    if (target.kind === "struct") this.#compileStruct(engine, target, id);
+    else {
+      if (!this.#isCompatible(node, id)) throw new GobError("GOB_TYPE_MISMATCH", `type ${id} is no ${target.kind}`);
+      engine.read = this.#opFor(node, id, new Map());
+    }
+    return engine;
+  }
+
+  #isCompatible(node: Node, id: number): boolean {
+    return isCompatible(node, id, { types: this.types, keys: this.#keys, underWay: new Map() });
+  }
+
+  #compileStruct(engine: Engine, node: StructNode, id: number): void {
+    const wire = (builtinTypes.get(id) ?? this.types.get(id))?.StructT;
+    if (wire == null) throw new GobError("GOB_BAD_TYPE", `type ${id} is not defined as a struct`);
+    const local = new Map(node.fields.map((field) => [field.name, field.node]));
+    const underWay: UnderWay = new Map();
+    const slots: Slot[] = wire.Field.map(({ Name: name, Id }) => {
+      if (name === "") throw new GobError("GOB_BAD_TYPE", `a received field of ${wire.CommonType.Name} has no name`);
+      const field = local.get(name);
+      if (field === undefined) return { read: this.#skippers.opFor(Id) };
+      if (!this.#isCompatible(field, Id)) {
+        throw new GobError("GOB_TYPE_MISMATCH", `field ${node.name}.${name} has another type in the stream`);
+      }
+      engine.matchedFields++;
+      return { name, read: this.#opFor(field, Id, underWay) };
+    });
+    engine.read = structOp(slots, node);
+  }
+
+  #opFor(node: Node, id: number, underWay: UnderWay): ReadOp {
+    const target = base(node);
+    const scalar = scalarOp(target);
+    if (scalar !== undefined) return scalar;
+    const key = this.#keys.keyOf(node);
+    const known = underWay.get(key);
+    if (known !== undefined) return (r) => known.read(r);
+    const ref: OpRef = { read: () => undefined };
+    underWay.set(key, ref);
+    ref.read = this.#compositeOp(target, id, underWay);
+    return ref.read;
+  }
+
+  #compositeOp(target: ReturnType<typeof base>, id: number, underWay: UnderWay): ReadOp {
+    const wire = this.types.get(id);
+    switch (target.kind) {
+      case "array":
+        return arrayOp(target.length, this.#opFor(target.elem, wire?.ArrayT?.Elem ?? 0, underWay));
+      case "slice":
+        return sliceOp(this.#opFor(target.elem, (builtinTypes.get(id) ?? wire)?.SliceT?.Elem ?? 0, underWay));
+      case "map": {
+        const key = this.#opFor(target.key, wire?.MapT?.Key ?? 0, underWay);
+        return mapOp(target.key, key, this.#opFor(target.elem, wire?.MapT?.Elem ?? 0, underWay));
+      }
+      case "struct": {
+        const engine = this.#engine(target, id);
+        return (r) => engine.read(r);
+      }
+      case "interface":
+        return this.#interfaceOp(target);
+      default:
+        throw new GobError("GOB_SCHEMA", `${target.kind} is compiled elsewhere`);
+    }
+  }
+
+  #interfaceOp(node: InterfaceNode): ReadOp {
+    return (r) => {
+      const length = r.uint();
+      if (length > r.end - r.at) r.fail("GOB_SHORT_DATA", `a name of ${length} bytes, ${r.end - r.at} left`);
+      if (length === 0) return null;
+      if (length > 1024) r.fail("GOB_NAME_TOO_LONG", `a name of ${length} bytes`);
+      const type = nameAt(r, length);
+      const target = lookUp(type, node);
+      if (target === undefined) return r.fail("GOB_UNKNOWN_NAME", `${JSON.stringify(type)} is not registered`);
+      const id = this.typeSequence(r);
+      r.uint(); // the length of the value; Go does not look at it either
+      r.enter();
+      const value = this.readValue(r, id, target);
+      r.depth--;
+      return { type, value };
+    };
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function nameAt(r: Reader, length: number): string {
+  r.at += length;
+  return utf8.decode(r.data.subarray(r.at - length, r.at));
+}
+
+/** A type id. Go cuts it to 32 bits; here it must fit. */
+export function readId(r: Reader): number {
+  const id = r.int();
+  if (id > 0x7fff_ffff || id < -0x7fff_ffff) r.fail("GOB_LIMIT_TYPE_ID", "a type id beyond 31 bits");
+  return id;
+}
+
+function structOp(slots: readonly Slot[], node: StructNode): ReadOp {
+  const { template, own } = shapeOf(node);
+  return (r) => {
+    r.enter();
+    const value = { ...template };
+    for (let number = -1; r.at < r.end; ) {
+      const delta = r.uint();
+      if (delta === 0) break;
+      number += delta;
+      const slot = slots[number];
+      if (slot === undefined) return r.fail("GOB_FIELD_NUMBER", `field ${number} of a struct with ${slots.length}`);
+      if (slot.name === undefined) slot.read(r);
+      else value[slot.name] = slot.read(r);
+    }
+    for (const { name, zero } of own) if (value[name] === undefined) value[name] = zero();
+    r.depth--;
+    return value;
+  };
+}
+
+function sliceOp(elem: ReadOp): ReadOp {
+  return (r) => {
+    const count = r.uint();
+    if (count > r.limits.messageBytes) r.fail("GOB_LIMIT_ELEMENTS", `a slice of ${count} elements`);
+    return readElements(r, count, elem);
+  };
+}
+
+function arrayOp(length: number, elem: ReadOp): ReadOp {
+  return (r) => {
+    const count = r.uint();
+    if (count !== length) r.fail("GOB_ARRAY_LENGTH", `${count} elements for an array of ${length}`);
+    return readElements(r, count, elem);
+  };
+}
+
+function readElements(r: Reader, count: number, elem: ReadOp): unknown[] {
+  r.enter();
+  const list: unknown[] = [];
+  for (let i = 0; i < count; i++) {
+    requireByte(r, count);
+    list.push(elem(r));
+  }
+  r.depth--;
+  return list;
+}
+
+function mapOp(keyNode: Node, key: ReadOp, elem: ReadOp): ReadOp {
+  const isPrimitive = hasPrimitiveKeys(keyNode);
+  return (r) => {
+    const count = countOf(r);
+    r.enter();
+    const into = new Map<unknown, unknown>();
+    const seen = new Map<string, unknown>();
+    for (let i = 0; i < count; i++) {
+      requireByte(r, count);
+      const k = key(r);
+      if (!isPrimitive) checkHashable(r, k);
+      const v = elem(r);
+      if (isPrimitive) into.set(k, v);
+      else setByValue(into, seen, [k, v]);
+    }
+    r.depth--;
+    return into;
+  };
+}
+
+const wireTypes = new TypeStream();
+
+function readWireType(r: Reader): WireType {
+  // The schema says what the closures make, and the schema is WireTypeSchema.
+  return wireTypes.readValue(r, wireTypeId, WireTypeSchema) as WireType;
+}
+
+/** A schema that can be decoded: raw() can only be written. */
+export function checkDecodable(node: Node, seen: Set<Node> = new Set()): void {
+  const target = resolve(node);
+  if (seen.has(target)) return;
+  seen.add(target);
+  if (target.kind === "raw") throw new GobError("GOB_SCHEMA", "raw() is for encoding only");
+  if (target.kind === "pointer") checkDecodable(target.to, seen);
+  if (target.kind === "struct") for (const field of target.fields) checkDecodable(field.node, seen);
+  if (target.kind === "slice" || target.kind === "array") checkDecodable(target.elem, seen);
+  if (target.kind === "map") for (const part of [target.key, target.elem]) checkDecodable(part, seen);
+  if (target.kind === "interface") for (const part of target.registry().values()) checkDecodable(part, seen);
+}

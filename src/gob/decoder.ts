@@ -1,0 +1,160 @@
+// Gob bytes in, values out. Bytes arrive in any split; a value comes out as soon as its last byte is in.
+// Frames are gathered in one buffer and a value is read when its first frame is complete. A value that goes on in later
+// frames (Go cuts one where it defines an interface's type) is read again from its start when the next frame is there:
+// a stack that can be left and entered would cost every value what only the first of a type needs.
+import { checkDecodable, readId, TypeStream } from "./decode-ops.ts";
+import { GobError } from "./error.ts";
+import { type GobLimits, withDefaults } from "./limits.ts";
+import { frameHeader, needFrame, Reader } from "./reader.ts";
+import type { Schema } from "./schema.ts";
+
+/** A decoder for one stream of values of one schema. */
+export function decoder<T>(schema: Schema<T>, limits: Partial<GobLimits> = {}): GobDecoder<T> {
+  return new GobDecoder(schema, withDefaults(limits));
+}
+
+/** Reading values again may cost this many times the largest message before it is refused. */
+const rereadFactor = 32;
+
+export class GobDecoder<T> {
+  readonly #schema: Schema<T>;
+  readonly #types = new TypeStream();
+  readonly #reader: Reader;
+  /** Where the next frame to look at starts in the reader's buffer. */
+  #next = 0;
+  /** The frame that must be complete before it is worth reading: #next, or one behind it for a value cut in frames. */
+  #waitFor = 0;
+  #rereadBytes = 0;
+  #failure: GobError | undefined;
+
+  constructor(schema: Schema<T>, limits: GobLimits) {
+    checkDecodable(schema);
+    this.#schema = schema;
+    this.#reader = new Reader(limits);
+  }
+
+  /**
+   * Takes bytes and returns the values they complete. Throws on bad bytes; if values came before them in the same call,
+   * those are returned first and the next call throws. After an error the decoder is spent.
+   */
+  push(bytes: Uint8Array): T[] {
+    this.feed(bytes);
+    const values: T[] = [];
+    try {
+      for (let next = this.next(); next !== undefined; next = this.next()) values.push(next.value);
+    } catch (error) {
+      if (values.length === 0) throw error;
+    }
+    return values;
+  }
+
+  /** Takes bytes without looking at them; next() then takes values out one by one. */
+  feed(bytes: Uint8Array): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    const r = this.#reader;
+    this.#makeRoom(bytes.length);
+    r.data.set(bytes, r.filled);
+    r.filled += bytes.length;
+  }
+
+  /** The next value, or undefined until more bytes come. */
+  next(): { value: T } | undefined {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return this.#read();
+    } catch (error) {
+      if (error instanceof GobError) this.#failure = error;
+      throw error;
+    }
+  }
+
+  /** Says that no more bytes come. Throws if the stream ends inside a message. */
+  end(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    const r = this.#reader;
+    const offset = r.streamOffset + r.filled;
+    const isWhole = r.filled === r.messageStart;
+    this.#failure = isWhole
+      ? new GobError("GOB_SPENT", "the decoder was ended", { offset })
+      : new GobError("GOB_TRUNCATED", "the stream ends inside a message", { offset });
+    if (!isWhole) throw this.#failure;
+  }
+
+  /** The bytes behind the last value that next() returned, for a protocol that changes to something else there. */
+  rest(): Uint8Array {
+    return this.#reader.data.slice(this.#next, this.#reader.filled);
+  }
+
+  #read(): { value: T } | undefined {
+    const r = this.#reader;
+    for (;;) {
+      const waited = frameHeader(r, this.#waitFor);
+      if (waited === undefined || waited.end > r.filled) return undefined;
+      const first = frameHeader(r, this.#next);
+      if (first === undefined) return undefined;
+      r.at = first.start;
+      r.end = first.end;
+      r.depth = 0;
+      if (r.at === r.end) r.fail("GOB_EMPTY_FRAME", "a frame of length zero");
+      const id = readId(r);
+      if (id < 0) {
+        this.#types.define(r, -id);
+        if (r.at < r.end) r.fail("GOB_EXTRA_DATA", "bytes behind a type definition");
+        this.#next = r.end;
+        this.#waitFor = r.end;
+        continue;
+      }
+      return this.#readValue(id);
+    }
+  }
+
+  #readValue(id: number): { value: T } | undefined {
+    const r = this.#reader;
+    const definedBefore = this.#types.types.size;
+    try {
+      // The schema's type parameter says what its closures make.
+      const value = this.#types.readValue(r, id, this.#schema) as T;
+      this.#next = r.end;
+      this.#waitFor = r.end;
+      r.messageStart = r.end;
+      this.#rereadBytes = 0;
+      return { value };
+    } catch (error) {
+      if (error !== needFrame) throw error;
+      this.#forgetTypes(definedBefore);
+      this.#waitFor = r.end;
+      this.#rereadBytes += r.end - this.#next;
+      if (this.#rereadBytes > rereadFactor * r.limits.messageBytes) {
+        r.fail("GOB_LIMIT_FRAMES", "a value cut into too many frames");
+      }
+      // The frame it needs may be here already.
+      return this.#read();
+    }
+  }
+
+  /** A value that is read again defines its types again. What was compiled from them stays: they come out the same. */
+  #forgetTypes(keep: number): void {
+    const { types } = this.#types;
+    for (const id of [...types.keys()].slice(keep)) types.delete(id);
+  }
+
+  /** Drops what was read from the front of the buffer and grows it as needed. */
+  #makeRoom(count: number): void {
+    const r = this.#reader;
+    if (r.filled + count <= r.data.length) return;
+    const pending = r.data.subarray(this.#next, r.filled);
+    const needed = pending.length + count;
+    if (needed <= r.data.length) r.data.copyWithin(0, this.#next, r.filled);
+    else {
+      const grown = new Uint8Array(Math.max(needed, Math.min(r.data.length * 2, 1 << 16), 512));
+      grown.set(pending);
+      r.data = grown;
+    }
+    const moved = this.#next;
+    r.streamOffset += moved;
+    r.messageStart -= moved;
+    r.filled -= moved;
+    this.#waitFor -= moved;
+    this.#next = 0;
+  }
+}

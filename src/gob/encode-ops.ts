@@ -1,0 +1,259 @@
+// Compiles a schema to closures that write values: once per schema, whatever the number of streams and messages.
+import { lookUp } from "./basics.ts";
+import { GobError } from "./error.ts";
+import { base, type InterfaceNode, type MapNode, type Node, resolve, type StructNode } from "./schema.ts";
+import type { Writer } from "./writer.ts";
+
+/** How a value is written as an element, and whether a struct leaves a field with this value out. */
+export type WriteOp = { write: (w: Writer, value: unknown) => void; omits: (value: unknown) => boolean };
+
+const compiled = new WeakMap<Node, WriteOp>();
+
+export function writeOp(node: Node): WriteOp {
+  const target = resolve(node);
+  const known = compiled.get(target);
+  if (known !== undefined) return known;
+  // Set before it is filled, so that a recursive type finds itself.
+  const op: WriteOp = { write: refuse, omits: refuse };
+  compiled.set(target, op);
+  Object.assign(op, compile(target));
+  return op;
+}
+
+function refuse(): never {
+  throw new GobError("GOB_SCHEMA", "a schema refers to itself with nothing in between");
+}
+
+/** Writes a value as the payload of a message or an interface: a struct as it is, anything else behind a zero byte. */
+export function writePayload(node: Node): (w: Writer, value: unknown) => void {
+  const { write } = writeOp(node);
+  if (base(node).kind === "struct") return write;
+  return (w, value) => {
+    w.byte(0);
+    write(w, value);
+  };
+}
+
+function compile(node: ReturnType<typeof resolve>): WriteOp {
+  switch (node.kind) {
+    case "bool":
+      return { write: (w, value) => w.byte(value ? 1 : 0), omits: (value) => !value };
+    case "int":
+    case "uint":
+      return integer(node.kind, node.bits);
+    case "float":
+      return floatOp(node.bits);
+    case "complex":
+      return complexOp(node.bits);
+    case "string":
+      return {
+        write: (w, value) => (typeof value === "string" ? w.string(value) : mismatch("a string", value)),
+        omits: (value) => value === "" || value === undefined,
+      };
+    case "bytes":
+      return {
+        write: (w, value) => w.byteString(asBytes(value ?? noBytes)),
+        omits: (value) => value === undefined || asBytes(value).length === 0,
+      };
+    case "slice":
+      return sliceOp(node.elem);
+    case "array":
+      return arrayOp(node.elem, node.length);
+    case "map":
+      return mapOp(node);
+    case "struct":
+      return structOp(node);
+    case "interface":
+      return interfaceOp(node);
+    case "opaque":
+      return {
+        write: (w, value) => w.byteString(node.encode(value ?? node.zero())),
+        omits: (value) => value === undefined || node.isZero(value),
+      };
+    case "pointer":
+      return pointerOp(node.to);
+    case "raw":
+      return { write: (w, value) => w.raw(asBytes(value)), omits: () => false };
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+function integer(kind: "int" | "uint", bits: number): WriteOp {
+  const top = 2 ** (kind === "int" ? bits - 1 : bits);
+  const least = kind === "int" ? -top : 0;
+  const bigTop = BigInt(top);
+  const bigLeast = BigInt(least);
+  const write = (w: Writer, value: unknown): void => {
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= least && value < top) {
+      if (kind === "uint") w.uint(value);
+      else if (value < 2 ** 51 && value > -(2 ** 51)) w.int(value);
+      else w.bigInt(BigInt(value));
+    } else if (typeof value === "bigint" && value >= bigLeast && value < bigTop) {
+      if (kind === "uint") w.bigUint(value);
+      else w.bigInt(value);
+    } else if (value === undefined) w.byte(0);
+    else mismatch(`a whole number that fits ${kind}${bits}`, value);
+  };
+  return { write, omits: (value) => value === 0 || value === 0n || value === undefined };
+}
+
+function floatOp(bits: 32 | 64): WriteOp {
+  const write = bits === 64 ? (w: Writer, value: unknown) => w.float(asNumber(value)) : writeFloat32;
+  // Both zeros: Go compares with ==, so a field of -0 is left out as well.
+  return { write, omits: (value) => value === undefined || value === 0 };
+}
+
+function writeFloat32(w: Writer, value: unknown): void {
+  const wide = asNumber(value);
+  const narrow = Math.fround(wide);
+  if (Number.isFinite(wide) && !Number.isFinite(narrow)) mismatch("a number that fits float32", value);
+  w.float(narrow);
+}
+
+function complexOp(bits: 32 | 64): WriteOp {
+  const part = floatOp(bits);
+  return {
+    write: (w, value) => {
+      const { re, im } = asComplex(value);
+      part.write(w, re);
+      part.write(w, im);
+    },
+    omits: (value) => value === undefined || (part.omits(asComplex(value).re) && part.omits(asComplex(value).im)),
+  };
+}
+
+function sliceOp(elem: Node): WriteOp {
+  const op = writeOp(elem);
+  return {
+    write: (w, value) => {
+      const list = asArray(value ?? []);
+      w.uint(list.length);
+      for (let i = 0; i < list.length; i++) op.write(w, list[i]);
+    },
+    omits: (value) => value === undefined || asArray(value).length === 0,
+  };
+}
+
+function arrayOp(elem: Node, length: number): WriteOp {
+  const op = writeOp(elem);
+  const write = (w: Writer, value: unknown): void => {
+    const list = asArray(value ?? new Array(length).fill(undefined));
+    if (list.length !== length) mismatch(`an array of ${length} elements`, value);
+    w.uint(length);
+    for (let i = 0; i < length; i++) op.write(w, list[i]);
+  };
+  return { write, omits: () => false };
+}
+
+function mapOp(node: MapNode): WriteOp {
+  const key = writeOp(node.key);
+  const elem = writeOp(node.elem);
+  const write = (w: Writer, value: unknown): void => {
+    const entries = asMap(value ?? new Map());
+    w.uint(entries.size);
+    for (const [k, v] of entries) {
+      key.write(w, k);
+      elem.write(w, v);
+    }
+  };
+  return { write, omits: (value) => value === undefined || value === null };
+}
+
+function structOp(node: StructNode): WriteOp {
+  const fields = node.fields.map((field) => ({ name: field.name, op: writeOp(field.node) }));
+  const write = (w: Writer, value: unknown): void => {
+    const object = asObject(value ?? {});
+    let last = -1;
+    for (let i = 0; i < fields.length; i++) {
+      const { name, op } = fields[i] as (typeof fields)[number]; // i is below its length
+      const field = object[name];
+      if (op.omits(field)) continue;
+      w.uint(i - last);
+      op.write(w, field);
+      last = i;
+    }
+    w.byte(0);
+  };
+  return { write, omits: () => false };
+}
+
+function pointerOp(to: Node): WriteOp {
+  const op = writeOp(to);
+  return {
+    write: (w, value) =>
+      value === null || value === undefined ? mismatch("something but nil", value) : op.write(w, value),
+    omits: (value) => value === null || value === undefined || op.omits(value),
+  };
+}
+
+type Concrete = { node: Node; name: Uint8Array; payload: (w: Writer, value: unknown) => void };
+
+function interfaceOp(node: InterfaceNode): WriteOp {
+  // Filled when first used: a registry may name types that hold this very interface.
+  const known = new Map<string, Concrete>();
+  const concrete = (type: string): Concrete => {
+    const found = known.get(type);
+    if (found !== undefined) return found;
+    const target = lookUp(type, node);
+    if (target === undefined) throw new GobError("GOB_UNKNOWN_NAME", `${JSON.stringify(type)} is not registered`);
+    const made = { node: target, name: new TextEncoder().encode(type), payload: writePayload(target) };
+    known.set(type, made);
+    return made;
+  };
+  const write = (w: Writer, value: unknown): void => {
+    if (value === null || value === undefined) {
+      w.byte(0);
+      return;
+    }
+    const { type, value: content } = asNamed(value);
+    const { node: target, name, payload } = concrete(type);
+    w.byteString(name);
+    w.typeId(target);
+    const start = w.length;
+    payload(w, content);
+    w.prefixLength(start);
+  };
+  return { write, omits: (value) => value === null || value === undefined };
+}
+
+// The checks of what the type checker could not see: values that come from JSON, or from plain JavaScript.
+
+function asNamed(value: unknown): { type: string; value: unknown } {
+  const { type, value: content } = asObject(value);
+  if (typeof type !== "string") return mismatch('{ type: "registered name", value }', value);
+  return { type, value: content };
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return mismatch("an object", value);
+  return value as Record<string, unknown>; // any object can be asked for any name
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : mismatch("an array", value);
+}
+
+function asMap(value: unknown): ReadonlyMap<unknown, unknown> {
+  return value instanceof Map ? value : mismatch("a Map", value);
+}
+
+function asBytes(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : mismatch("a Uint8Array", value);
+}
+
+function asNumber(value: unknown): number {
+  if (value === undefined) return 0;
+  return typeof value === "number" ? value : mismatch("a number", value);
+}
+
+function asComplex(value: unknown): { re: unknown; im: unknown } {
+  const { re, im } = asObject(value ?? { re: 0, im: 0 });
+  return { re, im };
+}
+
+function mismatch(wanted: string, value: unknown): never {
+  const seen = value === null ? "null" : Array.isArray(value) ? `an array of ${value.length}` : typeof value;
+  const shown = typeof value === "number" || typeof value === "bigint" ? ` ${value}` : "";
+  throw new GobError("GOB_VALUE", `wanted ${wanted}, got ${seen}${shown}`);
+}

@@ -1,0 +1,120 @@
+// Values in, gob bytes out. Two ways to use one encoder:
+//   encode(value)           like Go's Encoder: each definition goes out once, in front of the first value that needs it
+//   preamble(), message(v)  every definition up front, then messages that depend on nothing but the value, so that the
+//                           same bytes can go to any number of streams that began with the preamble
+import { writeOp, writePayload } from "./encode-ops.ts";
+import { GobError } from "./error.ts";
+import { base, type Node, type Schema } from "./schema.ts";
+import { partsOf, type TypeEntry, TypeTable, withParts } from "./type-table.ts";
+import { putUint, uintWidth, Writer } from "./writer.ts";
+
+// Room for a frame's length in front of it, so that the frame is never moved.
+const lengthRoom = 9;
+
+export function encoder<T>(schema: Schema<T>): GobEncoder<T> {
+  return new GobEncoder(schema);
+}
+
+export class GobEncoder<T> {
+  readonly #schema: Schema<T>;
+  readonly #types = new TypeTable();
+  readonly #announced: readonly TypeEntry[];
+  readonly #writer: Writer;
+  readonly #payload: (w: Writer, value: unknown) => void;
+  /** Ids whose definitions encode() has sent. */
+  readonly #sent = new Set<number>();
+
+  constructor(schema: Schema<T>) {
+    this.#schema = schema;
+    this.#announced = announceable(schema, this.#types);
+    this.#payload = writePayload(schema);
+    this.#writer = new Writer(this.#types, 4096);
+  }
+
+  /** The next bytes of a stream of its own: the definitions that are new, then the value. */
+  encode(value: T): Uint8Array<ArrayBuffer> {
+    const { frame, used } = this.#frame(value);
+    const parts: Uint8Array[] = [];
+    for (const entry of used) {
+      for (const part of withParts(entry)) {
+        if (this.#sent.has(part.id)) continue;
+        this.#sent.add(part.id);
+        parts.push(this.#types.definition(part));
+      }
+    }
+    return parts.length === 0 ? frame : concatenate([...parts, frame]);
+  }
+
+  /** Every definition this schema can need, in front of the first message() of a stream. */
+  preamble(): Uint8Array<ArrayBuffer> {
+    return concatenate(this.#announced.map((entry) => this.#types.definition(entry)));
+  }
+
+  /** One value for any stream that began with the preamble: the same value gives the same bytes, always. */
+  message(value: T): Uint8Array<ArrayBuffer> {
+    const { frame, used } = this.#frame(value);
+    for (const entry of used) {
+      if (this.#announced.includes(entry)) continue;
+      throw new GobError("GOB_NOT_ANNOUNCED", "the value holds a basic slice in an interface: register it by name");
+    }
+    return frame;
+  }
+
+  /**
+   * A part of messages, encoded once: an element of a slice, a map or an array, or a field that is not zero. Put it
+   * where the schema says raw(part). Valid for this encoder's ids.
+   */
+  element<E>(part: Schema<E>, value: E): Uint8Array<ArrayBuffer> {
+    const w = new Writer(this.#types, 256);
+    writeOp(part).write(w, value);
+    return w.take();
+  }
+
+  #frame(value: T): { frame: Uint8Array<ArrayBuffer>; used: ReadonlySet<TypeEntry> } {
+    const w = this.#writer;
+    w.used.clear();
+    w.length = lengthRoom;
+    w.typeId(this.#schema);
+    this.#payload(w, value);
+    const count = w.length - lengthRoom;
+    const start = lengthRoom - uintWidth(count);
+    putUint(w.bytes, start, count);
+    return { frame: w.bytes.slice(start, w.length), used: w.used };
+  }
+}
+
+/** The types reachable from a schema, registered ones included, in the order of their definitions. */
+function announceable(schema: Node, types: TypeTable): readonly TypeEntry[] {
+  const found = new Set<TypeEntry>();
+  const seen = new Set<Node>();
+  let wave: readonly Node[] = [schema];
+  while (wave.length > 0) {
+    const registered: Node[] = [];
+    for (const node of wave) {
+      const entry = types.entryOf(node);
+      if (entry !== undefined) withParts(entry, found);
+      registered.push(...registeredIn(node, seen));
+    }
+    wave = registered;
+  }
+  return [...found];
+}
+
+/** The types registered for the interfaces inside a schema. Basic names are not among them: few streams need any. */
+function registeredIn(node: Node, seen: Set<Node>): Node[] {
+  const target = base(node);
+  if (seen.has(target)) return [];
+  seen.add(target);
+  if (target.kind === "interface") return [...target.registry().values()];
+  return partsOf(target).flatMap((part) => registeredIn(part, seen));
+}
+
+function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,28 @@
+// Go's gob encoding in TypeScript: a schema for each Go type, an encoder and a decoder for each schema.
+// Knows nothing of the rest of this project, uses no node: modules, and runs in a browser. See README.md beside it.
+export { decoder, type GobDecoder } from "./decoder.ts";
+export { encoder, type GobEncoder } from "./encoder.ts";
+export { GobError, type GobErrorCode, gobErrorCodes } from "./error.ts";
+export { defaultGobLimits, type GobLimits } from "./limits.ts";
+export type { BasicTypes, Complex, Named, Schema, ValueOf } from "./schema.ts";
+export {
+  array,
+  bool,
+  bytes,
+  complex,
+  float,
+  int,
+  interface_,
+  lazy,
+  map,
+  opaque,
+  opaqueBytes,
+  pointer,
+  raw,
+  slice,
+  string,
+  struct,
+  time,
+  uint,
+} from "./schema-make.ts";
+export { decodeTime, encodeTime, type GobTime, isZeroTime, timeFromMillis, timeToMillis, zeroTime } from "./time.ts";

@@ -1,0 +1,30 @@
+// What a decoder accepts from a peer it does not trust. On by default; every one can be set.
+import { GobError } from "./error.ts";
+
+export type GobLimits = {
+  /** Bytes of one message: every frame from the end of the message before, type definitions included. */
+  messageBytes: number;
+  /** Type definitions in one stream. */
+  types: number;
+  /** Fields in one struct definition. */
+  fields: number;
+  /** Nesting of structs, slices, arrays, maps and interfaces in one value. */
+  depth: number;
+};
+
+export const defaultGobLimits: Readonly<GobLimits> = {
+  messageBytes: 1_048_576,
+  types: 64,
+  fields: 4096,
+  depth: 32,
+};
+
+export function withDefaults(limits: Partial<GobLimits>): GobLimits {
+  const merged = { ...defaultGobLimits, ...limits };
+  for (const [name, value] of Object.entries(merged)) {
+    if (!Number.isSafeInteger(value) || value < 0) {
+      throw new GobError("GOB_SCHEMA", `limits.${name} must be a whole number of at least 0, not ${value}`);
+    }
+  }
+  return merged;
+}

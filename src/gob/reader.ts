@@ -1,0 +1,186 @@
+// A position in received bytes, with gob's scalars. The bytes of a message lie in one buffer, frame behind frame:
+//   data:  ... | length | frame ......... | length | frame ...
+//                         ^base   ^at      ^end
+// A value may go on in the next frame (only interface values do); `nextFrame` then moves the window on.
+// Hot: bench/gob measures it.
+import { GobError, type GobErrorCode } from "./error.ts";
+import type { GobLimits } from "./limits.ts";
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const floatBytes = new Uint8Array(8);
+const floatView = new DataView(floatBytes.buffer);
+
+/** Thrown where a value needs a frame that has not arrived; the decoder then waits and starts the value again. */
+export const needFrame: unique symbol = Symbol("need another frame");
+
+export class Reader {
+  data: Uint8Array = new Uint8Array(0);
+  at = 0;
+  end = 0;
+  /** Bytes of `data` that have arrived. */
+  filled = 0;
+  /** Where the current message started in `data`; may lie before it (negative). */
+  messageStart = 0;
+  /** Bytes of the stream in front of `data`. */
+  streamOffset = 0;
+  depth = 0;
+  /** The two halves of the last integer that `uint` returned, if it was 2^32 or more. */
+  high = 0;
+  low = 0;
+  readonly limits: GobLimits;
+
+  constructor(limits: GobLimits) {
+    this.limits = limits;
+  }
+
+  fail(code: GobErrorCode, problem: string): never {
+    throw new GobError(code, problem, { offset: this.streamOffset + this.at });
+  }
+
+  /** Moves to the next frame. Throws `needFrame` when it has not arrived in full. */
+  nextFrame(): void {
+    const header = frameHeader(this, this.end);
+    if (header === undefined || header.end > this.filled) throw needFrame;
+    this.at = header.start;
+    this.end = header.end;
+  }
+
+  /** A gob uint. Above 2^53 the number is only near; `high` and `low` are then exact. */
+  uint(): number {
+    const { data, at, end } = this;
+    if (at >= end) this.fail("GOB_SHORT_DATA", "the frame ends where an integer should be");
+    const first = data[at] as number; // at is below end
+    if (first < 0x80) {
+      this.at = at + 1;
+      return first;
+    }
+    const width = 0x100 - first;
+    if (width > 8) this.fail("GOB_BAD_UINT", `an integer of ${width} bytes`);
+    if (at + width >= end) this.fail("GOB_SHORT_DATA", `the frame ends inside an integer of ${width} bytes`);
+    this.at = at + 1 + width;
+    if (width <= 4) {
+      let value = 0;
+      for (let i = at + 1; i <= at + width; i++) value = value * 0x100 + (data[i] as number);
+      return value;
+    }
+    return this.#wideUint(at + 1, width);
+  }
+
+  #wideUint(start: number, width: number): number {
+    let high = 0;
+    let low = 0;
+    for (let i = 0; i < width - 4; i++) high = high * 0x100 + (this.data[start + i] as number);
+    for (let i = width - 4; i < width; i++) low = low * 0x100 + (this.data[start + i] as number);
+    this.high = high;
+    this.low = low;
+    return high * 0x1_0000_0000 + low;
+  }
+
+  /** A gob uint as a bigint, exact up to 64 bits. */
+  bigUint(): bigint {
+    const value = this.uint();
+    if (value < 0x20_0000_0000_0000) return BigInt(value);
+    return (BigInt(this.high) << 32n) | BigInt(this.low);
+  }
+
+  /** A gob int; Infinity where it is no safe integer. */
+  int(): number {
+    const value = this.uint();
+    if (value < 0x20_0000_0000_0000) return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+    const half = this.high * 0x8000_0000 + Math.floor(this.low / 2);
+    if (half >= 0x20_0000_0000_0000) return Number.POSITIVE_INFINITY;
+    return this.low % 2 === 1 ? -half - 1 : half;
+  }
+
+  bigInt(): bigint {
+    const value = this.bigUint();
+    return value & 1n ? ~(value >> 1n) : value >> 1n;
+  }
+
+  float(): number {
+    const { data, at, end } = this;
+    if (at >= end) this.fail("GOB_SHORT_DATA", "the frame ends where a float should be");
+    const first = data[at] as number; // at is below end
+    floatBytes.fill(0);
+    if (first < 0x80) {
+      floatBytes[7] = first;
+      this.at = at + 1;
+    } else {
+      const width = 0x100 - first;
+      if (width > 8) this.fail("GOB_BAD_UINT", `an integer of ${width} bytes`);
+      if (at + width >= end) this.fail("GOB_SHORT_DATA", `the frame ends inside a float of ${width} bytes`);
+      for (let i = 0; i < width; i++) floatBytes[8 - width + i] = data[at + 1 + i] as number;
+      this.at = at + 1 + width;
+    }
+    return floatView.getFloat64(0, true);
+  }
+
+  /** A length of bytes that follow in this frame. */
+  length(): number {
+    const count = this.uint();
+    if (count > this.end - this.at) this.fail("GOB_SHORT_DATA", `${count} bytes announced, ${this.end - this.at} left`);
+    return count;
+  }
+
+  /** The announced bytes, where they lie: valid until the buffer is used again. */
+  view(): Uint8Array {
+    const count = this.length();
+    this.at += count;
+    return this.data.subarray(this.at - count, this.at);
+  }
+
+  bytes(): Uint8Array {
+    const count = this.length();
+    this.at += count;
+    return this.data.slice(this.at - count, this.at);
+  }
+
+  string(): string {
+    const count = this.length();
+    const start = this.at;
+    this.at = start + count;
+    if (count < 24) {
+      const short = asciiString(this.data, start, this.at);
+      if (short !== undefined) return short;
+    }
+    return utf8.decode(this.data.subarray(start, this.at));
+  }
+
+  enter(): void {
+    if (++this.depth > this.limits.depth) this.fail("GOB_LIMIT_DEPTH", `nested deeper than ${this.limits.depth}`);
+  }
+}
+
+/** Keys and names are short and ASCII: for them a loop beats the call into TextDecoder. */
+function asciiString(data: Uint8Array, start: number, end: number): string | undefined {
+  let text = "";
+  for (let i = start; i < end; i++) {
+    const unit = data[i] as number; // i is below end
+    if (unit > 0x7f) return undefined;
+    text += String.fromCharCode(unit);
+  }
+  return text;
+}
+
+/** Where the frame that starts at `at` begins and ends, or undefined while its length has not arrived. */
+export function frameHeader(r: Reader, at: number): { start: number; end: number } | undefined {
+  if (at >= r.filled) return undefined;
+  const first = r.data[at] as number; // at is below filled
+  let start = at + 1;
+  let count = first;
+  if (first >= 0x80) {
+    const width = 0x100 - first;
+    if (width > 8)
+      throw new GobError("GOB_BAD_UINT", `a frame length of ${width} bytes`, { offset: r.streamOffset + at });
+    start += width;
+    if (start > r.filled) return undefined;
+    count = 0;
+    for (let i = at + 1; i < start; i++) count = count * 0x100 + (r.data[i] as number);
+  }
+  const end = start + count;
+  if (end - r.messageStart > r.limits.messageBytes) {
+    const problem = `a message of ${end - r.messageStart} bytes or more, ${r.limits.messageBytes} allowed`;
+    throw new GobError("GOB_LIMIT_MESSAGE", problem, { offset: r.streamOffset + at });
+  }
+  return { start, end };
+}

@@ -1,0 +1,56 @@
+// Zero values: what a field decodes to when the sender left it out.
+import { type Node, resolve, type StructNode } from "./schema.ts";
+
+const noBytes = new Uint8Array(0);
+
+export function zeroOf(node: Node): unknown {
+  const target = resolve(node);
+  switch (target.kind) {
+    case "bool":
+      return false;
+    case "int":
+    case "uint":
+      return target.as === "bigint" ? 0n : 0;
+    case "float":
+      return 0;
+    case "complex":
+      return { re: 0, im: 0 };
+    case "string":
+      return "";
+    case "bytes":
+    case "raw":
+      return noBytes; // nobody can write into it, so all may share it
+    case "slice":
+      return [];
+    case "array":
+      return Array.from({ length: target.length }, () => zeroOf(target.elem));
+    case "map":
+      return new Map();
+    case "struct":
+      return Object.fromEntries(target.fields.map((field) => [field.name, zeroOf(field.node)]));
+    case "interface":
+    case "pointer":
+      return null;
+    case "opaque":
+      return target.zero();
+  }
+}
+
+/**
+ * A struct to be copied and filled: fields whose zero value can be shared are in place, the others are undefined and
+ * listed, so that each struct gets its own array, Map or object where the sender sent none.
+ */
+export type StructShape = { template: Record<string, unknown>; own: readonly { name: string; zero: () => unknown }[] };
+
+export function shapeOf(node: StructNode): StructShape {
+  const own = node.fields
+    .filter((field) => isOwn(field.node))
+    .map(({ name, node: field }) => ({ name, zero: () => zeroOf(field) }));
+  const template: Record<string, unknown> = {};
+  for (const { name, node: field } of node.fields) template[name] = isOwn(field) ? undefined : zeroOf(field);
+  return { template, own };
+}
+
+function isOwn(node: Node): boolean {
+  return ["complex", "slice", "array", "map", "struct", "opaque"].includes(resolve(node).kind);
+}
