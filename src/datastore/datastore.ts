@@ -19,7 +19,7 @@ export type StoredObject = {
 
 export type ListPage = {
   readonly items: readonly StoredObject[];
-  /** The revision of the whole list, the same on every page: where a watch goes on. */
+  /** The revision of the whole list, where a watch goes on. A streamed list knows it only on its last page: "" before. */
   readonly revision: Revision;
 };
 

@@ -22,12 +22,15 @@ export type DatastoreErrorOptions = {
   readonly retryAfterMs?: number;
   /** HTTP or gRPC status, where there was one. */
   readonly status?: number;
+  /** For "forbidden": the RBAC rule that would allow it, as YAML to paste into a ClusterRole. */
+  readonly missingRule?: string;
 };
 
 export class DatastoreError extends Error {
   readonly code: DatastoreErrorCode;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly missingRule: string | undefined;
 
   constructor(code: DatastoreErrorCode, message: string, options: DatastoreErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -35,6 +38,7 @@ export class DatastoreError extends Error {
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
+    this.missingRule = options.missingRule;
   }
 }
 

@@ -15,10 +15,14 @@ export {
   datastoreErrorCodes,
   isDatastoreError,
 } from "./errors.ts";
+export { type Follower, type FollowOptions, follow } from "./follow.ts";
 export type { FollowEvent } from "./follow-event.ts";
+export { type FollowLimits, followLimits } from "./follow-limits.ts";
+export type { FollowReport, FollowState } from "./follow-report.ts";
 export {
   createMemoryDatastore,
   type MemoryDatastore,
   type MemoryDatastoreOptions,
   type MemoryStep,
 } from "./memory/memory-datastore.ts";
+export { readVerbs, ruleYaml, type WhenForbidden, whenForbidden } from "./rights.ts";

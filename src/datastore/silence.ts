@@ -8,12 +8,13 @@ export type SilenceOptions = {
   readonly signal: AbortSignal;
   readonly silenceMs: number;
   readonly what: string;
+  readonly onSilence: () => void;
 };
 
 /** What `open` yields. When the other side is silent for too long its signal aborts, and this throws "unavailable". */
 export async function* untilSilent<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
-  { clock, signal, silenceMs, what }: SilenceOptions,
+  { clock, signal, silenceMs, what, onSilence }: SilenceOptions,
 ): AsyncGenerator<T, void, undefined> {
   const hangUp = new AbortController();
   const watchOver = new AbortController();
@@ -27,6 +28,7 @@ export async function* untilSilent<T>(
       if (leftMs <= 0) break;
       await clock.sleep(leftMs, watchOver.signal);
     }
+    onSilence();
     hangUp.abort(new DatastoreError("unavailable", `${what} was silent for ${Math.round(silenceMs / 1000)} s`));
   })();
   // Rejects only because the stream is over and its watcher dismissed.
