@@ -1,0 +1,18 @@
+// The Typha protocol: messages, both ends' machines, and the bytes that are made once and shared. No sockets, no timers.
+export { type ClientEvent, ClientMachine, type ClientOptions } from "./client-machine.ts";
+export { clientFrame, clientPreamble, frame, serverPreamble } from "./frame.ts";
+export type { ZstdDecompress } from "./inflater.ts";
+export { kvsMessage, snapshotKvsMessage } from "./kvs-message.ts";
+export * from "./messages.ts";
+export { asSnapshotPiece, encodeUpdate } from "./pieces.ts";
+export { type ServerDecision, ServerMachine, type ServerOptions } from "./server-machine.ts";
+export {
+  plainStream,
+  type ServerStream,
+  type ServerStreams,
+  serverStreams,
+  snappyStream,
+  type ZstdCompress,
+  zstdStream,
+} from "./streams.ts";
+export { type CloseCode, type CloseReason, closeSeverity } from "./wire-error.ts";

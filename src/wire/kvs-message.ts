@@ -1,0 +1,51 @@
+// MsgKVs put together from pieces: a head that is always the same, the pieces as they are, two closing bytes.
+//
+//   length | Envelope id | 01 name of MsgKVs | MsgKVs id | count of bytes | 01 number of pieces | pieces | 00 | 00
+import { updateType } from "../model/index.ts";
+import { kvsHead } from "./frame.ts";
+import { asSnapshotPiece, locateUpdateType } from "./pieces.ts";
+import { uintSize, writeUint } from "./uint.ts";
+
+/** One MsgKVs of these pieces, in this order, as a gob message free of encoder state. */
+export function kvsMessage(pieces: readonly Uint8Array[]): Uint8Array {
+  let piecesBytes = 0;
+  for (const piece of pieces) piecesBytes += piece.length;
+  const { bytes, at: start } = openMessage(pieces.length, piecesBytes);
+  let at = start;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** The same with every piece in its snapshot form. The pieces are patched where they are copied to, not before. */
+export function snapshotKvsMessage(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.some((piece) => locateUpdateType(piece, 0, piece.length).typeAt === undefined)) {
+    return kvsMessage(pieces.map(asSnapshotPiece));
+  }
+  const bytes = kvsMessage(pieces);
+  let end = bytes.length - 2;
+  for (let index = pieces.length - 1; index >= 0; index -= 1) {
+    // With a type, a piece ends in it and the closing zero.
+    bytes[end - 2] = updateType.new;
+    end -= pieces[index]?.length ?? 0;
+  }
+  return bytes;
+}
+
+function openMessage(count: number, piecesBytes: number): { bytes: Uint8Array; at: number } {
+  // A list without elements is left out, as gob leaves out every empty field.
+  const listBytes = count === 0 ? 0 : 1 + uintSize(count) + piecesBytes;
+  const valueBytes = listBytes + 1;
+  const bodyBytes = kvsHead.length + uintSize(valueBytes) + valueBytes + 1;
+  const bytes = new Uint8Array(uintSize(bodyBytes) + bodyBytes);
+  let at = writeUint(bytes, 0, bodyBytes);
+  bytes.set(kvsHead, at);
+  at = writeUint(bytes, at + kvsHead.length, valueBytes);
+  if (count > 0) {
+    bytes[at] = 1;
+    at = writeUint(bytes, at + 1, count);
+  }
+  return { bytes, at };
+}
