@@ -15,6 +15,7 @@ export {
   datastoreErrorCodes,
   isDatastoreError,
 } from "./errors.ts";
+export { type EtcdOptions, openEtcdDatastore } from "./etcd/etcd-datastore.ts";
 export { type Follower, type FollowOptions, follow } from "./follow.ts";
 export type { FollowEvent } from "./follow-event.ts";
 export { type FollowLimits, followLimits } from "./follow-limits.ts";

@@ -7,6 +7,7 @@ import { type Kind, kindInfo } from "../../model/index.ts";
 import type { Datastore, Flavour, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../identify.ts";
+import { settleWithin } from "../settle-within.ts";
 import { frozenCopy } from "./copy-json.ts";
 import { type Change, KindTable } from "./kind-table.ts";
 
@@ -191,20 +192,13 @@ export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): Mem
 
   // Resolves at the next write, or after the bookmark interval without one; rejects when the signal aborts.
   async function changed(signal: AbortSignal): Promise<"change" | "silence"> {
-    const stopped = new AbortController();
-    let resume: () => void = () => undefined;
-    const written = new Promise<"change">((resolve) => {
-      resume = () => resolve("change");
-      sleepers.add(resume);
-    });
-    const either = AbortSignal.any([signal, stopped.signal]);
-    const silence = clock.sleep(bookmarkIntervalMs, either).then(() => "silence" as const);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    sleepers.add(resolve);
     try {
-      return await Promise.race([written, silence]);
+      const settled = await settleWithin(promise, { clock, limitMs: bookmarkIntervalMs, signal });
+      return settled.is === "late" ? "silence" : "change";
     } finally {
-      sleepers.delete(resume);
-      silence.catch(() => undefined); // losing the race is how it normally ends
-      stopped.abort();
+      sleepers.delete(resolve);
     }
   }
 }

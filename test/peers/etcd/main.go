@@ -72,6 +72,7 @@ func main() {
 	config.AuthTokenTTL = *tokenTTL
 	config.WatchProgressNotifyInterval = *progress
 	config.MaxRequestBytes = *maxRequest
+	config.GRPCKeepAliveMinTime = 10 * time.Millisecond // tests do not have 5 s to find a dead connection
 	config.ClientTLSInfo.CertFile, config.ClientTLSInfo.KeyFile = *cert, *key
 	config.ClientTLSInfo.TrustedCAFile, config.ClientTLSInfo.ClientCertAuth = *ca, *ca != ""
 
@@ -145,8 +146,6 @@ func obey(server *embed.Etcd, inside *clientv3.Client, asked command) (answer, e
 		return answer{}, enableAuth(ctx, inside, asked)
 	case "leader":
 		return answer{Leader: server.Server.Leader() == server.Server.MemberID()}, nil
-	case "move-leader":
-		return answer{}, server.Server.TryTransferLeadershipOnShutdown()
 	}
 	return answer{}, fmt.Errorf("unknown command %q", asked.Do)
 }

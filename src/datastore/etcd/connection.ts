@@ -1,0 +1,247 @@
+// The way to etcd: one gRPC channel per endpoint, one endpoint in use at a time. A call that gets no answer moves
+// everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
+import { ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import { CattailError, type Clock, type Log } from "../../lib/index.ts";
+import { DatastoreError } from "../errors.ts";
+import { settleWithin } from "../settle-within.ts";
+import { type EtcdTlsFiles, type LoadedCredentials, loadCredentials, reloadCredentials } from "./credentials.ts";
+import { type Method, methods } from "./messages.ts";
+import { isServiceError, isTokenRefused, toDatastoreError } from "./status.ts";
+
+export type EtcdAuth = { readonly username: string; readonly password: string };
+
+export type ConnectionOptions = {
+  readonly endpoints: readonly string[];
+  readonly tls: EtcdTlsFiles;
+  readonly auth: EtcdAuth | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly requestTimeoutMs: number;
+  readonly keepaliveIntervalMs: number;
+  readonly keepaliveTimeoutMs: number;
+  readonly maxMessageBytes: number;
+};
+
+export type CallOptions = {
+  /** What is being done, for error messages. */
+  readonly doing: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Asking twice does no harm, so that every endpoint may be tried. A write is sent once: its fate may be unknown. */
+  readonly isRead: boolean;
+};
+
+type Endpoint = { readonly address: string; readonly isTls: boolean; client: Client | undefined };
+
+const tlsCheckIntervalMs = 10_000;
+
+export class EtcdConnection implements AsyncDisposable {
+  readonly #options: ConnectionOptions;
+  readonly #endpoints: Endpoint[];
+  #current = 0;
+  #credentials: LoadedCredentials | undefined;
+  #credentialsReadAtMs = Number.NEGATIVE_INFINITY;
+  #token: Promise<string | undefined> | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#endpoints = options.endpoints.map((text) => ({ ...parseEndpoint(text), client: undefined }));
+  }
+
+  /** Reads the TLS files a first time, so that a bad path stops the start. */
+  async open(): Promise<void> {
+    if (!this.#endpoints.some(({ isTls }) => isTls)) return;
+    this.#credentials = await loadCredentials(this.#options.tls);
+    this.#credentialsReadAtMs = this.#options.clock.monotonicMs();
+  }
+
+  async call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Response> {
+    let last: DatastoreError | undefined;
+    for (let attempt = 0; attempt < (options.isRead ? this.#endpoints.length : 1); attempt++) {
+      const endpoint = this.#endpointInUse();
+      try {
+        return await this.#withToken(endpoint, options, (metadata) =>
+          this.#unary(endpoint, { method, request, metadata, signal: options.signal }),
+        );
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        last = toDatastoreError(error, options.doing);
+        if (last.code !== "unavailable") throw last;
+        await this.failed(endpoint);
+      }
+    }
+    throw last ?? new DatastoreError("unavailable", `${options.doing}: etcd has no endpoints`);
+  }
+
+  /** A stream on the endpoint in use. Its reader says `failed` when it breaks, and `tokenRefused` when it was told so. */
+  async openStream<Request, Response>(
+    method: Method<Request, Response>,
+    options: CallOptions,
+  ): Promise<{ stream: ClientDuplexStream<Request, Response>; endpoint: Endpoint }> {
+    const endpoint = this.#endpointInUse();
+    try {
+      const metadata = await this.#withToken(endpoint, options, async (made) => made);
+      const client = await this.#client(endpoint);
+      return { stream: client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata), endpoint };
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const known = toDatastoreError(error, options.doing);
+      if (known.code === "unavailable") await this.failed(endpoint);
+      throw known;
+    }
+  }
+
+  /** Moves on to the next endpoint, unless somebody else already has. */
+  async failed(endpoint: Endpoint): Promise<void> {
+    if (this.#endpoints[this.#current] === endpoint && this.#endpoints.length > 1) {
+      this.#current = (this.#current + 1) % this.#endpoints.length;
+      this.#options.log.info("moving on to another etcd endpoint", {
+        from: endpoint.address,
+        to: this.#endpointInUse().address,
+      });
+    }
+    // A refused client certificate looks like any broken connection, so this is also when to look for a new one.
+    await this.#refreshCredentials();
+  }
+
+  tokenRefused(): void {
+    this.#token = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const endpoint of this.#endpoints) {
+      endpoint.client?.close();
+      endpoint.client = undefined;
+    }
+  }
+
+  #endpointInUse(): Endpoint {
+    const endpoint = this.#endpoints[this.#current];
+    if (endpoint === undefined) throw new DatastoreError("unavailable", "etcd has no endpoints");
+    return endpoint;
+  }
+
+  async #withToken<T>(endpoint: Endpoint, options: CallOptions, work: (metadata: Metadata) => Promise<T>): Promise<T> {
+    const token = await this.#tokenFrom(endpoint, options);
+    try {
+      return await work(makeMetadata(token));
+    } catch (error) {
+      // Refused before anything was done, so a second try is safe for writes too.
+      if (token === undefined || !isTokenRefused(error)) throw error;
+      this.#token = undefined;
+      return await work(makeMetadata(await this.#tokenFrom(endpoint, options)));
+    }
+  }
+
+  async #tokenFrom(endpoint: Endpoint, { signal }: CallOptions): Promise<string | undefined> {
+    const { auth, log } = this.#options;
+    if (auth === undefined) return undefined;
+    this.#token ??= this.#unary(endpoint, {
+      method: methods.authenticate,
+      request: { name: auth.username, password: auth.password },
+      metadata: makeMetadata(undefined),
+      signal,
+    }).then(
+      ({ token }) => token,
+      (error: unknown) => {
+        if (isServiceError(error) && /authentication is not enabled/.test(error.details)) {
+          log.warn("etcd has authentication switched off; going on without a user");
+          return undefined;
+        }
+        this.#token = undefined;
+        throw error;
+      },
+    );
+    return this.#token;
+  }
+
+  async #unary<Request, Response>(
+    endpoint: Endpoint,
+    what: { method: Method<Request, Response>; request: Request; metadata: Metadata; signal: AbortSignal | undefined },
+  ): Promise<Response> {
+    what.signal?.throwIfAborted();
+    const client = await this.#client(endpoint);
+    const { method, request, metadata, signal } = what;
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const call = client.makeUnaryRequest(
+      method.path,
+      method.encode,
+      method.decode,
+      request,
+      metadata,
+      (error, value) => {
+        if (error !== null) reject(error);
+        else if (value === undefined) reject(new Error("the answer is empty"));
+        else resolve(value);
+      },
+    );
+    // The limit is ours and not gRPC's deadline, which counts on the wall clock and so moves when that jumps.
+    const { clock, requestTimeoutMs } = this.#options;
+    promise.catch(() => undefined); // also rejects after the race below was lost
+    try {
+      const settled = await settleWithin(promise, { clock, limitMs: requestTimeoutMs, signal });
+      if (settled.is === "settled") return settled.value;
+      throw new DatastoreError("unavailable", `${endpoint.address} did not answer within ${requestTimeoutMs} ms`);
+    } finally {
+      call.cancel();
+    }
+  }
+
+  async #client(endpoint: Endpoint): Promise<Client> {
+    const { clock, maxMessageBytes, keepaliveIntervalMs, keepaliveTimeoutMs } = this.#options;
+    if (clock.monotonicMs() - this.#credentialsReadAtMs > tlsCheckIntervalMs) await this.#refreshCredentials();
+    if (endpoint.client !== undefined) return endpoint.client;
+    const credentials = endpoint.isTls ? this.#credentials?.channel : ChannelCredentials.createInsecure();
+    if (credentials === undefined) throw new DatastoreError("unavailable", "the etcd connection was never opened");
+    endpoint.client = new Client(`dns:///${endpoint.address}`, credentials, {
+      "grpc.keepalive_time_ms": keepaliveIntervalMs,
+      "grpc.keepalive_timeout_ms": keepaliveTimeoutMs,
+      "grpc.max_receive_message_length": maxMessageBytes,
+      "grpc.max_send_message_length": maxMessageBytes,
+      "grpc.initial_reconnect_backoff_ms": 100,
+      "grpc.max_reconnect_backoff_ms": 1_000,
+      "grpc.enable_retries": 0,
+      "grpc.enable_http_proxy": 0, // a proxy named in the environment is not for the datastore
+      "grpc.use_local_subchannel_pool": 1,
+      "grpc.service_config_disable_resolution": 1,
+    });
+    return endpoint.client;
+  }
+
+  async #refreshCredentials(): Promise<void> {
+    const current = this.#credentials;
+    if (current === undefined) return;
+    this.#credentialsReadAtMs = this.#options.clock.monotonicMs();
+    const loaded = await reloadCredentials(this.#options.tls, current, this.#options.log);
+    if (loaded === current || this.#credentials !== current) return;
+    this.#credentials = loaded;
+    for (const endpoint of this.#endpoints) {
+      // Closing lets the streams that are open run on; only new ones use the new certificate.
+      endpoint.client?.close();
+      endpoint.client = undefined;
+    }
+  }
+}
+
+// Without a leader a member would answer from what it last knew; better it says so, and we ask another.
+function makeMetadata(token: string | undefined): Metadata {
+  const metadata = new Metadata();
+  metadata.set("hasleader", "true");
+  if (token !== undefined) metadata.set("token", token);
+  return metadata;
+}
+
+function parseEndpoint(text: string): { address: string; isTls: boolean } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
+    throw new CattailError("ETCD_ENDPOINT", {
+      problem: `etcd endpoint "${text}" is not of the form http://host:port or https://host:port`,
+      next: "correct it in the list of etcd endpoints",
+    });
+  }
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  return { address: `${url.hostname}:${port}`, isTls: url.protocol === "https:" };
+}

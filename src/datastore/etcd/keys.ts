@@ -1,0 +1,66 @@
+// Which etcd key holds which object. A key's tail below its kind's prefix is the object's name; a key that does not fit
+// its kind's pattern is somebody else's, and is passed over as Calico's own tools do.
+import { type Kind, kindInfo, parseCidr } from "../../model/index.ts";
+import type { ObjectId } from "../datastore.ts";
+import { DatastoreError } from "../errors.ts";
+import { isJsonObject } from "../identify.ts";
+
+export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
+
+const block = /^ipv([46])\/block\/([^/]+)$/;
+const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
+
+export function prefixOf(kind: Kind): string {
+  const prefix = kindInfo(kind).etcdPrefix;
+  if (prefix === undefined) throw new DatastoreError("not-found", `${kind} does not exist in etcd`);
+  return prefix;
+}
+
+/** Every key below the kind's prefix: from the prefix up to the first text after all that start with it. */
+export function keyRange(kind: Kind): KeyRange {
+  const prefix = prefixOf(kind);
+  // Every prefix ends in "/", and "0" is the next character.
+  return { key: Buffer.from(prefix), rangeEnd: Buffer.from(`${prefix.slice(0, -1)}0`) };
+}
+
+/** The id of the object that a key holds; undefined where the key is not one of the kind's. */
+export function keyToId(kind: Kind, key: string): ObjectId | undefined {
+  const prefix = prefixOf(kind);
+  if (!key.startsWith(prefix)) return undefined;
+  const tail = key.slice(prefix.length);
+  if (kind === "IPAMBlock" || kind === "BlockAffinity") {
+    const [, version, cidr] = (kind === "IPAMBlock" ? block : affinity).exec(tail) ?? [];
+    return cidr !== undefined && isCidrPart(cidr, version) ? { namespace: "", name: tail } : undefined;
+  }
+  const parts = tail.split("/");
+  if (parts.includes("")) return undefined;
+  const [first, second] = parts;
+  if (kindInfo(kind).namespaced) {
+    return parts.length === 2 && first !== undefined && second !== undefined
+      ? { namespace: first, name: second }
+      : undefined;
+  }
+  return parts.length === 1 && first !== undefined ? { namespace: "", name: first } : undefined;
+}
+
+export function idToKey(kind: Kind, id: ObjectId): string {
+  const tail = kindInfo(kind).namespaced ? `${id.namespace}/${id.name}` : id.name;
+  const key = `${prefixOf(kind)}${tail}`;
+  if (keyToId(kind, key) === undefined) {
+    throw new DatastoreError("invalid", `${kind}: "${tail.slice(0, 80)}" cannot be part of an etcd key`);
+  }
+  return key;
+}
+
+/** A block's value says its CIDR, which is its name; undefined for a value that does not. */
+export function blockId(value: unknown): ObjectId | undefined {
+  const cidr = isJsonObject(value) && typeof value.cidr === "string" ? value.cidr : "";
+  if (parseCidr(cidr) === undefined) return undefined;
+  return { namespace: "", name: `ipv${cidr.includes(":") ? 6 : 4}/block/${cidr.replace("/", "-")}` };
+}
+
+function isCidrPart(text: string, version: string | undefined): boolean {
+  const dash = text.lastIndexOf("-");
+  const cidr = `${text.slice(0, Math.max(dash, 0))}/${text.slice(dash + 1)}`;
+  return parseCidr(cidr) !== undefined && cidr.includes(":") === (version === "6");
+}

@@ -1,0 +1,56 @@
+// etcd's answers that are no answers: gRPC status and message to the one error of the datastores.
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { DatastoreError, type DatastoreErrorCode } from "../errors.ts";
+
+const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
+  { says: /required revision has been compacted/, code: "expired" },
+  { says: /required revision is a future revision/, code: "too-large-revision" },
+  {
+    says: /invalid auth token|user name is empty|authentication failed|revision of auth store is old/,
+    code: "unauthorized",
+  },
+  { says: /permission denied/, code: "forbidden" },
+  { says: /too many requests/, code: "rate-limited" },
+  { says: /database space exceeded/, code: "unavailable" },
+];
+
+const byStatus: { readonly [code: number]: DatastoreErrorCode } = {
+  [status.UNAUTHENTICATED]: "unauthorized",
+  [status.PERMISSION_DENIED]: "forbidden",
+  [status.INVALID_ARGUMENT]: "invalid",
+  [status.OUT_OF_RANGE]: "invalid",
+  [status.UNIMPLEMENTED]: "unsupported",
+  [status.RESOURCE_EXHAUSTED]: "rate-limited",
+};
+
+/** Everything without a more precise meaning is "unavailable": who asks again loses nothing. */
+export function toDatastoreError(error: unknown, doing: string): DatastoreError {
+  if (error instanceof DatastoreError) return error;
+  const { code, details } = isServiceError(error) ? error : { code: undefined, details: String(error) };
+  return new DatastoreError(codeOf(code, details), `${doing}: ${details}`, {
+    cause: error,
+    ...(code === undefined ? {} : { status: code }),
+  });
+}
+
+/** A watch ends with a reason in words only. */
+export function cancelReasonToError(reason: string, doing: string): DatastoreError {
+  return new DatastoreError(
+    codeOf(undefined, reason),
+    `${doing}: ${reason === "" ? "cancelled by the server" : reason}`,
+  );
+}
+
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
+}
+
+/** The server does not know our token any more: it expired, or the server restarted, or users changed. */
+export function isTokenRefused(error: unknown): boolean {
+  return /invalid auth token|revision of auth store is old/.test(error instanceof Error ? error.message : "");
+}
+
+function codeOf(grpcStatus: number | undefined, message: string): DatastoreErrorCode {
+  const known = byMessage.find(({ says }) => says.test(message));
+  return known?.code ?? (grpcStatus === undefined ? undefined : byStatus[grpcStatus]) ?? "unavailable";
+}

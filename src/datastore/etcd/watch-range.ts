@@ -1,0 +1,101 @@
+// One watch on one range of keys, on a stream of its own: what etcd sends, whole revisions at a time.
+//
+//   create ->            <- created            the revision the member is at
+//                        <- events             (a large answer comes in fragments; a revision is never handed out in part)
+//   progress request ->  <- progress           asked for whenever nothing came for a while: a silent stream is a dead one
+//                        <- canceled           compacted, or refused
+import type { ClientDuplexStream } from "@grpc/grpc-js";
+import type { Clock } from "../../lib/index.ts";
+import { DatastoreError } from "../errors.ts";
+import { settleWithin } from "../settle-within.ts";
+import type { EtcdConnection } from "./connection.ts";
+import type { KeyRange } from "./keys.ts";
+import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
+import { cancelReasonToError, isTokenRefused, toDatastoreError } from "./status.ts";
+
+export type WatchItem =
+  | { readonly is: "created"; readonly revision: bigint }
+  | { readonly is: "progress"; readonly revision: bigint }
+  | { readonly is: "events"; readonly events: readonly EtcdEvent[] };
+
+export type WatchRangeOptions = {
+  readonly range: KeyRange;
+  readonly startRevision: bigint;
+  readonly doing: string;
+  readonly clock: Clock;
+  readonly silenceMs: number;
+  readonly signal: AbortSignal;
+};
+
+export async function* watchRange(connection: EtcdConnection, options: WatchRangeOptions): AsyncGenerator<WatchItem> {
+  const { doing, signal } = options;
+  const { stream, endpoint } = await connection.openStream(methods.watch, { doing, signal, isRead: true });
+  const cancel = () => stream.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  // The iterator reports errors; this listener is for the one that cancel() causes after nobody iterates any more.
+  stream.on("error", () => undefined);
+  try {
+    stream.write({
+      createRequest: {
+        ...options.range,
+        startRevision: String(options.startRevision),
+        progressNotify: true,
+        fragment: true,
+      },
+    });
+    yield* wholeRevisions(responses(stream, options), doing);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isTokenRefused(error)) connection.tokenRefused();
+    const known = toDatastoreError(error, doing);
+    if (known.code === "unavailable") await connection.failed(endpoint);
+    throw known;
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    stream.cancel();
+  }
+}
+
+// The silence is counted only while we wait for the server: a reader that takes its time must not look like a dead peer.
+async function* responses(
+  stream: ClientDuplexStream<WatchRequest, WatchResponse>,
+  { clock, silenceMs, signal, doing }: WatchRangeOptions,
+): AsyncGenerator<WatchResponse> {
+  const incoming: AsyncIterator<WatchResponse> = stream[Symbol.asyncIterator]();
+  for (let next = incoming.next(), isAsked = false; ; ) {
+    const settled = await settleWithin(next, { clock, limitMs: silenceMs, signal });
+    if (settled.is === "late") {
+      if (isAsked)
+        throw new DatastoreError("unavailable", `${doing}: the stream is silent; it did not answer when asked`);
+      stream.write({ progressRequest: {} });
+      isAsked = true;
+      continue;
+    }
+    if (settled.value.done === true) return;
+    yield settled.value.value;
+    next = incoming.next();
+    isAsked = false;
+  }
+}
+
+async function* wholeRevisions(incoming: AsyncIterable<WatchResponse>, doing: string): AsyncGenerator<WatchItem> {
+  let held: EtcdEvent[] = []; // events of one revision, of which more may follow
+  for await (const response of incoming) {
+    if (response.canceled) throw cancelled(response, doing);
+    const revision = BigInt(response.header?.revision ?? 0);
+    if (response.created) yield { is: "created", revision };
+    else if (response.events.length === 0 && held.length === 0) yield { is: "progress", revision };
+    const events = [...held, ...response.events];
+    const last = events.at(-1)?.kv.modRevision;
+    held = response.fragment ? events.filter((event) => event.kv.modRevision === last) : [];
+    const complete = response.fragment ? events.slice(0, events.length - held.length) : events;
+    if (complete.length > 0) yield { is: "events", events: complete };
+  }
+}
+
+function cancelled(response: WatchResponse, doing: string): DatastoreError {
+  if (response.compactRevision !== "0") {
+    return new DatastoreError("expired", `${doing}: etcd has compacted up to revision ${response.compactRevision}`);
+  }
+  return cancelReasonToError(response.cancelReason, doing);
+}
