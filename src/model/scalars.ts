@@ -1,0 +1,108 @@
+// The scalar types of Calico's API with readers of their own: ports, protocols, AS numbers, DSCP, times and durations.
+// Each is kept in its canonical JSON form, so that writing it needs no knowledge.
+import { type GoType, writeGoNumber, writeGoString } from "./go-json.ts";
+import { canonicalTime, parseDuration, printDuration } from "./go-time.ts";
+import { type CrdSchema, type Schema, scalar } from "./schema.ts";
+
+/** A number; or as text a name, or for a port a range "min:max". */
+export type NumberOrText = number | string;
+
+const goNumberOrText: GoType<NumberOrText> = {
+  write: (value) => (typeof value === "number" ? writeGoNumber(value) : writeGoString(value)),
+  isEmpty: () => false,
+  zero: "0",
+};
+
+const intOrString: CrdSchema = {
+  anyOf: [{ type: "integer" }, { type: "string" }],
+  pattern: "^.*",
+  "x-kubernetes-int-or-string": true,
+};
+
+const digits = /^[0-9]+$/;
+const range = /^([0-9]+):([0-9]+)$/;
+const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
+
+/** Undefined: neither a port number, a range "min:max", nor a name. */
+export function canonicalPort(value: unknown): NumberOrText | undefined {
+  if (typeof value === "number") return isUint(value, 65535) ? value : undefined;
+  if (typeof value !== "string") return undefined;
+  if (digits.test(value)) return Number(value) <= 65535 ? Number(value) : undefined;
+  const ends = range.exec(value);
+  if (ends === null) return portName.test(value) ? value : undefined;
+  const [min, max] = [Number(ends[1]), Number(ends[2])];
+  if (min > 65535 || max > 65535 || min > max) return undefined;
+  return min === max ? min : `${min}:${max}`;
+}
+
+/** A number from 0 to 255, also when written as text; any other text as it is. */
+export function canonicalUint8OrText(value: unknown): NumberOrText | undefined {
+  if (typeof value === "number") return isUint(value, 255) ? value : undefined;
+  if (typeof value !== "string") return undefined;
+  return digits.test(value) && Number(value) <= 255 ? Number(value) : value;
+}
+
+/** A number, or text: decimal, or dotted as in 1.10. */
+export function canonicalAsNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return isUint(value, 4294967295) ? value : undefined;
+  if (typeof value !== "string") return undefined;
+  if (digits.test(value)) return Number(value) <= 4294967295 ? Number(value) : undefined;
+  const [, high, low] = /^([0-9]+)\.([0-9]+)$/.exec(value) ?? [];
+  if (high === undefined || low === undefined || Number(high) > 65535 || Number(low) > 65535) return undefined;
+  return Number(high) * 65536 + Number(low);
+}
+
+function isUint(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
+}
+
+export const port: Schema<NumberOrText> = scalar({
+  read: canonicalPort,
+  rule: "must be a port number, a range such as 80:90, or a port name",
+  go: goNumberOrText,
+  crd: intOrString,
+});
+
+export const protocol: Schema<NumberOrText> = scalar({
+  read: canonicalUint8OrText,
+  rule: "must be a protocol name or a number from 0 to 255",
+  go: goNumberOrText,
+  crd: intOrString,
+});
+
+export const dscp: Schema<NumberOrText> = scalar({
+  read: canonicalUint8OrText,
+  rule: "must be a DSCP name or number",
+  go: goNumberOrText,
+  crd: intOrString,
+});
+
+export const asNumber: Schema<number> = scalar<number>({
+  read: canonicalAsNumber,
+  rule: "must be an AS number",
+  go: { write: writeGoNumber, isEmpty: (value) => value === 0, zero: "0" },
+  crd: { type: "integer", format: "int32" },
+});
+
+/** "" is Go's zero time, which counts as not being there. */
+export const time: Schema<string> = scalar({
+  read: (value) => (typeof value === "string" ? canonicalTime(value) : undefined),
+  rule: "must be a time such as 2026-01-31T12:00:00Z",
+  go: {
+    write: (value) => (value === "" ? "null" : writeGoString(value)),
+    isEmpty: (value) => value === "",
+    zero: "null",
+  },
+  crd: { type: "string", format: "date-time" },
+});
+
+export const duration = (crd: CrdSchema = {}): Schema<string> =>
+  scalar({
+    read: (value) => {
+      const parsed = typeof value === "string" ? parseDuration(value) : undefined;
+      return parsed === undefined ? undefined : printDuration(parsed);
+    },
+    rule: "must be a duration such as 1m30s",
+    go: { write: writeGoString, isEmpty: () => false, zero: "null" },
+    crd: { type: "string", ...crd },
+  });

@@ -1,0 +1,19 @@
+// status.conditions as Kubernetes defines them for every kind.
+import { int64 } from "../read-json.ts";
+import { time } from "../scalars.ts";
+import { integer, kept, list, required, struct, text } from "../schema.ts";
+
+const label = "([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?";
+
+const condition = struct({
+  type: required(kept(text({ maxLength: 316, pattern: `^${label}(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$` }))),
+  status: required(kept(text({ enum: ["True", "False", "Unknown"] }))),
+  observedGeneration: integer(int64, { format: "int64", minimum: 0 }),
+  lastTransitionTime: required(kept(time)),
+  reason: required(kept(text({ minLength: 1, maxLength: 1024, pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$" }))),
+  message: required(kept(text({ maxLength: 32768 }))),
+});
+
+export const conditionsStatus = struct({
+  conditions: list(condition, { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
+});
