@@ -27,10 +27,11 @@ const byStatus: { readonly [code: number]: DatastoreErrorCode } = {
 export function toDatastoreError(error: unknown, doing: string): DatastoreError {
   if (error instanceof DatastoreError) return error;
   const { code, details } = isServiceError(error) ? error : { code: undefined, details: String(error) };
-  return new DatastoreError(codeOf(code, details), `${doing}: ${details}`, {
-    cause: error,
-    ...(code === undefined ? {} : { status: code }),
-  });
+  const meaning = codeOf(code, details);
+  // A follower counts an "unavailable" with a status as the server's own refusal. gRPC gives a status to a connection
+  // that broke as well, so it would say nothing.
+  const isRefusal = code !== undefined && meaning !== "unavailable";
+  return new DatastoreError(meaning, `${doing}: ${details}`, { cause: error, ...(isRefusal ? { status: code } : {}) });
 }
 
 /** A watch ends with a reason in words only. */
