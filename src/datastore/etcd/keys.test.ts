@@ -51,7 +51,7 @@ for (const { name, kind, key, id } of cases) {
 }
 
 test("every key that the real tools stored, but for handles, belongs to exactly one kind", () => {
-  const stored = JSON.parse(readFileSync("test/vectors/etcd/stored.json", "utf8")) as { key: string }[];
+  const stored = JSON.parse(readFileSync("test/vectors/golden/etcd/stored.json", "utf8")) as { key: string }[];
   const inEtcd = kindNames.filter((kind) => kindInfo(kind).etcdPrefix !== undefined);
   for (const { key } of stored) {
     const owners = inEtcd.filter((kind) => keyToId(kind, key) !== undefined);
