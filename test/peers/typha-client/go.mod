@@ -1,0 +1,8 @@
+module cattail/peers/typha-client
+
+go 1.25
+
+require (
+	github.com/golang/snappy v1.0.0
+	github.com/klauspost/compress v1.20.3
+)
