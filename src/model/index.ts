@@ -17,6 +17,7 @@ export {
   writeGoNumber,
   writeGoString,
 } from "./go-json.ts";
+export { canonicalTime, parseDuration, printDuration } from "./go-time.ts";
 export {
   type Cidr,
   canonicalCidr,
@@ -44,6 +45,7 @@ export {
   unescapeName,
 } from "./keys.ts";
 export { type Kind, type KindInfo, type KubernetesSource, kindInfo, kindNames, kinds } from "./kinds.ts";
+export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export { parseJson } from "./parse-json.ts";
 export { pathToKey } from "./path-to-key.ts";
 export {
@@ -78,6 +80,39 @@ export {
   resourceKinds,
 } from "./resource-kinds.ts";
 export {
+  asNumber,
+  canonicalAsNumber,
+  canonicalPort,
+  canonicalUint8OrText,
+  dscp,
+  duration,
+  type NumberOrText,
+  port,
+  protocol,
+  time,
+} from "./scalars.ts";
+export {
+  type CrdSchema,
+  flag,
+  float,
+  integer,
+  kept,
+  list,
+  type Member,
+  map,
+  nullableList,
+  optional,
+  raw,
+  readSchema,
+  required,
+  type Schema,
+  type SchemaType,
+  scalar,
+  struct,
+  text,
+  zeroable,
+} from "./schema.ts";
+export {
   evaluateSelector,
   type Labels,
   type ParsedSelector,
@@ -97,3 +132,5 @@ export {
   type UpdateType,
   updateType,
 } from "./update.ts";
+export { type V1Policy, type V1ProfileRules, type V1Rule, v1Policy, v1ProfileRules, v1Rule } from "./v1-policy.ts";
+export * from "./v3/index.ts";

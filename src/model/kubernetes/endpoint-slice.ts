@@ -1,0 +1,48 @@
+// Kubernetes' EndpointSlice, with the field order of its Go type: Felix gets it whole.
+import { int32 } from "../read-json.ts";
+import { flag, integer, kept, list, map, optional, type SchemaType, struct, text } from "../schema.ts";
+
+const hints = struct({
+  forZones: list(struct({ name: kept(text()) })),
+  forNodes: list(struct({ name: kept(text()) })),
+});
+
+const objectReference = struct({
+  kind: text(),
+  namespace: text(),
+  name: text(),
+  uid: text(),
+  apiVersion: text(),
+  resourceVersion: text(),
+  fieldPath: text(),
+});
+
+const endpoint = struct({
+  addresses: kept(list(text())),
+  conditions: kept(
+    struct({ ready: optional(flag()), serving: optional(flag()), terminating: optional(flag()) }),
+  ),
+  hostname: optional(text()),
+  targetRef: optional(objectReference),
+  deprecatedTopology: map(text()),
+  nodeName: optional(text()),
+  zone: optional(text()),
+  hints: optional(hints),
+});
+
+/** What follows the metadata. */
+export const endpointSliceBody = struct({
+  addressType: kept(text()),
+  endpoints: kept(list(endpoint)),
+  ports: kept(
+    list(
+      struct({
+        name: optional(text()),
+        protocol: optional(text()),
+        port: optional(integer(int32)),
+        appProtocol: optional(text()),
+      }),
+    ),
+  ),
+});
+export type EndpointSliceBody = SchemaType<typeof endpointSliceBody>;

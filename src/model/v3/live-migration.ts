@@ -1,0 +1,12 @@
+// LiveMigration: a virtual machine on its way from one node to another. Never a custom resource: KubeVirt's migrations
+// are turned into it, etcd stores it.
+import { optional, type SchemaType, struct, text } from "../schema.ts";
+
+const workload = { hostname: text(), orchestratorID: text(), workloadID: text() };
+const workloadEndpoint = optional(struct({ ...workload, endpointID: text() }));
+
+export const liveMigrationSpec = struct({
+  source: optional(struct({ workload: optional(struct(workload)), workloadEndpoint })),
+  target: optional(struct({ selector: optional(text()), workloadEndpoint })),
+});
+export type LiveMigrationSpec = SchemaType<typeof liveMigrationSpec>;
