@@ -13,6 +13,6 @@ export {
   type Variant,
   variants,
 } from "./codec.ts";
-export { type Applied, type CacheLimits, type Changes, defaultCacheLimits, KvCache } from "./kv-cache.ts";
+export { type Applied, type CacheLimits, type Changes, defaultCacheLimits, KvCache, type Step } from "./kv-cache.ts";
 export type { LegacyForm } from "./legacy-names.ts";
 export type { Snapshot } from "./snapshot-shelf.ts";

@@ -33,6 +33,9 @@ export type Changes = {
   readonly bytes: Uint8Array;
 };
 
+/** Some of the changes after a position, not yet as bytes. */
+export type Step = { readonly from: Position; readonly to: Position; readonly entries: readonly Entry[] };
+
 export type Applied = { readonly received: number; readonly skipped: number; readonly recorded: number };
 
 export class KvCache {
@@ -115,28 +118,44 @@ export class KvCache {
 
   /**
    * What changed after the position, each key once and in the order of its last change, up to the limit of one step.
+   * To be rendered at once: the next change may move its entries.
    * "forgotten": deletions after that position are no longer known, so only a new snapshot helps.
    */
-  changesSince(since: Position, variant: Variant): Changes | "forgotten" {
+  stepSince(since: Position): Step | "forgotten" {
     if (since < this.#log.horizon) return "forgotten";
-    const hidden: Audience = dialectOf(variant) === "legacy" ? "modern" : "legacy";
-    const pieces: Piece[] = [];
-    let to = since;
+    const entries: Entry[] = [];
     let bytes = 0;
-    let last: Entry | undefined;
     let entry = this.#log.after(since);
     for (; entry !== undefined; entry = entry.newer) {
-      if (pieces.length >= this.#limits.maxStepKvs || bytes >= stepBytes) break;
-      last = entry;
-      to = entry.position;
-      if (entry.audience === hidden) continue;
-      const piece = this.#store.read(entry.piece);
-      bytes += piece.length;
-      pieces.push({ bytes: piece, type: typeSince(since, entry) });
+      if (entries.length >= this.#limits.maxStepKvs || bytes >= stepBytes) break;
+      entries.push(entry);
+      bytes += entry.piece.end - entry.piece.start;
     }
-    if (entry === undefined) to = Math.max(to, this.head);
-    else if (last !== undefined) this.#log.rememberPlace(last);
-    return { from: since, to, updates: pieces.length, bytes: this.#frame(pieces, variant) };
+    const last = entries.at(-1);
+    if (entry !== undefined && last !== undefined) {
+      this.#log.rememberPlace(last);
+      return { from: since, to: last.position, entries };
+    }
+    return { from: since, to: Math.max(since, this.head), entries };
+  }
+
+  render(step: Step, variant: Variant): Changes {
+    const hidden: Audience = dialectOf(variant) === "legacy" ? "modern" : "legacy";
+    const visible = step.entries.filter((entry) => entry.audience !== hidden);
+    const pieces = visible.map(
+      (entry): Piece => ({ bytes: this.#store.read(entry.piece), type: typeSince(step.from, entry) }),
+    );
+    return { from: step.from, to: step.to, updates: pieces.length, bytes: this.#frame(pieces, variant) };
+  }
+
+  /** True when both dialects hear the same of the step. */
+  isSameToAll(step: Step): boolean {
+    return step.entries.every((entry) => entry.audience === "both");
+  }
+
+  changesSince(since: Position, variant: Variant): Changes | "forgotten" {
+    const step = this.stepSince(since);
+    return step === "forgotten" ? step : this.render(step, variant);
   }
 
   /** Called now and then: `seenByAll` is the oldest position of any reader. */

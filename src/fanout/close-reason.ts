@@ -1,0 +1,43 @@
+// Why a session ended, for the log and for tests. The protocol has no word for it: the socket is closed.
+import type { CloseReason as WireCloseReason } from "../wire/index.ts";
+
+export type SessionEnd =
+  | WireCloseReason
+  | {
+      readonly code:
+        | "FANOUT_WRITE_TIMEOUT"
+        | "FANOUT_FELL_BEHIND"
+        | "FANOUT_SOCKET"
+        | "FANOUT_REBALANCING"
+        | "FANOUT_SHUTDOWN"
+        | "FANOUT_FLOOD"
+        | "FANOUT_TLS";
+      readonly severity: "info" | "warn" | "error";
+      readonly problem: string;
+    };
+
+export const ends = {
+  writeTimeout: (stalledMs: number): SessionEnd => ({
+    code: "FANOUT_WRITE_TIMEOUT",
+    severity: "info",
+    problem: `client took nothing for ${Math.round(stalledMs)} ms`,
+  }),
+  fellBehind: {
+    code: "FANOUT_FELL_BEHIND",
+    severity: "warn",
+    problem: "client is so far behind that deletions it has not seen are no longer known; it needs a new snapshot",
+  },
+  rebalancing: { code: "FANOUT_REBALANCING", severity: "info", problem: "too many connections: rebalancing" },
+  shutdown: { code: "FANOUT_SHUTDOWN", severity: "info", problem: "server is shutting down" },
+  flood: {
+    code: "FANOUT_FLOOD",
+    severity: "info",
+    problem: "too many connections that have not said hello: the oldest made room",
+  },
+  tlsFailed: { code: "FANOUT_TLS", severity: "info", problem: "TLS handshake failed" },
+  socket: (error: Error | undefined): SessionEnd => ({
+    code: "FANOUT_SOCKET",
+    severity: "info",
+    problem: error === undefined ? "client closed the connection" : `connection failed: ${error.message}`,
+  }),
+} as const satisfies { [name: string]: SessionEnd | ((detail: never) => SessionEnd) };

@@ -1,0 +1,50 @@
+// What the fan-out counts, under the names that operators know from the original. The names are public API; observe/
+// keeps the registry behind this type. Values are handed over about once a second, already added up, because one call
+// per client and message would cost more than the message.
+import type { SyncerType } from "../model/index.ts";
+
+/** Counters, and gauges that several threads move up and down: only differences can be added across threads. */
+export const addedMetrics = [
+  "typha_connections_accepted",
+  "typha_connections_dropped",
+  "typha_connections_active",
+  "typha_connections_streaming",
+  "typha_connections_grace_used",
+  "typha_snapshots_generated",
+  "typha_snapshots_reused",
+  "typha_breadcrumb_non_block",
+  "typha_breadcrumb_block",
+  "typha_updates_total",
+  "typha_updates_skipped",
+] as const;
+export type AddedMetric = (typeof addedMetrics)[number];
+
+export const setMetrics = [
+  "typha_snapshot_raw_bytes",
+  "typha_snapshot_compressed_bytes",
+  "typha_breadcrumb_seq_number",
+  "typha_cache_size",
+] as const;
+export type SetMetric = (typeof setMetrics)[number];
+
+export const observedMetrics = [
+  "typha_client_snapshot_send_secs",
+  "typha_client_latency_secs",
+  "typha_client_write_latency_secs",
+  "typha_next_breadcrumb_latency_secs",
+  "typha_ping_latency",
+  "typha_kvs_per_msg",
+  "typha_breadcrumb_size",
+] as const;
+export type ObservedMetric = (typeof observedMetrics)[number];
+
+export type FanoutMetrics = {
+  /** `syncer` is undefined for metrics of the whole server. */
+  add(name: AddedMetric, syncer: SyncerType | undefined, difference: number): void;
+  set(name: SetMetric, syncer: SyncerType, value: number): void;
+  /** The value was observed this many times. */
+  observe(name: ObservedMetric, syncer: SyncerType, value: number, times: number): void;
+};
+
+const drop = () => undefined;
+export const noMetrics: FanoutMetrics = { add: drop, set: drop, observe: drop };
