@@ -8,4 +8,9 @@ export {
   type Problem,
   type Warning,
 } from "./converted.ts";
+export { createVirtualMachineMigrationProcessor } from "./live-migration.ts";
+export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
+export { createNodeProcessor, type NodeOptions } from "./node.ts";
+export { createPodProcessor, type PodOptions } from "./pod.ts";
 export { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
+export { createEndpointSliceProcessor, createServiceProcessor } from "./service.ts";

@@ -19,9 +19,7 @@ const objectReference = struct({
 
 const endpoint = struct({
   addresses: kept(list(text())),
-  conditions: kept(
-    struct({ ready: optional(flag()), serving: optional(flag()), terminating: optional(flag()) }),
-  ),
+  conditions: kept(struct({ ready: optional(flag()), serving: optional(flag()), terminating: optional(flag()) })),
   hostname: optional(text()),
   targetRef: optional(objectReference),
   deprecatedTopology: map(text()),

@@ -27,9 +27,7 @@ export const serviceSpec = struct({
   externalTrafficPolicy: text(),
   healthCheckNodePort: integer(int32),
   publishNotReadyAddresses: flag(),
-  sessionAffinityConfig: optional(
-    struct({ clientIP: optional(struct({ timeoutSeconds: optional(integer(int32)) })) }),
-  ),
+  sessionAffinityConfig: optional(struct({ clientIP: optional(struct({ timeoutSeconds: optional(integer(int32)) })) })),
   ipFamilies: list(text()),
   ipFamilyPolicy: optional(text()),
   allocateLoadBalancerNodePorts: optional(flag()),

@@ -1,0 +1,43 @@
+// KubeVirt's migrations to LiveMigrations: only those under way (and failed ones) are told of, so that Felix lets both
+// ends of a machine in motion speak.
+import {
+  type JsonRecord,
+  type LiveMigrationSpec,
+  liveMigrationSpec,
+  recordAt,
+  stringAt,
+  writeObjectMeta,
+} from "../model/index.ts";
+import type { Processor, ProcessorId } from "./processor.ts";
+import { createWholeObjectProcessor, readMetadata, type WholeObject } from "./whole-object.ts";
+
+const phasesUnderWay = new Set(["Scheduling", "Scheduled", "PreparingTarget", "TargetReady", "Running", "Failed"]);
+
+export function createVirtualMachineMigrationProcessor(): Processor {
+  const kinds = { kind: "VirtualMachineInstanceMigration", resourceKind: "LiveMigration" } as const;
+  return createWholeObjectProcessor({ ...kinds, read: readMigration });
+}
+
+function readMigration(object: JsonRecord, id: ProcessorId): WholeObject | undefined {
+  const all = readMetadata(object);
+  const status = recordAt(object, "status", "");
+  const machine = stringAt(recordAt(object, "spec", ""), "vmiName", "spec") ?? "";
+  const phase = stringAt(status, "phase", "status") ?? "";
+  const sourcePod = stringAt(recordAt(status, "migrationState", "status"), "sourcePod", "status.migrationState") ?? "";
+  const { name, namespace, uid = "", resourceVersion, creationTimestamp, labels, annotations } = all;
+  if (!phasesUnderWay.has(phase) || machine === "" || uid === "") return undefined;
+  const metadata = { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations };
+  const isMachine = `vmi.kubevirt.io/id == '${machine}' || vm.kubevirt.io/name == '${machine}'`;
+  const spec: LiveMigrationSpec = {
+    source:
+      sourcePod === ""
+        ? undefined
+        : { workload: { orchestratorID: "k8s", workloadID: `${id.namespace}/${sourcePod}` } },
+    target: { selector: `(${isMachine}) && kubevirt.io/migrationJobUID == '${uid}'` },
+  };
+  const head = '{"kind":"LiveMigration","apiVersion":"projectcalico.org/v3"';
+  return {
+    metadata,
+    value: `${head},"metadata":${writeObjectMeta(metadata)},"spec":${liveMigrationSpec.go.write(spec)}}`,
+  };
+}

@@ -1,0 +1,6 @@
+// felix, bgp, tunnel-ip-allocation and node-status: what feeds each, merged into one ordered stream.
+export { type CoreOptions, createSyncerCore, type SyncerCore } from "./core.ts";
+export type { ConversionOptions, FedSyncer, Feed } from "./feed.ts";
+export { feedsOf } from "./feeds.ts";
+export type { ProblemCount } from "./problems.ts";
+export type { KindState, SyncerStats } from "./stats.ts";
