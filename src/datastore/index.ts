@@ -21,6 +21,14 @@ export type { FollowEvent } from "./follow-event.ts";
 export { type FollowLimits, followLimits } from "./follow-limits.ts";
 export type { FollowReport, FollowState } from "./follow-report.ts";
 export {
+  type KubernetesDatastore,
+  type KubernetesOptions,
+  openKubernetes,
+  type Verb,
+} from "./kubernetes/kubernetes-datastore.ts";
+export type { CalicoGroup } from "./kubernetes/paths.ts";
+export type { KubernetesSettings } from "./kubernetes/settings.ts";
+export {
   createMemoryDatastore,
   type MemoryDatastore,
   type MemoryDatastoreOptions,

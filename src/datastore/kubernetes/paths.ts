@@ -1,0 +1,44 @@
+// Where the API server has a kind: group, version, plural, and the kind's name in objects.
+import { type Kind, kindInfo } from "../../model/index.ts";
+import type { ObjectId } from "../datastore.ts";
+import { DatastoreError } from "../errors.ts";
+
+export type CalicoGroup = "crd.projectcalico.org" | "projectcalico.org";
+
+export type Served = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kindName: string;
+  readonly namespaced: boolean;
+};
+
+export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
+  const { kubernetes: source, namespaced } = kindInfo(kind);
+  if (source === undefined) throw new DatastoreError("not-found", `${kind} does not exist in Kubernetes`);
+  const kindName = kind === "KubernetesNetworkPolicy" ? "NetworkPolicy" : kind;
+  if (!("version" in source)) {
+    const version = calicoGroup === "projectcalico.org" ? "v3" : "v1";
+    return { group: calicoGroup, version, plural: source.plural, kindName, namespaced };
+  }
+  return { ...source, kindName, namespaced };
+}
+
+/** /api/v1 or /apis/GROUP/VERSION. */
+export function groupPath({ group, version }: { group: string; version: string }): string {
+  return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+/** Of all namespaces, where none is given. */
+export function collectionPath(served: Served, namespace = ""): string {
+  const within = served.namespaced && namespace !== "" ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  return `${groupPath(served)}${within}/${served.plural}`;
+}
+
+export function objectPath(served: Served, id: ObjectId): string {
+  return `${collectionPath(served, id.namespace)}/${encodeURIComponent(id.name)}`;
+}
+
+export function apiVersionOf({ group, version }: Served): string {
+  return group === "" ? version : `${group}/${version}`;
+}

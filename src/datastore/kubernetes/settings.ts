@@ -1,0 +1,49 @@
+// The settings of the kubernetes datastore, by the names config/ gives them; the variable of the generic Calico client
+// behind each. Nothing here reads the environment but the two that Kubernetes itself sets in a pod.
+export type KubernetesSettings = {
+  /** KUBECONFIG: a file, or several separated as PATH is. Empty: the API endpoint, ~/.kube/config, or in-cluster. */
+  readonly kubeconfig?: string;
+  /** K8S_API_ENDPOINT and the files and names that replace what the kubeconfig says. */
+  readonly apiEndpoint?: string;
+  readonly keyFile?: string;
+  readonly certFile?: string;
+  readonly caFile?: string;
+  readonly currentContext?: string;
+  readonly apiToken?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  /** K8S_CLIENT_QPS, K8S_CLIENT_BURST: requests a second that are started on average, and at once. */
+  readonly clientQps?: number;
+  readonly clientBurst?: number;
+  /** CALICO_API_GROUP. Empty: found out by discovery. */
+  readonly apiGroup?: string;
+  /** A kubeconfig can name a program to run and a proxy to trust. Both only when asked for. */
+  readonly allowExec?: boolean;
+  readonly allowProxy?: boolean;
+  /** In front of /var/run/secrets/kubernetes.io/serviceaccount; for tests. */
+  readonly serviceAccountRoot?: string;
+};
+
+export const defaultClientQps = 5;
+export const defaultClientBurst = 100;
+
+/** The bounds on what a server may make us keep. */
+export const apiLimits = {
+  pageItems: 500,
+  /** One page of a list, one answer to a write. */
+  answerBytes: 256 << 20,
+  /** One event of a watch: an object is at most 1.5 MB in etcd, more as JSON, twice with its managed fields. */
+  lineBytes: 32 << 20,
+  /** The text of an error. */
+  errorBytes: 64 << 10,
+  /** Until the headers of an answer are there. */
+  answerMs: 60_000,
+  /** Without a byte of a page; a watch may be quiet for longer, its follower looks after that. */
+  pageSilenceMs: 60_000,
+  /** Credentials in files are read again this often, and after every 401. */
+  credentialsMs: 60_000,
+  /** What discovery said is believed for so long. */
+  discoveryMs: 5_000,
+  /** A server that does not stream lists is asked again after this long: it may have been upgraded. */
+  streamedListRetryMs: 3_600_000,
+  sockets: 256,
+} as const;

@@ -1,0 +1,60 @@
+// Custom resource definitions for tests, made from the table of kinds: every field is kept, nothing is checked or
+// defaulted. Tests that need Calico's own schemas install those of src/model instead.
+import { type Kind, kindInfo, kindNames } from "../../src/model/index.ts";
+import type { Cluster } from "./cluster.ts";
+
+/** The kinds that Calico itself defines. */
+export const customKinds: readonly Kind[] = kindNames.filter((kind) => kindInfo(kind).kubernetes?.group === "calico");
+
+/** The kinds whose definitions the hard-way guides' clusters have. */
+export const hardWayKinds: readonly Kind[] = [
+  "FelixConfiguration",
+  "BGPPeer",
+  "BGPConfiguration",
+  "IPPool",
+  "IPAMBlock",
+  "GlobalNetworkPolicy",
+  "GlobalNetworkSet",
+  "NetworkPolicy",
+  "NetworkSet",
+  "ClusterInformation",
+  "HostEndpoint",
+  "BlockAffinity",
+];
+
+export function openCrd(kind: Kind, group = "crd.projectcalico.org", version = "v1"): object {
+  const { kubernetes, namespaced } = kindInfo(kind);
+  const plural = kubernetes?.plural ?? "";
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? "Namespaced" : "Cluster",
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  };
+}
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/** Creates the definitions and waits until the server serves their kinds. */
+export async function installCrds(cluster: Cluster, crds: readonly object[]): Promise<void> {
+  const paths = await Promise.all(
+    crds.map(async (crd) => {
+      const made = (await cluster.must("POST", definitions, crd)) as {
+        spec: { group: string; names: { plural: string }; versions: { name: string }[] };
+      };
+      return `/apis/${made.spec.group}/${made.spec.versions[0]?.name}/${made.spec.names.plural}?limit=1`;
+    }),
+  );
+  for (const path of paths) while ((await cluster.ask("GET", path)).status !== 200);
+}
+
+export async function removeCrd(cluster: Cluster, name: string): Promise<void> {
+  await cluster.must("DELETE", `${definitions}/${name}`);
+  while ((await cluster.ask("GET", `${definitions}/${name}`)).status !== 404);
+}
