@@ -1,0 +1,24 @@
+// Tier to its order and default action.
+import { always, goNumber, goPointer, goString, goStruct, omitEmpty, tierSpec } from "../model/index.ts";
+import type { Processor } from "./processor.ts";
+import { createSimpleProcessor } from "./simple-processor.ts";
+
+type V1Tier = { readonly order?: number | bigint | undefined; readonly defaultAction: string };
+
+const v1Tier = goStruct<V1Tier>({ order: omitEmpty(goPointer(goNumber)), defaultAction: always(goString) });
+
+/** Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none. */
+const kubernetesOrder = 1_000_000;
+
+export function createTierProcessor({ flavour }: { flavour: "kubernetes" | "etcdv3" }): Processor {
+  const defaultOrder = flavour === "kubernetes" ? kubernetesOrder : undefined;
+  return createSimpleProcessor({
+    kind: "Tier",
+    schema: tierSpec,
+    key: ({ name }) => ({ is: "Tier", name }),
+    convert: ({ spec }) => {
+      const defaultAction = spec.defaultAction === "Pass" ? "Pass" : "Deny";
+      return { is: "value", value: v1Tier.write({ order: spec.order ?? defaultOrder, defaultAction }) };
+    },
+  });
+}
