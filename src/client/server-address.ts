@@ -1,0 +1,37 @@
+// Where servers are: one address, several, or whatever a discovery answers when asked.
+import { isIP } from "node:net";
+import { CattailError } from "../lib/index.ts";
+
+export type ServerAddress = { readonly host: string; readonly port: number; readonly node?: string };
+
+/** Asked before every connection but the first, which may use an answer the caller already has. */
+export type Discovery = (signal: AbortSignal) => Promise<readonly ServerAddress[]>;
+
+export type Servers = string | readonly string[] | Discovery;
+
+export const defaultPort = 5473;
+
+export function discoveryOf(servers: Servers): Discovery {
+  if (typeof servers === "function") return servers;
+  const list = (typeof servers === "string" ? [servers] : servers).map(parseServerAddress);
+  return async () => list;
+}
+
+/** host, host:port, IPv6 or [IPv6]:port. */
+export function parseServerAddress(text: string): ServerAddress {
+  if (isIP(text) === 6) return { host: text, port: defaultPort };
+  const match = /^(?:\[([^\]]+)\]|([^:/\s]+))(?::(\d{1,5}))?$/.exec(text);
+  const port = match?.[3] === undefined ? defaultPort : Number(match[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port < 1 || port > 65535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+    throw new CattailError("CLIENT_ADDRESS", {
+      problem: `${JSON.stringify(text)} is not a server address`,
+      next: "Give host:port, e.g. 10.0.0.7:5473, typha.example:5473 or [fd00::7]:5473",
+    });
+  }
+  return { host, port };
+}
+
+export function addressText({ host, port }: ServerAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
