@@ -7,7 +7,7 @@ import { checkHashable, hasPrimitiveKeys, setByValue } from "./map-keys.ts";
 import type { Reader } from "./reader.ts";
 import { type ReadOp, scalarOp } from "./scalar-ops.ts";
 import { base, type InterfaceNode, type Node, resolve, type StructNode } from "./schema.ts";
-import { countOf, requireByte, type SkipOp, Skippers } from "./skip-ops.ts";
+import { countOf, requireKey, type SkipOp, Skippers } from "./skip-ops.ts";
 import { TypeKeys } from "./type-keys.ts";
 import { builtinTypes, firstUserId, type WireType, WireTypeSchema, wireTypeId } from "./wire-types.ts";
 import { shapeOf } from "./zero.ts";
@@ -220,7 +220,7 @@ function readElements(r: Reader, count: number, elem: ReadOp): unknown[] {
   r.enter();
   const list: unknown[] = [];
   for (let i = 0; i < count; i++) {
-    requireByte(r, count);
+    if (r.at >= r.end) r.fail("GOB_SHORT_DATA", `the frame ends inside ${count} elements`);
     list.push(elem(r));
   }
   r.depth--;
@@ -235,7 +235,7 @@ function mapOp(keyNode: Node, key: ReadOp, elem: ReadOp): ReadOp {
     const into = new Map<unknown, unknown>();
     const seen = new Map<string, unknown>();
     for (let i = 0; i < count; i++) {
-      requireByte(r, count);
+      requireKey(r, count);
       const k = key(r);
       if (!isPrimitive) checkHashable(r, k);
       const v = elem(r);

@@ -16,6 +16,9 @@ export function decoder<T>(schema: Schema<T>, limits: Partial<GobLimits> = {}): 
 /** Reading values again may cost this many times the largest message before it is refused. */
 const rereadFactor = 32;
 
+/** A buffer larger than this is let go when it has been read. */
+const keptBytes = 1 << 17;
+
 export class GobDecoder<T> {
   readonly #schema: Schema<T>;
   readonly #types = new TypeStream();
@@ -63,9 +66,16 @@ export class GobDecoder<T> {
     try {
       return this.#read();
     } catch (error) {
-      if (error instanceof GobError) this.#failure = error;
-      throw error;
+      this.#failure = error instanceof GobError ? error : this.#unexpected(error);
+      throw this.#failure;
     }
+  }
+
+  /** limits.depth can be set beyond what the JavaScript stack holds. */
+  #unexpected(cause: unknown): GobError {
+    const offset = this.#reader.streamOffset + this.#reader.at;
+    if (!(cause instanceof RangeError)) throw cause;
+    return new GobError("GOB_LIMIT_DEPTH", "nested deeper than the JavaScript stack", { offset, cause });
   }
 
   /** Says that no more bytes come. Throws if the stream ends inside a message. */
@@ -144,9 +154,10 @@ export class GobDecoder<T> {
     if (r.filled + count <= r.data.length) return;
     const pending = r.data.subarray(this.#next, r.filled);
     const needed = pending.length + count;
-    if (needed <= r.data.length) r.data.copyWithin(0, this.#next, r.filled);
+    // Moving only what leaves half of the buffer free, and doubling otherwise, keeps tiny pieces cheap.
+    if (needed <= r.data.length / 2 && r.data.length <= keptBytes) r.data.copyWithin(0, this.#next, r.filled);
     else {
-      const grown = new Uint8Array(Math.max(needed, Math.min(r.data.length * 2, 1 << 16), 512));
+      const grown = new Uint8Array(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
       grown.set(pending);
       r.data = grown;
     }

@@ -60,10 +60,10 @@ export class Skippers {
   }
 
   #skipInterface(r: Reader): void {
-    r.at += r.length();
+    skipBytes(r);
     // A nil interface is skipped like any other, which misreads what follows it: Go does the same.
     this.#stream.typeSequence(r);
-    r.at += r.length();
+    skipBytes(r);
   }
 }
 
@@ -72,7 +72,8 @@ function skipUint(r: Reader): void {
 }
 
 function skipBytes(r: Reader): void {
-  r.at += r.length();
+  const count = r.length(); // moves r.at itself, so it comes first
+  r.at += count;
 }
 
 const basicSkips: ReadonlyMap<number, SkipOp> = new Map<number, SkipOp>([
@@ -106,7 +107,7 @@ function skipSlice(elem: SkipOp): SkipOp {
 function skipElements(r: Reader, count: number, elem: SkipOp): void {
   r.enter();
   for (let i = 0; i < count; i++) {
-    requireByte(r, count);
+    if (r.at >= r.end) r.fail("GOB_SHORT_DATA", `the frame ends inside ${count} elements`);
     elem(r);
   }
   r.depth--;
@@ -117,7 +118,7 @@ function skipMap(key: SkipOp, elem: SkipOp): SkipOp {
     const count = countOf(r);
     r.enter();
     for (let i = 0; i < count; i++) {
-      requireByte(r, count);
+      requireKey(r, count);
       key(r);
       elem(r);
     }
@@ -133,7 +134,7 @@ export function countOf(r: Reader): number {
   return r.fail("GOB_LIMIT_ELEMENTS", `${count} elements in a message of at most ${r.limits.messageBytes} bytes`);
 }
 
-/** Every element starts with a byte; for maps Go does not check this and can loop without reading. */
-export function requireByte(r: Reader, count: number): void {
-  if (r.at >= r.end) r.fail("GOB_LIMIT_ELEMENTS", `the frame ends inside ${count} elements`);
+/** Every key starts with a byte. Go does not check this for maps, and can be made to loop without reading. */
+export function requireKey(r: Reader, count: number): void {
+  if (r.at >= r.end) r.fail("GOB_LIMIT_ELEMENTS", `the frame ends inside a map of ${count} keys`);
 }

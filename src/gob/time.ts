@@ -42,10 +42,11 @@ export function encodeTime(time: GobTime): Uint8Array {
   let minutes = -1;
   let rest = 0;
   if (offsetSeconds !== "utc") {
-    minutes = Math.trunc(offsetSeconds / 60);
-    rest = offsetSeconds % 60;
-    // Go refuses these too: -1 is taken to say UTC, and the field has 16 bits.
-    if (!Number.isInteger(offsetSeconds) || minutes < -32768 || minutes > 32767 || minutes === -1) {
+    // Rounded down, where Go rounds towards zero and then reads its own -30 s back as +226 s: this way Go gets it right.
+    minutes = Math.floor(offsetSeconds / 60);
+    rest = offsetSeconds - minutes * 60;
+    // -1 is taken to say UTC, and the field has 16 bits.
+    if (!Number.isInteger(offsetSeconds) || minutes < -32768 || minutes > 32767 || offsetSeconds === -60) {
       throw new GobError("GOB_VALUE", `a zone offset of ${offsetSeconds} seconds has no binary form`);
     }
   }
@@ -55,7 +56,7 @@ export function encodeTime(time: GobTime): Uint8Array {
   view.setBigInt64(1, BigInt.asIntN(64, seconds + yearOneToUnixSeconds));
   view.setUint32(9, nanos);
   view.setInt16(13, minutes);
-  if (rest !== 0) view.setInt8(15, rest);
+  if (rest !== 0) view.setUint8(15, rest);
   return bytes;
 }
 
@@ -69,7 +70,7 @@ export function decodeTime(bytes: Uint8Array): GobTime {
   // Go lets this pass and then shows some other moment; no Go encoder writes it.
   if (nanos > 999_999_999) throw new Error(`time with ${nanos} nanoseconds`);
   const minutes = view.getInt16(13);
-  // The last byte is added as an unsigned number: that is what Go does, so -30 s comes back as +226 s there too.
+  // The last byte is added as an unsigned number, as Go does.
   const offset = minutes * 60 + (version === 2 ? view.getUint8(15) : 0);
   return { seconds, nanos, offsetSeconds: offset === -60 ? "utc" : offset };
 }

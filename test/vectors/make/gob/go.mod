@@ -1,0 +1,3 @@
+module cattail.example/vectors/gob
+
+go 1.22
