@@ -9,6 +9,12 @@ export type {
   WatchEvent,
 } from "./datastore.ts";
 export {
+  type DirectoryDatastore,
+  type DirectoryOptions,
+  openDirectoryDatastore,
+} from "./directory/directory-datastore.ts";
+export type { ManifestProblem } from "./directory/manifest-folder.ts";
+export {
   DatastoreError,
   type DatastoreErrorCode,
   type DatastoreErrorOptions,

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../lib/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
 import type { Datastore, Flavour, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify, isJsonObject, metadataOf } from "../identify.ts";
+import { identify, isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
 import { settleWithin } from "../settle-within.ts";
 import { frozenCopy } from "./copy-json.ts";
 import { type Change, KindTable } from "./kind-table.ts";
@@ -26,6 +26,8 @@ export type MemoryDatastoreOptions = {
   /** How long an idle watch waits before it says its revision. */
   bookmarkIntervalMs?: number;
   makeUid?: () => string;
+  /** "as-given": no uid and no birth are made up for objects that lack them. */
+  metadata?: "completed" | "as-given";
   /** Called before each step; may wait, or throw the failure that step shall have. */
   intercept?: (step: MemoryStep) => void | Promise<void>;
 };
@@ -174,15 +176,18 @@ export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): Mem
     if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
     if (flavour === "etcdv3" && value.metadata === undefined) return value;
     const { resourceVersion: _, ...given } = metadataOf(value);
-    const before = metadataOf(was.previous?.value);
     const metadata = {
       ...given,
       ...(id.namespace === "" ? {} : { namespace: id.namespace }),
-      uid: before.uid ?? given.uid ?? makeUid(),
-      creationTimestamp: before.creationTimestamp ?? given.creationTimestamp ?? isoSeconds(clock.wallMs()),
+      ...(options.metadata === "as-given" ? {} : birth(given, metadataOf(was.previous?.value))),
       ...(flavour === "kubernetes" ? { resourceVersion: text(was.next) } : {}),
     };
     return { ...value, metadata };
+  }
+
+  function birth(given: JsonObject, before: JsonObject): JsonObject {
+    const creationTimestamp = before.creationTimestamp ?? given.creationTimestamp ?? isoSeconds(clock.wallMs());
+    return { uid: before.uid ?? given.uid ?? makeUid(), creationTimestamp };
   }
 
   function wake(): void {
