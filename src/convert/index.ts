@@ -1,4 +1,5 @@
 // Resources to key/values, and validation: pure functions, one file per kind.
+export { createClusterNetworkPolicyProcessor } from "./cluster-network-policy.ts";
 export {
   absent,
   type Converted,
@@ -8,6 +9,7 @@ export {
   type Problem,
   type Warning,
 } from "./converted.ts";
+export { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-policy.ts";
 export { createVirtualMachineMigrationProcessor } from "./live-migration.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
 export { createNodeProcessor, type NodeOptions } from "./node.ts";

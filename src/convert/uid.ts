@@ -1,4 +1,5 @@
 // The second UID that Calico gives to what it makes of another object, so that the two are never mistaken for one.
+import { FieldError } from "../model/index.ts";
 
 const forms = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i;
 const braced = /^\{(.*)\}$/;
@@ -27,4 +28,10 @@ function reverseBits(byte: number): number {
     from >>= 1;
   }
   return to;
+}
+
+/** An object may lack a UID, but one that has it must have a good one. */
+export function requireUid(uid: string | undefined): void {
+  if (uid === undefined || uid === "" || translateUid(uid) !== undefined) return;
+  throw new FieldError("metadata.uid", "must be a UUID");
 }
