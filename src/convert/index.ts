@@ -1,4 +1,11 @@
 // Resources to key/values, and validation: pure functions, one file per kind.
+
+export {
+  createGlobalNetworkPolicyProcessor,
+  createNetworkPolicyProcessor,
+  createStagedGlobalNetworkPolicyProcessor,
+  createStagedNetworkPolicyProcessor,
+} from "./calico-policies.ts";
 export { createClusterNetworkPolicyProcessor } from "./cluster-network-policy.ts";
 export {
   absent,
@@ -9,10 +16,14 @@ export {
   type Problem,
   type Warning,
 } from "./converted.ts";
+export { createHostEndpointProcessor } from "./host-endpoint.ts";
+export { createIpPoolProcessor } from "./ip-pool.ts";
 export { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-policy.ts";
 export { createVirtualMachineMigrationProcessor } from "./live-migration.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
+export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./network-set.ts";
 export { createNodeProcessor, type NodeOptions } from "./node.ts";
 export { createPodProcessor, type PodOptions } from "./pod.ts";
 export { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
 export { createEndpointSliceProcessor, createServiceProcessor } from "./service.ts";
+export { createTierProcessor } from "./tier.ts";

@@ -1,18 +1,30 @@
 // The four syncers as one table: which kinds feed them, through which conversion, in either datastore. A kind is followed
 // once, however many syncers want it.
 import {
+  createClusterNetworkPolicyProcessor,
   createEndpointSliceProcessor,
+  createGlobalNetworkPolicyProcessor,
+  createGlobalNetworkSetProcessor,
+  createHostEndpointProcessor,
+  createIpPoolProcessor,
+  createKubernetesNetworkPolicyProcessor,
   createNamespaceProcessor,
+  createNetworkPolicyProcessor,
+  createNetworkSetProcessor,
   createNodeProcessor,
   createPodProcessor,
   createServiceAccountProcessor,
   createServiceProcessor,
+  createStagedGlobalNetworkPolicyProcessor,
+  createStagedNetworkPolicyProcessor,
+  createTierProcessor,
   createVirtualMachineMigrationProcessor,
   defaultAllowKvs,
+  type Processor,
 } from "../convert/index.ts";
 import type { Flavour } from "../datastore/index.ts";
-import type { SyncerType } from "../model/index.ts";
-import type { FedSyncer, Feed } from "./feed.ts";
+import type { Kind, SyncerType } from "../model/index.ts";
+import type { ConversionOptions, FedSyncer, Feed } from "./feed.ts";
 
 /** A row, and where it holds. */
 type Row = Feed & {
@@ -21,36 +33,44 @@ type Row = Feed & {
   readonly isIpam?: true;
 };
 
-const kubernetes: readonly Flavour[] = ["kubernetes"];
-const to = (...syncers: SyncerType[]): FedSyncer[] => syncers.map((syncer) => ({ syncer }));
+const row =
+  (...flavours: Flavour[]) =>
+  (kind: Kind, createProcessor: (options: ConversionOptions) => Processor, ...syncers: SyncerType[]): Row => ({
+    kind,
+    in: flavours,
+    createProcessor,
+    syncers: syncers.map((syncer) => ({ syncer })),
+  });
+const both = row("kubernetes", "etcdv3");
+const kubernetes = row("kubernetes");
 
 // Felix alone gets a node's tunnel addresses as settings of their own.
 const isNodeItself = (path: string) => path.startsWith("/calico/resources/");
-const nodeSyncers: FedSyncer[] = [
+const nodeSyncers: readonly FedSyncer[] = [
   { syncer: "felix" },
   { syncer: "bgp", wants: isNodeItself },
   { syncer: "tunnel-ip-allocation", wants: isNodeItself },
 ];
 
 const rows: readonly Row[] = [
-  { kind: "Node", in: kubernetes, createProcessor: createNodeProcessor, syncers: nodeSyncers },
-  {
-    kind: "Namespace",
-    in: kubernetes,
-    createProcessor: createNamespaceProcessor,
-    constant: defaultAllowKvs,
-    syncers: to("felix"),
-  },
-  { kind: "ServiceAccount", in: kubernetes, createProcessor: createServiceAccountProcessor, syncers: to("felix") },
-  { kind: "Pod", in: kubernetes, createProcessor: createPodProcessor, syncers: to("felix") },
-  { kind: "Service", in: kubernetes, createProcessor: createServiceProcessor, syncers: to("felix") },
-  { kind: "EndpointSlice", in: kubernetes, createProcessor: createEndpointSliceProcessor, syncers: to("felix") },
-  {
-    kind: "VirtualMachineInstanceMigration",
-    in: kubernetes,
-    createProcessor: createVirtualMachineMigrationProcessor,
-    syncers: to("felix"),
-  },
+  both("GlobalNetworkPolicy", createGlobalNetworkPolicyProcessor, "felix"),
+  both("StagedGlobalNetworkPolicy", createStagedGlobalNetworkPolicyProcessor, "felix"),
+  both("NetworkPolicy", createNetworkPolicyProcessor, "felix"),
+  both("StagedNetworkPolicy", createStagedNetworkPolicyProcessor, "felix"),
+  both("GlobalNetworkSet", createGlobalNetworkSetProcessor, "felix"),
+  both("NetworkSet", createNetworkSetProcessor, "felix"),
+  both("Tier", createTierProcessor, "felix"),
+  both("HostEndpoint", createHostEndpointProcessor, "felix"),
+  both("IPPool", createIpPoolProcessor, "felix", "bgp", "tunnel-ip-allocation"),
+  { ...kubernetes("Node", createNodeProcessor), syncers: nodeSyncers },
+  { ...kubernetes("Namespace", createNamespaceProcessor, "felix"), constant: defaultAllowKvs },
+  kubernetes("ServiceAccount", createServiceAccountProcessor, "felix"),
+  kubernetes("Pod", createPodProcessor, "felix"),
+  kubernetes("KubernetesNetworkPolicy", createKubernetesNetworkPolicyProcessor, "felix"),
+  kubernetes("ClusterNetworkPolicy", createClusterNetworkPolicyProcessor, "felix"),
+  kubernetes("Service", createServiceProcessor, "felix"),
+  kubernetes("EndpointSlice", createEndpointSliceProcessor, "felix"),
+  kubernetes("VirtualMachineInstanceMigration", createVirtualMachineMigrationProcessor, "felix"),
 ];
 
 export function feedsOf({ flavour, usePodCidr }: { flavour: Flavour; usePodCidr: boolean }): readonly Feed[] {
