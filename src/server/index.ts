@@ -1,0 +1,3 @@
+// The only place that plugs the pipeline together; listens, starts, stops.
+export type { TlsSetup } from "./listener.ts";
+export { defaultServerLimits, type ServeOptions, type Server, type ServerLimits, startServer } from "./serve.ts";

@@ -1,0 +1,120 @@
+// Accepts connections for one thread's hub, with or without TLS. The TCP side is ours even with TLS: connections are
+// counted and their deadline starts at accept, and a connection gets TLS state (tens of kilobytes) only once it has sent
+// a byte, so that thousands which say nothing cost next to nothing.
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { ends, type Hub, type Session } from "../fanout/index.ts";
+import { CattailError, type Log } from "../lib/index.ts";
+import { admitPeers, type PeerRequirement, type Refusal, type TlsPolicy, tlsServerOptions } from "../security/index.ts";
+
+export type TlsSetup = {
+  readonly material: { readonly cert: string; readonly key: string; readonly ca: string };
+  readonly policy: TlsPolicy;
+  readonly requirement: PeerRequirement;
+};
+
+export type ListenAddress = { readonly host: string; readonly port: number };
+
+export type ListenerOptions = ListenAddress & {
+  readonly hub: Hub;
+  /** Several threads listen on the same port, and the kernel spreads connections over them. */
+  readonly isShared: boolean;
+  readonly tls: TlsSetup | undefined;
+  readonly log: Log;
+  refuse(refusal: Refusal): void;
+};
+
+const keepAliveDelayMs = 15_000;
+
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #tcp: TcpServer;
+  readonly #tls: TlsServer | undefined;
+  /** Sessions whose TLS handshake is not done, by peer address and port. */
+  readonly #securing = new Map<string, Session>();
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#tls = options.tls === undefined ? undefined : this.#createTls(options.tls);
+    const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
+    this.#tcp = createTcpServer({ ...socketOptions, pauseOnConnect: this.#tls !== undefined }, (socket) =>
+      this.#accept(socket),
+    );
+  }
+
+  async listen(): Promise<number> {
+    const { host, port, isShared, log } = this.#options;
+    const listening = Promise.withResolvers<void>();
+    this.#tcp.once("error", listening.reject);
+    this.#tcp.listen({ port, ...(host === "" ? {} : { host }), backlog: 4096, reusePort: isShared }, () =>
+      listening.resolve(),
+    );
+    try {
+      await listening.promise;
+    } catch (error) {
+      throw new CattailError("SERVER_LISTEN", {
+        problem: `cannot listen on ${host === "" ? "all addresses" : host}, port ${port}: ${(error as Error).message}`,
+        next: "Free the port, or choose another with TYPHA_SERVERHOST and TYPHA_SERVERPORT",
+        cause: error,
+      });
+    }
+    this.#tcp.off("error", listening.reject);
+    // Running out of descriptors, mostly: it passes when clients go, and must not take the served ones with it.
+    this.#tcp.on("error", (error) => log.error("cannot accept connections", { problem: error.message }));
+    const address = this.#tcp.address();
+    if (address === null || typeof address === "string") throw new Error(`listening on ${address}, not on a port`);
+    return address.port;
+  }
+
+  /** New handshakes use this material; connections that exist stay. */
+  setMaterial(material: TlsSetup["material"]): void {
+    const { tls } = this.#options;
+    if (tls !== undefined) this.#tls?.setSecureContext(tlsServerOptions(material, tls.policy));
+  }
+
+  /** No more connections; those that exist stay. */
+  close(): void {
+    this.#tcp.close();
+  }
+
+  #createTls(tls: TlsSetup): TlsServer {
+    const server = createTlsServer(tlsServerOptions(tls.material, tls.policy));
+    admitPeers(server, {
+      requirement: tls.requirement,
+      admit: (socket) => {
+        const session = this.#securing.get(peerKey(socket));
+        if (session === undefined) socket.destroy();
+        else session.attach(socket);
+        this.#securing.delete(peerKey(socket));
+      },
+      refuse: (refusal) => this.#options.refuse(refusal),
+    });
+    return server;
+  }
+
+  #accept(socket: Socket): void {
+    const { hub } = this.#options;
+    const key = peerKey(socket);
+    const session = hub.accept({ address: key, destroy: () => socket.destroy() });
+    socket.on("error", (error) => session.end(ends.socket(error)));
+    if (this.#tls === undefined) {
+      session.attach(socket);
+      return;
+    }
+    this.#securing.set(key, session);
+    socket.on("close", () => {
+      // The port may have come back with another connection meanwhile.
+      if (this.#securing.get(key) === session) this.#securing.delete(key);
+      session.end(ends.tlsFailed);
+    });
+    // Reading starts with this listener; what came is taken over by the TLS socket.
+    socket.once("readable", () => {
+      if (!socket.destroyed) this.#tls?.emit("connection", socket);
+    });
+  }
+}
+
+function peerKey(socket: Socket): string {
+  const address = socket.remoteAddress ?? "unknown";
+  return address.includes(":") ? `[${address}]:${socket.remotePort}` : `${address}:${socket.remotePort}`;
+}

@@ -1,0 +1,225 @@
+// The listening half of the server: caches fed by the syncers' batches, threads that serve clients from them, the
+// governor, and one pulse a second that hands metrics over and tidies up.
+import { availableParallelism } from "node:os";
+import { KvCache, type LegacyForm } from "../cache/index.ts";
+import {
+  type ClientReport,
+  corrected,
+  defaultFanoutLimits,
+  type FanoutLimits,
+  type FanoutMetrics,
+  noMetrics,
+  Publisher,
+  replay,
+  Tally,
+} from "../fanout/index.ts";
+import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
+import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/index.ts";
+import { createRefusalLog } from "../security/index.ts";
+import { createCodec, offeredStreams } from "./codec.ts";
+import { ConnectionGovernor } from "./connection-governor.ts";
+import type { TlsSetup } from "./listener.ts";
+import { startLocalThread } from "./local-thread.ts";
+import type { ServingThread } from "./serving-thread.ts";
+import { WorkerThread } from "./worker-thread.ts";
+
+export type ServerLimits = FanoutLimits & {
+  /** Most keys in one message. */
+  readonly maxMessageKvs: number;
+  readonly maxConnections: number;
+  readonly dropIntervalMs: number;
+  readonly shutdownTimeoutMs: number;
+  readonly shutdownMaxIntervalMs: number;
+};
+
+export const defaultServerLimits: ServerLimits = {
+  ...defaultFanoutLimits,
+  maxMessageKvs: 100,
+  maxConnections: 10_000,
+  dropIntervalMs: 1000,
+  shutdownTimeoutMs: 300_000,
+  shutdownMaxIntervalMs: 1000,
+};
+
+export type ServeOptions = {
+  /** An empty host is all addresses; port 0 is any free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** What the syncers say. Read until it ends; it may also be handed over with Server.apply(). */
+  readonly batches?: AsyncIterable<SyncerBatch>;
+  /** Absent: plain TCP. */
+  readonly tls?: TlsSetup;
+  readonly limits?: Partial<ServerLimits>;
+  /** Threads that serve clients; 0: the main thread does. Default: one per core, at most 8. */
+  readonly workers?: number;
+  readonly workerEntry?: URL;
+  readonly legacyForm?: LegacyForm;
+  /** Compressions to offer, most wanted first. */
+  readonly compressions?: readonly ("zstd" | "snappy")[];
+  readonly version?: string;
+  readonly isVerbose?: boolean;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly log?: Log;
+  readonly metrics?: FanoutMetrics;
+  readonly signal?: AbortSignal;
+};
+
+export type Server = AsyncDisposable & {
+  readonly address: { readonly host: string; readonly port: number };
+  /** Connections, handshaking ones included. */
+  readonly activeCount: number;
+  apply(batch: SyncerBatch): void;
+  clients(): Promise<readonly ClientReport[]>;
+  setMaxConnections(max: number): void;
+  /** New handshakes use this; connections that exist stay. */
+  setTlsMaterial(material: TlsSetup["material"]): void;
+  /** Keys that clients of the syncer are served. */
+  cacheSize(syncer: SyncerType): number;
+  /** Stops listening and ends the connections over the shutdown time; resolves when all are gone. */
+  shutdown(): Promise<void>;
+};
+
+const pulseMs = 1000;
+
+export async function startServer(options: ServeOptions): Promise<Server> {
+  const { clock = systemClock, random = Math.random, log = silentLog, metrics = noMetrics } = options;
+  const limits = { ...defaultServerLimits, ...options.limits };
+  const stopping = new AbortController();
+  const signal = options.signal === undefined ? stopping.signal : AbortSignal.any([options.signal, stopping.signal]);
+  const tally = new Tally();
+  const threads: ServingThread[] = [];
+  const sinks = new Set<ServingThread>();
+  const publishers = createPublishers({ ...options, clock }, { limits, tally, sinks, signal });
+  const { port } = await startThreads(
+    { ...options, clock, log, random, metrics },
+    { limits, publishers, tally, threads },
+  );
+  for (const thread of threads) sinks.add(thread);
+
+  const governor = new ConnectionGovernor(limits.maxConnections, { ...limits, threads, clock, random, log, metrics });
+  const loops = [governor.run(signal), pulse()];
+  if (options.batches !== undefined) loops.push(pump(options.batches));
+  let ending: Promise<void> | undefined;
+  log.info("listening", { ...options.listen, port, tls: options.tls !== undefined, workers: options.workers });
+
+  async function pulse(): Promise<void> {
+    try {
+      for (;;) {
+        await clock.sleep(pulseMs, signal);
+        for (const publisher of publishers.values()) publisher.tidy();
+        replay(tally.drain(), metrics);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async function pump(batches: AsyncIterable<SyncerBatch>): Promise<void> {
+    try {
+      for await (const batch of batches) {
+        if (signal.aborted) return;
+        publishers.get(batch.syncer)?.apply(batch);
+      }
+    } catch (error) {
+      // Clients keep what they have; without syncers nothing new would ever come, so they are better off elsewhere.
+      log.error("the syncers failed; the server stops", { problem: String(error) });
+      void endOnce(stop);
+    }
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort(new Error("the server stops"));
+    await Promise.all(threads.map((thread) => thread.stop()));
+    await Promise.all(loops.slice(0, 2)); // the pump ends when its syncers do
+    replay(tally.drain(), metrics);
+  }
+
+  async function shutDown(): Promise<void> {
+    for (const thread of threads) thread.closeListener();
+    await governor.empty(signal);
+    await stop();
+  }
+
+  function endOnce(how: () => Promise<void>): Promise<void> {
+    ending ??= how();
+    return ending;
+  }
+
+  options.signal?.addEventListener("abort", () => void endOnce(stop), { once: true });
+  return {
+    address: { host: options.listen.host, port },
+    get activeCount() {
+      return governor.activeCount;
+    },
+    apply: (batch) => publishers.get(batch.syncer)?.apply(batch),
+    clients: async () => (await Promise.all(threads.map((thread) => thread.reports()))).flat(),
+    setMaxConnections: (max) => governor.setMax(max),
+    setTlsMaterial(material) {
+      for (const thread of threads) thread.setMaterial(material);
+    },
+    cacheSize: (syncer) => publishers.get(syncer)?.size ?? 0,
+    shutdown: () => endOnce(shutDown),
+    [Symbol.asyncDispose]: () => endOnce(stop),
+  };
+}
+
+type Plumbing = { limits: ServerLimits; tally: Tally };
+
+function createPublishers(
+  options: ServeOptions & { clock: Clock },
+  plumbing: Plumbing & { sinks: ReadonlySet<ServingThread>; signal: AbortSignal },
+): Map<SyncerType, Publisher> {
+  const { clock, legacyForm = (update) => update } = options;
+  const { limits, tally, sinks, signal } = plumbing;
+  const codec = createCodec(offeredStreams());
+  return new Map(
+    syncerTypes.map((syncer) => {
+      const cache = new KvCache({ codec, clock, legacyForm, limits: { maxMessageKvs: limits.maxMessageKvs } });
+      const { batchingAgeMs } = corrected(limits);
+      return [syncer, new Publisher({ syncer, cache, clock, metrics: tally, batchingAgeMs, sinks, signal })];
+    }),
+  );
+}
+
+async function startThreads(
+  options: ServeOptions & { clock: Clock; log: Log; random: () => number; metrics: FanoutMetrics },
+  plumbing: Plumbing & { publishers: Map<SyncerType, Publisher>; threads: ServingThread[] },
+): Promise<{ port: number }> {
+  const { clock, log, random, metrics, tls, version = "", listen } = options;
+  const { publishers, tally, threads } = plumbing;
+  const preference = options.compressions ?? ["zstd", "snappy"];
+  const workers = options.workers ?? Math.min(8, availableParallelism());
+  const refusals = createRefusalLog({ log, clock });
+  const limits = corrected(plumbing.limits);
+  if (workers === 0) {
+    const streams = offeredStreams();
+    const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };
+    const listener = { ...listen, tls, log, refuse: refusals.report };
+    const { thread, port } = await startLocalThread({ hub, publishers, listener });
+    threads.push(thread);
+    return { port };
+  }
+  const shared = { ...limits, maxHandshaking: Math.ceil(limits.maxHandshaking / workers) };
+  let { port } = listen;
+  for (let number = 1; number <= workers; number += 1) {
+    const setup = {
+      number,
+      listen: { ...listen, port },
+      tls,
+      limits: shared,
+      preference,
+      version,
+      isVerbose: options.isVerbose ?? false,
+    };
+    const entry = options.workerEntry === undefined ? {} : { entry: options.workerEntry };
+    const thread = new WorkerThread({ setup, publishers, metrics, log, clock, refusals, ...entry });
+    threads.push(thread);
+    try {
+      port = await thread.start();
+    } catch (error) {
+      await Promise.all(threads.map((started) => started.stop()));
+      throw error;
+    }
+  }
+  return { port };
+}

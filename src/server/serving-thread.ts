@@ -1,0 +1,15 @@
+// What the server needs of a thread that serves clients, be it its own or a worker.
+import type { ClientReport, FlushSink, SessionEnd } from "../fanout/index.ts";
+import type { TlsSetup } from "./listener.ts";
+
+export type ServingThread = FlushSink & {
+  /** Connections, as of the last the thread said. */
+  readonly activeCount: number;
+  reports(): Promise<readonly ClientReport[]>;
+  /** How many of these connections were there and have been ended. */
+  drop(ids: readonly bigint[], why: SessionEnd): Promise<number>;
+  setMaterial(material: TlsSetup["material"]): void;
+  closeListener(): void;
+  /** Ends every connection. */
+  stop(): Promise<void>;
+};

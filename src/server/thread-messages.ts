@@ -1,0 +1,60 @@
+// Everything that main thread and worker threads say to each other. Bytes are views of shared memory: sending one costs a
+// reference. Bound: see "took"; a worker that does not keep up is sent positions without bytes, and its sessions ask.
+import type { Position, Snapshot, Variant } from "../cache/index.ts";
+import type { CatchUp, ClientReport, FanoutLimits, Flush, SessionEnd, TallyItem } from "../fanout/index.ts";
+import type { LogFields } from "../lib/index.ts";
+import type { SyncerType, SyncStatus } from "../model/index.ts";
+import type { Refusal } from "../security/index.ts";
+import type { ListenAddress, TlsSetup } from "./listener.ts";
+
+/** What a worker is started with. */
+export type WorkerSetup = {
+  readonly number: number;
+  readonly listen: ListenAddress;
+  readonly tls: TlsSetup | undefined;
+  readonly limits: FanoutLimits;
+  readonly preference: readonly ("zstd" | "snappy")[];
+  readonly version: string;
+  readonly isVerbose: boolean;
+  readonly flushed: ReadonlyMap<SyncerType, { readonly position: Position; readonly status: SyncStatus }>;
+};
+
+export type ToWorker =
+  | { readonly is: "flush"; readonly syncer: SyncerType; readonly flush: Flush }
+  | { readonly is: "snapshot"; readonly request: number; readonly lease: number; readonly snapshot: Snapshot }
+  | { readonly is: "changes"; readonly request: number; readonly changes: CatchUp | "forgotten" }
+  | { readonly is: "drop"; readonly request: number; readonly ids: readonly bigint[]; readonly why: SessionEnd }
+  | { readonly is: "report"; readonly request: number }
+  | { readonly is: "material"; readonly material: TlsSetup["material"] }
+  | { readonly is: "closeListener" }
+  | { readonly is: "stop" };
+
+export type FromWorker =
+  | { readonly is: "listening"; readonly port: number }
+  | { readonly is: "cannotListen"; readonly code: string; readonly problem: string; readonly next: string }
+  | { readonly is: "askSnapshot"; readonly request: number; readonly syncer: SyncerType; readonly variant: Variant }
+  | { readonly is: "release"; readonly lease: number }
+  | {
+      readonly is: "askChanges";
+      readonly request: number;
+      readonly syncer: SyncerType;
+      readonly since: Position;
+      readonly variant: Variant;
+    }
+  | { readonly is: "took"; readonly syncer: SyncerType }
+  | { readonly is: "variants"; readonly syncer: SyncerType; readonly variants: readonly Variant[] }
+  | {
+      readonly is: "pulse";
+      readonly active: number;
+      readonly oldest: ReadonlyMap<SyncerType, Position>;
+      readonly metrics: readonly TallyItem[];
+    }
+  | { readonly is: "report"; readonly request: number; readonly clients: readonly ClientReport[] }
+  | { readonly is: "dropped"; readonly request: number; readonly count: number; readonly active: number }
+  | { readonly is: "refusal"; readonly refusal: Refusal }
+  | {
+      readonly is: "log";
+      readonly level: "debug" | "info" | "warn" | "error";
+      readonly message: string;
+      readonly fields: LogFields | undefined;
+    };

@@ -1,0 +1,265 @@
+// The main thread's end of one worker: answers its questions from the publishers, hands it flushes, and starts another in
+// its place when it dies. Its clients then reconnect, to any of the threads; nobody else notices.
+import { Worker } from "node:worker_threads";
+import type { Position, Snapshot, Variant } from "../cache/index.ts";
+import {
+  type ClientReport,
+  type FanoutMetrics,
+  type Flush,
+  type Publisher,
+  replay,
+  type TallyItem,
+} from "../fanout/index.ts";
+import { CattailError, type Clock, type Log } from "../lib/index.ts";
+import type { SyncerType } from "../model/index.ts";
+import type { RefusalLog } from "../security/index.ts";
+import type { TlsSetup } from "./listener.ts";
+import type { ServingThread } from "./serving-thread.ts";
+import type { FromWorker, ToWorker, WorkerSetup } from "./thread-messages.ts";
+
+/** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
+const mostFlushesWaiting = 64;
+const restartDelayMs = 200;
+
+export type WorkerThreadOptions = {
+  readonly setup: Omit<WorkerSetup, "flushed">;
+  readonly publishers: ReadonlyMap<SyncerType, Publisher>;
+  readonly metrics: FanoutMetrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly refusals: RefusalLog;
+  /** Where the worker's program is; by default worker.ts beside this file. */
+  readonly entry?: URL;
+};
+
+type Lease = { readonly publisher: Publisher; readonly snapshot: Snapshot };
+
+export class WorkerThread implements ServingThread {
+  readonly #options: WorkerThreadOptions;
+  #setup: Omit<WorkerSetup, "flushed">;
+  #worker: Worker | undefined;
+  #isStopping = false;
+  #isListenerClosed = false;
+  #active = 0;
+  #requests = 0;
+  #leases = 0;
+  readonly #waiting = new Map<number, (answer: FromWorker | undefined) => void>();
+  readonly #held = new Map<number, Lease>();
+  readonly #variants = new Map<SyncerType, readonly Variant[]>();
+  readonly #oldest = new Map<SyncerType, Position>();
+  readonly #gauges = new Map<string, Extract<TallyItem, { is: "add" }>>();
+  #flushesWaiting = 0;
+
+  constructor(options: WorkerThreadOptions) {
+    this.#options = options;
+    this.#setup = options.setup;
+  }
+
+  /** Resolves with the port once the worker listens. */
+  async start(): Promise<number> {
+    const entry = this.#options.entry ?? workerEntry();
+    const flushed = new Map([...this.#options.publishers].map(([syncer, { flushed }]) => [syncer, flushed]));
+    const worker = new Worker(entry, { workerData: { ...this.#setup, flushed } satisfies WorkerSetup });
+    this.#worker = worker;
+    const listening = Promise.withResolvers<number>();
+    worker.on("message", (message: FromWorker) => {
+      if (message.is === "listening") listening.resolve(message.port);
+      else if (message.is === "cannotListen") listening.reject(new CattailError(message.code, message));
+      else this.#hear(message);
+    });
+    worker.on("error", (error) => {
+      const { log } = this.#options;
+      log.error("worker thread failed", { worker: this.#setup.number, problem: String(error) });
+      listening.reject(error instanceof Error ? error : new Error(String(error)));
+    });
+    worker.on("exit", () => {
+      listening.reject(new Error(`worker ${this.#setup.number} ended before it listened`));
+      this.#noteExit(worker);
+    });
+    const port = await listening.promise;
+    // Whoever replaces it must take the same port.
+    this.#setup = { ...this.#setup, listen: { ...this.#setup.listen, port } };
+    return port;
+  }
+
+  get activeCount(): number {
+    return this.#active;
+  }
+
+  variantsInUse(syncer: SyncerType): Iterable<Variant> {
+    return this.#variants.get(syncer) ?? [];
+  }
+
+  oldestPosition(syncer: SyncerType): Position {
+    return this.#oldest.get(syncer) ?? Number.POSITIVE_INFINITY;
+  }
+
+  take(syncer: SyncerType, flush: Flush): void {
+    this.#flushesWaiting += 1;
+    const isFull = this.#flushesWaiting > mostFlushesWaiting;
+    this.#post({ is: "flush", syncer, flush: isFull ? { ...flush, bytes: new Map() } : flush });
+  }
+
+  async reports(): Promise<readonly ClientReport[]> {
+    const answer = await this.#ask((request) => ({ is: "report", request }));
+    return answer?.is === "report" ? answer.clients : [];
+  }
+
+  async drop(ids: readonly bigint[], why: Parameters<ServingThread["drop"]>[1]): Promise<number> {
+    const answer = await this.#ask((request) => ({ is: "drop", request, ids, why }));
+    if (answer?.is !== "dropped") return 0;
+    this.#active = answer.active;
+    return answer.count;
+  }
+
+  setMaterial(material: TlsSetup["material"]): void {
+    const { tls } = this.#setup;
+    if (tls !== undefined) this.#setup = { ...this.#setup, tls: { ...tls, material } };
+    this.#post({ is: "material", material });
+  }
+
+  closeListener(): void {
+    this.#isListenerClosed = true;
+    this.#post({ is: "closeListener" });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exited = Promise.withResolvers<void>();
+    worker.once("exit", () => exited.resolve());
+    this.#post({ is: "stop" });
+    // A worker that is stuck must not keep the process.
+    const timer = setTimeout(() => void worker.terminate(), 2000);
+    await exited.promise;
+    clearTimeout(timer);
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #ask(message: (request: number) => ToWorker): Promise<FromWorker | undefined> {
+    if (this.#worker === undefined) return Promise.resolve(undefined);
+    this.#requests += 1;
+    const { promise, resolve } = Promise.withResolvers<FromWorker | undefined>();
+    this.#waiting.set(this.#requests, resolve);
+    this.#post(message(this.#requests));
+    return promise;
+  }
+
+  #hear(message: FromWorker): void {
+    const { metrics, log, refusals } = this.#options;
+    switch (message.is) {
+      case "askSnapshot":
+        this.#lend(message);
+        return;
+      case "release":
+        this.#takeBack(message.lease);
+        return;
+      case "askChanges": {
+        const changes = this.#publisher(message.syncer).changes(message.since, message.variant);
+        this.#post({ is: "changes", request: message.request, changes });
+        return;
+      }
+      case "took":
+        this.#flushesWaiting -= 1;
+        return;
+      case "variants":
+        this.#variants.set(message.syncer, message.variants);
+        return;
+      case "pulse":
+        this.#active = message.active;
+        for (const [syncer, position] of message.oldest) this.#oldest.set(syncer, position);
+        this.#rememberGauges(message.metrics);
+        replay(message.metrics, metrics);
+        return;
+      case "report":
+      case "dropped":
+        this.#waiting.get(message.request)?.(message);
+        this.#waiting.delete(message.request);
+        return;
+      case "refusal":
+        refusals.report(message.refusal);
+        return;
+      case "log":
+        log[message.level](message.message, message.fields);
+        return;
+      case "listening":
+      case "cannotListen":
+        return; // heard by start()
+    }
+  }
+
+  #lend(asked: Extract<FromWorker, { is: "askSnapshot" }>): void {
+    const publisher = this.#publisher(asked.syncer);
+    const snapshot = publisher.snapshot(asked.variant);
+    // The client will need this variant from the next flush on; the worker says so itself only with its next pulse.
+    const known = this.#variants.get(asked.syncer) ?? [];
+    if (!known.includes(asked.variant)) this.#variants.set(asked.syncer, [...known, asked.variant]);
+    this.#leases += 1;
+    this.#held.set(this.#leases, { publisher, snapshot });
+    this.#post({ is: "snapshot", request: asked.request, lease: this.#leases, snapshot });
+  }
+
+  #takeBack(number: number): void {
+    const lease = this.#held.get(number);
+    if (lease === undefined) return;
+    this.#held.delete(number);
+    // Its reader goes on from there, and the last pulse may not have counted it yet.
+    const { syncer } = lease.publisher;
+    this.#oldest.set(syncer, Math.min(this.oldestPosition(syncer), lease.snapshot.position));
+    lease.publisher.release(lease.snapshot);
+  }
+
+  #publisher(syncer: SyncerType): Publisher {
+    const publisher = this.#options.publishers.get(syncer);
+    if (publisher === undefined) throw new Error(`no publisher for syncer ${syncer}`);
+    return publisher;
+  }
+
+  #noteExit(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const number of [...this.#held.keys()]) this.#takeBack(number);
+    for (const resolve of this.#waiting.values()) resolve(undefined);
+    this.#waiting.clear();
+    this.#variants.clear();
+    this.#oldest.clear();
+    this.#flushesWaiting = 0;
+    this.#forgetGauges();
+    if (!this.#isStopping && !this.#isListenerClosed) this.#replace();
+  }
+
+  #rememberGauges(items: readonly TallyItem[]): void {
+    for (const item of items) {
+      if (item.is !== "add") continue;
+      if (item.name !== "typha_connections_active" && item.name !== "typha_connections_streaming") continue;
+      const key = `${item.name} ${item.syncer ?? ""}`;
+      this.#gauges.set(key, { ...item, value: item.value + (this.#gauges.get(key)?.value ?? 0) });
+    }
+  }
+
+  // The gauges of a dead worker would otherwise stay up for ever.
+  #forgetGauges(): void {
+    for (const { name, syncer, value } of this.#gauges.values()) this.#options.metrics.add(name, syncer, -value);
+    this.#gauges.clear();
+    this.#active = 0;
+  }
+
+  #replace(): void {
+    const { log, clock } = this.#options;
+    log.error("worker thread died; starting another", { worker: this.#setup.number });
+    clock
+      .sleep(restartDelayMs)
+      .then(async () => {
+        if (!this.#isStopping && !this.#isListenerClosed) await this.start();
+      })
+      .catch((error: unknown) => log.error("cannot replace worker", { problem: String(error) }));
+  }
+}
+
+function workerEntry(): URL {
+  return new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+}
