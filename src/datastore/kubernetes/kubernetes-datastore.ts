@@ -97,7 +97,9 @@ class Kubernetes implements KubernetesDatastore {
   async create(kind: Kind, value: unknown, { signal }: CallOptions = {}): Promise<StoredObject> {
     const served = await this.#served(kind, signal);
     const path = collectionPath(served, identify(kind, value, { defaultNamespace: "default" }).namespace);
-    const body = { ...asObject(value), apiVersion: apiVersionOf(served), kind: served.kindName };
+    // A copy of a stored object may be stored again under another name; its revision is the old one's.
+    const { resourceVersion: _, ...metadata } = metadataOf(value);
+    const body = { ...asObject(value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
     return storedObject(kind, await this.#client.json({ method: "POST", path, body, signal }));
   }
 

@@ -1,0 +1,227 @@
+// What the datastore makes of answers that a real API server does not give on request.
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { type FakeAnswer, startFakeApi } from "../../../test/kit/fake-api.ts";
+import { silentLog, systemClock } from "../../lib/index.ts";
+import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
+import { type KubernetesDatastore, openKubernetes } from "./kubernetes-datastore.ts";
+
+const signal = new AbortController().signal;
+const open = (url: string, more: object = {}) =>
+  openKubernetes(
+    { apiEndpoint: url, apiGroup: "crd.projectcalico.org/v1", apiToken: "t", ...more },
+    { clock: systemClock, log: silentLog },
+  );
+
+const tier = (name: string, resourceVersion: string) => ({ metadata: { name, resourceVersion } });
+const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+const endOfList = line("BOOKMARK", {
+  metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } },
+});
+
+async function pages(datastore: KubernetesDatastore): Promise<ListPage[]> {
+  return Array.fromAsync(datastore.list("Tier", { signal }));
+}
+
+async function events(datastore: KubernetesDatastore): Promise<WatchEvent[]> {
+  return Array.fromAsync(datastore.watch("Tier", { from: "5" as Revision, signal }));
+}
+
+test("a streamed list ends at its mark, whose revision is the list's", async () => {
+  await using api = await startFakeApi([{ body: [line("ADDED", tier("a", "3")), endOfList], after: "hang" }]);
+  await using datastore = await open(api.url);
+  const [page] = await pages(datastore);
+  deepEqual([page?.items.map(({ id }) => id.name), page?.revision], [["a"], "9"]);
+});
+
+test("a server that does not stream lists is asked for pages, and not for a stream again", async () => {
+  const refusal = { status: 422, body: { kind: "Status", reason: "Invalid", message: "sendInitialEvents: Forbidden" } };
+  const page = { body: { metadata: { resourceVersion: "9" }, items: [tier("a", "3")] } };
+  await using api = await startFakeApi([refusal, page]);
+  await using datastore = await open(api.url);
+  equal((await pages(datastore))[0]?.items.length, 1);
+  await pages(datastore);
+  deepEqual(
+    api.asked.map((asked) => asked.includes("sendInitialEvents")),
+    [true, false, false],
+  );
+});
+
+const listFailures: { name: string; answers: FakeAnswer[]; fails: object }[] = [
+  {
+    name: "a list that breaks off is no list",
+    answers: [{ body: line("ADDED", tier("a", "3")) }],
+    fails: { code: "unavailable" },
+  },
+  {
+    name: "a list that is cut is no list",
+    answers: [{ body: line("ADDED", tier("a", "3")), after: "cut" }],
+    fails: { code: "unavailable" },
+  },
+  {
+    name: "a continuation that has expired says so, whatever came before",
+    answers: [
+      { status: 400 },
+      { body: { metadata: { resourceVersion: "9", continue: "c" }, items: [tier("a", "3")] } },
+      { status: 410, body: { reason: "Expired", message: "The provided continue parameter is too old" } },
+    ],
+    fails: { code: "expired" },
+  },
+  {
+    name: "a redirect is not followed",
+    answers: [{ status: 307, headers: { location: "http://127.0.0.1:1/elsewhere" } }],
+    fails: { code: "invalid", status: 307 },
+  },
+  {
+    name: "a token refused twice is refused",
+    answers: [{ status: 401, body: { message: "Unauthorized" } }],
+    fails: { code: "unauthorized" },
+  },
+  {
+    name: "too many requests come with the time to wait",
+    answers: [{ status: 429, headers: { "retry-after": "17" }, body: {} }],
+    fails: { code: "rate-limited", retryAfterMs: 17_000 },
+  },
+  {
+    name: "the time to wait may be in the body",
+    answers: [{ status: 429, body: { details: { retryAfterSeconds: 3 } } }],
+    fails: { code: "rate-limited", retryAfterMs: 3000 },
+  },
+  {
+    name: "a server that cannot now is unavailable, with its status",
+    answers: [{ status: 503, body: "<html>busy</html>" }],
+    fails: { code: "unavailable", status: 503 },
+  },
+  {
+    name: "a revision from the future is told from a timeout",
+    answers: [
+      { status: 504, body: { reason: "Timeout", details: { causes: [{ reason: "ResourceVersionTooLarge" }] } } },
+    ],
+    fails: { code: "too-large-revision" },
+  },
+  {
+    name: "an answer that is no list is invalid",
+    answers: [{ status: 400 }, { body: "[1,2]" }],
+    fails: { code: "invalid" },
+  },
+  {
+    name: "an answer that is no JSON is invalid",
+    answers: [{ status: 400 }, { body: "{" }],
+    fails: { code: "invalid" },
+  },
+  {
+    name: "an object without a name is invalid",
+    answers: [{ body: line("ADDED", { metadata: { resourceVersion: "1" } }) }],
+    fails: { code: "invalid" },
+  },
+];
+
+for (const { name, answers, fails } of listFailures) {
+  test(`list: ${name}`, async () => {
+    await using api = await startFakeApi(answers);
+    await using datastore = await open(api.url);
+    await rejects(pages(datastore), fails);
+  });
+}
+
+const watchAnswers: { name: string; answer: FakeAnswer; events?: WatchEvent["is"][]; fails?: object }[] = [
+  {
+    name: "events may come in any pieces",
+    answer: {
+      body: [...(line("ADDED", tier("ä", "6")) + line("DELETED", tier("ä", "7")) + line("BOOKMARK", tier("", "8")))],
+    },
+    events: ["set", "delete", "bookmark"],
+  },
+  {
+    name: "410 inside the stream is expired",
+    answer: { body: line("ERROR", { code: 410, reason: "Expired", message: "too old resource version" }) },
+    fails: { code: "expired", status: 410 },
+  },
+  {
+    name: "410 instead of a stream is expired",
+    answer: { status: 410, body: { code: 410, reason: "Gone" } },
+    fails: { code: "expired" },
+  },
+  {
+    name: "another error inside the stream keeps its status",
+    answer: { body: line("ERROR", { code: 500, reason: "InternalError", message: "etcd" }) },
+    fails: { code: "unavailable", status: 500 },
+  },
+  { name: "half an event is a broken stream", answer: { body: '{"type":"ADD' }, fails: { code: "unavailable" } },
+  { name: "a line that is no JSON is invalid", answer: { body: "<html>\n" }, fails: { code: "invalid" } },
+  { name: "an unknown type is invalid", answer: { body: line("NEWS", tier("a", "1")) }, fails: { code: "invalid" } },
+];
+
+for (const { name, answer, events: expected, fails } of watchAnswers) {
+  test(`watch: ${name}`, async () => {
+    await using api = await startFakeApi([answer]);
+    await using datastore = await open(api.url);
+    if (fails !== undefined) await rejects(events(datastore), fails);
+    else
+      deepEqual(
+        (await events(datastore)).map((event) => event.is),
+        expected,
+      );
+  });
+}
+
+test("watch: what came before an error in the same piece is not lost", async () => {
+  const error = line("ERROR", { code: 500 });
+  await using api = await startFakeApi([{ body: line("ADDED", tier("a", "6")) + error }]);
+  await using datastore = await open(api.url);
+  const seen: string[] = [];
+  await rejects(async () => {
+    for await (const event of datastore.watch("Tier", { from: "5" as Revision, signal })) seen.push(event.is);
+  });
+  deepEqual(seen, ["set"]);
+});
+
+test("an endless line is an error before it is memory", async () => {
+  await using api = await startFakeApi([
+    { body: Array.from({ length: 40 }, () => "x".repeat(1 << 20)), after: "hang" },
+  ]);
+  await using datastore = await open(api.url);
+  await rejects(events(datastore), { code: "invalid" });
+});
+
+test("numbers beyond 2^53 are read exactly, and written back as they were", async () => {
+  const bodies: string[] = [];
+  const stored = '{"metadata":{"name":"b","resourceVersion":"1"},"spec":{"sequenceNumber":1786521467890123457}}';
+  await using api = await startFakeApi([
+    { body: stored },
+    (request) => {
+      request.on("data", (chunk) => bodies.push(`${chunk}`));
+      return { body: stored };
+    },
+  ]);
+  await using datastore = await open(api.url);
+  const block = await datastore.get("IPAMBlock", { namespace: "", name: "b" });
+  deepEqual(Object(block?.value).spec, { sequenceNumber: 1786521467890123457n });
+  if (block !== undefined) await datastore.update("IPAMBlock", block);
+  equal(bodies.join("").includes('"sequenceNumber":1786521467890123457'), true);
+});
+
+test("an aborted watch throws the signal's reason", async () => {
+  await using api = await startFakeApi([{ body: "", after: "hang" }]);
+  await using datastore = await open(api.url);
+  const controller = new AbortController();
+  const watching = Array.fromAsync(datastore.watch("Tier", { from: "5" as Revision, signal: controller.signal }));
+  setImmediate(() => controller.abort(new Error("enough")));
+  await rejects(watching, /enough/);
+});
+
+const groups: { name: string; apiGroup?: string; served: string[]; expected: string }[] = [
+  { name: "both groups", served: ["crd.projectcalico.org", "projectcalico.org"], expected: "crd.projectcalico.org" },
+  { name: "v3 alone", served: ["apps", "projectcalico.org"], expected: "projectcalico.org" },
+  { name: "neither", served: ["apps"], expected: "crd.projectcalico.org" },
+  { name: "v3 by setting, in any case", apiGroup: "ProjectCalico.org/V3", served: [], expected: "projectcalico.org" },
+  { name: "anything else by setting", apiGroup: "x", served: ["projectcalico.org"], expected: "crd.projectcalico.org" },
+];
+
+for (const { name, apiGroup = "", served, expected } of groups) {
+  test(`Calico's group, ${name}: ${expected}`, async () => {
+    await using api = await startFakeApi([{ body: { groups: served.map((group) => ({ name: group })) } }]);
+    await using datastore = await open(api.url, { apiGroup });
+    equal(await datastore.calicoGroup(), expected);
+  });
+}
