@@ -45,8 +45,8 @@ export {
   unescapeName,
 } from "./keys.ts";
 export { type Kind, type KindInfo, type KubernetesSource, kindInfo, kindNames, kinds } from "./kinds.ts";
-export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export * from "./kubernetes/index.ts";
+export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export { parseJson } from "./parse-json.ts";
 export { pathToKey } from "./path-to-key.ts";
 export {

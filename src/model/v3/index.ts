@@ -1,12 +1,32 @@
 // Calico's v3 kinds; one file per kind.
+
+export { type BgpConfigurationSpec, bgpConfigurationSpec } from "./bgp-configuration.ts";
+export { type BgpFilterSpec, bgpFilterSpec } from "./bgp-filter.ts";
+export { type BgpPeerSpec, bgpPeerSpec } from "./bgp-peer.ts";
+export { type BlockAffinitySpec, blockAffinitySpec, v1BlockAffinity } from "./block-affinity.ts";
+export {
+  type CalicoNodeStatusSpec,
+  type CalicoNodeStatusStatus,
+  calicoNodeStatusSpec,
+  calicoNodeStatusStatus,
+} from "./calico-node-status.ts";
 export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster-information.ts";
+export {
+  type FelixConfigurationSpec,
+  felixConfigurationSpec,
+  felixFields,
+  settingName,
+} from "./felix-configuration.ts";
+export type { Setting } from "./felix-settings.ts";
 export { type GlobalNetworkPolicySpec, globalNetworkPolicySpec } from "./global-network-policy.ts";
 export { type HostEndpointSpec, hostEndpointSpec } from "./host-endpoint.ts";
 export { type IpPoolSpec, ipPoolSpec } from "./ip-pool.ts";
+export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam-block.ts";
 export { type LiveMigrationSpec, liveMigrationSpec } from "./live-migration.ts";
 export { type NetworkPolicySpec, networkPolicySpec } from "./network-policy.ts";
 export { type NetworkSetSpec, networkSetSpec } from "./network-set.ts";
 export { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "./node.ts";
+export { type ProfileSpec, profileSpec } from "./profile.ts";
 export { type EntityRule, type Rule, rule } from "./rule.ts";
 export {
   type StagedKubernetesNetworkPolicySpec,
@@ -14,3 +34,9 @@ export {
 } from "./staged-kubernetes-network-policy.ts";
 export { stagedGlobalNetworkPolicySpec, stagedNetworkPolicySpec } from "./staged-policies.ts";
 export { type TierSpec, tierSpec } from "./tier.ts";
+export {
+  type QosControls,
+  qosControls,
+  type WorkloadEndpointSpec,
+  workloadEndpointSpec,
+} from "./workload-endpoint.ts";
