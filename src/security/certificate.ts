@@ -151,7 +151,11 @@ function addressText(bytes: Uint8Array): string {
   for (let i = 0; i + 1 < bytes.length; i += 2)
     groups.push((((bytes[i] ?? 0) << 8) | (bytes[i + 1] ?? 0)).toString(16));
   // The longest run of zero groups becomes "::", as everybody prints addresses.
-  const full = groups.join(":");
-  const longest = full.match(/\b0(:0)+\b/g)?.sort((a, b) => b.length - a.length)[0];
-  return longest === undefined ? full : full.replace(longest, "::").replace(/:{3,}/, "::");
+  const runs = [...groups.join(":").matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)];
+  const longest = runs.sort((a, b) => b[0].length - a[0].length)[0];
+  if (longest === undefined) return groups.join(":");
+  const text = groups.join(":");
+  const before = text.slice(0, longest.index).replace(/:$/, "");
+  const after = text.slice(longest.index + longest[0].length).replace(/^:/, "");
+  return `${before}::${after}`;
 }

@@ -1,0 +1,3 @@
+module cattail.test/certificates
+
+go 1.24
