@@ -19,11 +19,14 @@ export {
 export { createHostEndpointProcessor } from "./host-endpoint.ts";
 export { createIpPoolProcessor } from "./ip-pool.ts";
 export { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-policy.ts";
-export { createVirtualMachineMigrationProcessor } from "./live-migration.ts";
+export { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./live-migration.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
 export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./network-set.ts";
 export { createNodeProcessor, type NodeOptions } from "./node.ts";
 export { createPodProcessor, type PodOptions } from "./pod.ts";
 export { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
+export { createProfileProcessor } from "./profile.ts";
 export { createEndpointSliceProcessor, createServiceProcessor } from "./service.ts";
+export { createStoredNodeProcessor } from "./stored-node.ts";
 export { createTierProcessor } from "./tier.ts";
+export { createWorkloadEndpointProcessor } from "./workload-endpoint.ts";

@@ -1,14 +1,8 @@
 // KubeVirt's migrations to LiveMigrations: only those under way (and failed ones) are told of, so that Felix lets both
 // ends of a machine in motion speak.
-import {
-  type JsonRecord,
-  type LiveMigrationSpec,
-  liveMigrationSpec,
-  recordAt,
-  stringAt,
-  writeObjectMeta,
-} from "../model/index.ts";
+import { type JsonRecord, type LiveMigrationSpec, liveMigrationSpec, recordAt, stringAt } from "../model/index.ts";
 import type { Processor, ProcessorId } from "./processor.ts";
+import { readResource, writeResource } from "./resource.ts";
 import { createWholeObjectProcessor, readMetadata, type WholeObject } from "./whole-object.ts";
 
 const phasesUnderWay = new Set(["Scheduling", "Scheduled", "PreparingTarget", "TargetReady", "Running", "Failed"]);
@@ -35,9 +29,18 @@ function readMigration(object: JsonRecord, id: ProcessorId): WholeObject | undef
         : { workload: { orchestratorID: "k8s", workloadID: `${id.namespace}/${sourcePod}` } },
     target: { selector: `(${isMachine}) && kubevirt.io/migrationJobUID == '${uid}'` },
   };
-  const head = '{"kind":"LiveMigration","apiVersion":"projectcalico.org/v3"';
-  return {
-    metadata,
-    value: `${head},"metadata":${writeObjectMeta(metadata)},"spec":${liveMigrationSpec.go.write(spec)}}`,
-  };
+  const written = liveMigrationSpec.go.write(spec);
+  return { metadata, value: writeResource("LiveMigration", metadata, { spec: written }) };
+}
+
+/** Live migrations as etcd stores them: passed on. */
+export function createLiveMigrationProcessor(): Processor {
+  return createWholeObjectProcessor({
+    kind: "LiveMigration",
+    resourceKind: "LiveMigration",
+    read: (object) => {
+      const { metadata, spec } = readResource("LiveMigration", liveMigrationSpec, object);
+      return { metadata, value: writeResource("LiveMigration", metadata, { spec: liveMigrationSpec.go.write(spec) }) };
+    },
+  });
 }

@@ -8,17 +8,21 @@ import {
   createHostEndpointProcessor,
   createIpPoolProcessor,
   createKubernetesNetworkPolicyProcessor,
+  createLiveMigrationProcessor,
   createNamespaceProcessor,
   createNetworkPolicyProcessor,
   createNetworkSetProcessor,
   createNodeProcessor,
   createPodProcessor,
+  createProfileProcessor,
   createServiceAccountProcessor,
   createServiceProcessor,
   createStagedGlobalNetworkPolicyProcessor,
   createStagedNetworkPolicyProcessor,
+  createStoredNodeProcessor,
   createTierProcessor,
   createVirtualMachineMigrationProcessor,
+  createWorkloadEndpointProcessor,
   defaultAllowKvs,
   type Processor,
 } from "../convert/index.ts";
@@ -43,6 +47,7 @@ const row =
   });
 const both = row("kubernetes", "etcdv3");
 const kubernetes = row("kubernetes");
+const etcd = row("etcdv3");
 
 // Felix alone gets a node's tunnel addresses as settings of their own.
 const isNodeItself = (path: string) => path.startsWith("/calico/resources/");
@@ -63,6 +68,7 @@ const rows: readonly Row[] = [
   both("HostEndpoint", createHostEndpointProcessor, "felix"),
   both("IPPool", createIpPoolProcessor, "felix", "bgp", "tunnel-ip-allocation"),
   { ...kubernetes("Node", createNodeProcessor), syncers: nodeSyncers },
+  { ...etcd("Node", createStoredNodeProcessor), syncers: nodeSyncers },
   { ...kubernetes("Namespace", createNamespaceProcessor, "felix"), constant: defaultAllowKvs },
   kubernetes("ServiceAccount", createServiceAccountProcessor, "felix"),
   kubernetes("Pod", createPodProcessor, "felix"),
@@ -71,6 +77,9 @@ const rows: readonly Row[] = [
   kubernetes("Service", createServiceProcessor, "felix"),
   kubernetes("EndpointSlice", createEndpointSliceProcessor, "felix"),
   kubernetes("VirtualMachineInstanceMigration", createVirtualMachineMigrationProcessor, "felix"),
+  { ...etcd("Profile", createProfileProcessor, "felix"), constant: defaultAllowKvs },
+  etcd("WorkloadEndpoint", createWorkloadEndpointProcessor, "felix"),
+  etcd("LiveMigration", createLiveMigrationProcessor, "felix"),
 ];
 
 export function feedsOf({ flavour, usePodCidr }: { flavour: Flavour; usePodCidr: boolean }): readonly Feed[] {

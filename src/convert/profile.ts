@@ -1,0 +1,55 @@
+// Profiles as etcd stores them. The default one is always what it is, whatever is stored under its name: that is what the
+// original's list shows.
+import { FieldError, goMap, goString, type ProfileSpec, profileSpec, v1ProfileRules } from "../model/index.ts";
+import { attempt } from "./attempt.ts";
+import type { Warning } from "./converted.ts";
+import { metadataProblem } from "./metadata-rules.ts";
+import { defaultAllowKvs, defaultAllowProfile } from "./namespace.ts";
+import { objectName, type Processor } from "./processor.ts";
+import { profileDeletions, profileKvs } from "./profile-kvs.ts";
+import { profileSpecProblem } from "./profile-problem.ts";
+import { type Resource, readResource, writeResource } from "./resource.ts";
+import { convertRules } from "./rule.ts";
+import { rulesProblem } from "./rule-problem.ts";
+import { keyless, unreadable } from "./simple-processor.ts";
+
+export function createProfileProcessor(): Processor {
+  return {
+    set: (id, revision, value) => {
+      const object = objectName("Profile", id);
+      if (id.name === "") return keyless(object);
+      if (id.name === defaultAllowProfile) return { kvs: defaultAllowKvs, problems: [] };
+      const read = attempt(() => convert(readResource("Profile", profileSpec, value)));
+      if (read instanceof FieldError) return unreadable(object, profileDeletions(id.name), read);
+      const { values, resourceVersion, problem, warnings, hasBadRules } = read;
+      const version = { revision, v3ResourceVersion: resourceVersion, isInvalid: problem !== undefined };
+      const kvs = profileKvs(id.name, values, version).map((kv) =>
+        hasBadRules && kv.path.endsWith("/rules") ? { ...kv, value: undefined, isInvalid: true } : kv,
+      );
+      const found = problem === undefined ? warnings : [...warnings, problem];
+      return { kvs, problems: found.map((warning) => ({ object, ...warning })) };
+    },
+    delete: (id) => {
+      if (id.name === defaultAllowProfile) return { kvs: defaultAllowKvs, problems: [] };
+      return { kvs: id.name === "" ? [] : profileDeletions(id.name), problems: [] };
+    },
+  };
+}
+
+function convert({ metadata, spec }: Resource<ProfileSpec>) {
+  const warnings: Warning[] = [];
+  const labels = spec.labelsToApply ?? {};
+  const inbound = convertRules(spec.ingress, { namespace: "", field: "spec.ingress", warnings });
+  const outbound = convertRules(spec.egress, { namespace: "", field: "spec.egress", warnings });
+  return {
+    values: {
+      labels: Object.keys(labels).length === 0 ? undefined : goMap(goString).write(labels),
+      rules: v1ProfileRules.write({ inbound_rules: inbound, outbound_rules: outbound }),
+      resource: writeResource("Profile", metadata, { spec: profileSpec.go.write(spec) }),
+    },
+    resourceVersion: metadata.resourceVersion ?? "",
+    problem: metadataProblem(metadata) ?? profileSpecProblem(spec),
+    hasBadRules: (rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress")) !== undefined,
+    warnings,
+  };
+}

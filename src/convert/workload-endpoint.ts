@@ -1,0 +1,144 @@
+// Workload endpoints as etcd stores them, to those that clients read. The parts of the key are in the stored name:
+// NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, dashes inside a part doubled.
+import {
+  canonicalIp,
+  canonicalMac,
+  canonicalNetwork,
+  FieldError,
+  goMap,
+  goString,
+  ipToText,
+  type Network,
+  parseCidrOrIp,
+  qosControls,
+  type WorkloadEndpointSpec,
+  workloadEndpointSpec,
+} from "../model/index.ts";
+import { attempt } from "./attempt.ts";
+import { type Converted, deletion } from "./converted.ts";
+import {
+  type Endpoint,
+  endpointPath,
+  endpointProblem,
+  type Nat,
+  writeEndpoint,
+  writeEndpointLabels,
+} from "./endpoint.ts";
+import { nothing, objectName, type Processor, type ProcessorId } from "./processor.ts";
+import { type Resource, readResource } from "./resource.ts";
+import { toOutput, unreadable } from "./simple-processor.ts";
+
+export function createWorkloadEndpointProcessor(): Processor {
+  return {
+    set: (id, revision, value) => {
+      const object = objectName("WorkloadEndpoint", id);
+      const path = storedEndpointPath(id);
+      if (path === undefined) {
+        const rule = "must be NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, in a namespace";
+        return { kvs: [], problems: [{ object, field: "metadata.name", rule, effect: "dropped" }] };
+      }
+      const converted = attempt(() => convert(readResource("WorkloadEndpoint", workloadEndpointSpec, value)));
+      if (converted instanceof FieldError) return unreadable(object, [deletion(path)], converted);
+      return toOutput(converted, { object, path, revision, v3ResourceVersion: "" });
+    },
+    delete: (id) => {
+      const path = storedEndpointPath(id);
+      return path === undefined ? nothing : { kvs: [deletion(path)], problems: [] };
+    },
+  };
+}
+
+export function storedEndpointPath({ namespace, name }: ProcessorId): string | undefined {
+  const [hostname, orchestrator, workload, endpoint, ...more] = splitEndpointName(name);
+  if (namespace === "" || more.length > 0) return undefined;
+  if (hostname === undefined || orchestrator === undefined || workload === undefined || endpoint === undefined) {
+    return undefined;
+  }
+  return endpointPath({ hostname, orchestrator, workload: `${namespace}/${workload}`, endpoint });
+}
+
+/** A pair of dashes is a dash of the name; any other dash, but for the very first character, ends a part. */
+function splitEndpointName(name: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = 1; at < name.length; at++) {
+    if (name[at] !== "-") continue;
+    if (name[at + 1] === "-") at += 1;
+    else {
+      parts.push(name.slice(start, at));
+      start = at + 1;
+    }
+  }
+  parts.push(name.slice(start));
+  return parts.map((part) => part.replaceAll("--", "-"));
+}
+
+function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<string> {
+  const networks = (spec.ipNetworks ?? []).map((text, at) => readNetwork(text, `spec.ipNetworks[${at}]`));
+  if (networks.length === 0) return { is: "absent", why: "it has no address" };
+  const account = spec.serviceAccountName ?? "";
+  const annotations = metadata.annotations ?? {};
+  const endpoint: Endpoint = {
+    name: spec.interfaceName ?? "",
+    mac: readOptional(spec.mac, canonicalMac, { field: "spec.mac", rule: "must be a MAC address" }),
+    profileIds: spec.profiles ?? [],
+    ipv4Nets: networks.filter(({ version }) => version === 4).map(({ text }) => text),
+    ipv6Nets: networks.filter(({ version }) => version === 6).map(({ text }) => text),
+    ...readNats(spec),
+    labels: writeEndpointLabels(
+      metadata.labels ?? {},
+      account === "" ? {} : { "projectcalico.org/serviceaccount": account },
+    ),
+    ipv4Gateway: readOptional(spec.ipv4Gateway, addressPart, { field: "spec.ipv4Gateway", rule: "must be an address" }),
+    ipv6Gateway: readOptional(spec.ipv6Gateway, addressPart, { field: "spec.ipv6Gateway", rule: "must be an address" }),
+    ports: (spec.ports ?? []).flatMap(({ name = "", protocol = 0, port = 0 }) => {
+      const lower = typeof protocol === "string" ? protocol.toLowerCase() : protocol;
+      return name === "" ? [] : [{ name, protocol: lower, port }];
+    }),
+    generateName: metadata.generateName ?? "",
+    allowedSources: (spec.allowSpoofedSourcePrefixes ?? []).map(
+      (text, at) => readNetwork(text, `spec.allowSpoofedSourcePrefixes[${at}]`).text,
+    ),
+    annotations: Object.keys(annotations).length === 0 ? undefined : goMap(goString).write(annotations),
+    qosControls: spec.qosControls === undefined ? undefined : qosControls.go.write(spec.qosControls),
+  };
+  const problem = endpointProblem(endpoint);
+  if (problem !== undefined) return { is: "invalid", why: problem.rule, field: problem.field };
+  return { is: "value", value: writeEndpoint(endpoint) };
+}
+
+function readNetwork(text: string, field: string): Network {
+  const network = canonicalNetwork(text);
+  if (network === undefined) throw new FieldError(field, "must be an IP address or network");
+  return network;
+}
+
+function readOptional(
+  text: string | undefined,
+  read: (text: string) => string | undefined,
+  says: { field: string; rule: string },
+): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  const value = read(text);
+  if (value === undefined) throw new FieldError(says.field, says.rule);
+  return value;
+}
+
+/** The address of a CIDR, or a bare one. */
+function addressPart(text: string): string | undefined {
+  const cidr = parseCidrOrIp(text);
+  return cidr === undefined ? undefined : ipToText(cidr.ip);
+}
+
+/** Pairs of which either is no address are dropped; the internal one decides the family. */
+function readNats(spec: WorkloadEndpointSpec): { ipv4Nats: readonly Nat[]; ipv6Nats: readonly Nat[] } {
+  const ipv4Nats: Nat[] = [];
+  const ipv6Nats: Nat[] = [];
+  for (const { internalIP = "", externalIP = "" } of spec.ipNATs ?? []) {
+    const internalIp = canonicalIp(internalIP);
+    const externalIp = canonicalIp(externalIP);
+    if (internalIp === undefined || externalIp === undefined) continue;
+    (internalIp.includes(":") ? ipv6Nats : ipv4Nats).push({ internalIp, externalIp });
+  }
+  return { ipv4Nats, ipv6Nats };
+}
