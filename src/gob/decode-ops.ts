@@ -43,8 +43,11 @@ export class TypeStream {
     r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
     const wire = readWireType(r);
     r.depth = depth;
-    const fields = wire.StructT?.Field.length ?? 0;
-    if (fields > r.limits.fields) r.fail("GOB_LIMIT_FIELDS", `a struct of ${fields} fields`);
+    const fields = wire.StructT?.Field ?? [];
+    if (fields.length > r.limits.fields) r.fail("GOB_LIMIT_FIELDS", `a struct of ${fields.length} fields`);
+    if (new Set(fields.map((field) => field.Name)).size < fields.length) {
+      r.fail("GOB_DUPLICATE_FIELD", `type ${id} has a field twice`);
+    }
     this.types.set(id, wire);
   }
 

@@ -6,7 +6,8 @@ import { checkDecodable, readId, TypeStream } from "./decode-ops.ts";
 import { GobError } from "./error.ts";
 import { type GobLimits, withDefaults } from "./limits.ts";
 import { frameHeader, needFrame, Reader } from "./reader.ts";
-import type { Schema } from "./schema.ts";
+import type { Node, Schema } from "./schema.ts";
+import { pointer } from "./schema-make.ts";
 
 /** A decoder for one stream of values of one schema. */
 export function decoder<T>(schema: Schema<T>, limits: Partial<GobLimits> = {}): GobDecoder<T> {
@@ -20,7 +21,7 @@ const rereadFactor = 32;
 const keptBytes = 1 << 17;
 
 export class GobDecoder<T> {
-  readonly #schema: Schema<T>;
+  readonly #root: Node;
   readonly #types = new TypeStream();
   readonly #reader: Reader;
   /** Where the next frame to look at starts in the reader's buffer. */
@@ -32,7 +33,8 @@ export class GobDecoder<T> {
 
   constructor(schema: Schema<T>, limits: GobLimits) {
     checkDecodable(schema);
-    this.#schema = schema;
+    // In Go a value is decoded through a pointer to it, which shows in how it matches recursive types.
+    this.#root = pointer(schema);
     this.#reader = new Reader(limits);
   }
 
@@ -123,7 +125,7 @@ export class GobDecoder<T> {
     const definedBefore = this.#types.types.size;
     try {
       // The schema's type parameter says what its closures make.
-      const value = this.#types.readValue(r, id, this.#schema) as T;
+      const value = this.#types.readValue(r, id, this.#root) as T;
       this.#next = r.end;
       this.#waitFor = r.end;
       r.messageStart = r.end;
@@ -155,7 +157,8 @@ export class GobDecoder<T> {
     const pending = r.data.subarray(this.#next, r.filled);
     const needed = pending.length + count;
     // Moving only what leaves half of the buffer free, and doubling otherwise, keeps tiny pieces cheap.
-    if (needed <= r.data.length / 2 && r.data.length <= keptBytes) r.data.copyWithin(0, this.#next, r.filled);
+    const isRoomy = needed <= r.data.length && pending.length * 2 <= r.data.length;
+    if (isRoomy && r.data.length <= keptBytes) r.data.copyWithin(0, this.#next, r.filled);
     else {
       const grown = new Uint8Array(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
       grown.set(pending);

@@ -12,6 +12,7 @@ export const gobErrorCodes = {
   GOB_SHORT_DATA: "a value runs past the end of its frame",
   GOB_BAD_TYPE: "a value, or a field of it, has a type that was never defined",
   GOB_DUPLICATE_TYPE: "a type definition for an id that is taken or reserved",
+  GOB_DUPLICATE_FIELD: "a struct definition names a field twice (Go would decode one into what the other left)",
   GOB_EXTRA_DATA: "bytes behind a type definition in its frame",
   GOB_TYPE_MISMATCH: "the type that was sent cannot be decoded into the schema",
   GOB_FIELD_NUMBER: "a field number beyond the sender's own definition",

@@ -77,7 +77,6 @@ func (m *maker) definitions() {
 	m.raw("a field without a name", "Point", frames("ff81 03 02 02 01 01 58 01 04 00 02 04 00 00 00", "ff82 01 06 00"))
 	m.raw("a field whose type is never defined", "Point",
 		frames("ff81 03 02 02 01 01 58 01 04 00 01 01 5a 01 fe0190 00 00 00", "ff82 01 06 00"))
-	m.raw("a field twice", "Point", frames("ff81 03 02 02 01 01 58 01 04 00 01 01 58 01 04 00 00 00", "ff82 01 06 01 08 00"))
 	m.raw("a field that is not exported", "Point",
 		frames("ff81 03 02 02 01 01 58 01 04 00 01 01 79 01 04 00 00 00", "ff82 01 06 01 08 00"))
 	m.raw("a type id of 33 bits in a definition", "Point", frames("ff81 03 02 01 01 01 58 01 fb0200000000 00 00 00", "ff82 00"))

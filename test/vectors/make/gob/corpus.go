@@ -27,6 +27,9 @@ func corpus(seed uint64, count int) error {
 		for range values {
 			v := reflect.New(allTypes[number].typ).Elem()
 			fill(r, v, 4)
+			if v.Kind() == reflect.Pointer && v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
 			if err := enc.EncodeValue(v); err != nil {
 				return fmt.Errorf("%s: %w", allTypes[number].name, err)
 			}
