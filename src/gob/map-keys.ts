@@ -11,8 +11,10 @@ export function hasPrimitiveKeys(key: Node): boolean {
 export function setByValue(into: Map<unknown, unknown>, seen: Map<string, unknown>, entry: [unknown, unknown]): void {
   const [key, elem] = entry;
   const canonical = canonicalKey(key);
-  if (!seen.has(canonical)) seen.set(canonical, key);
-  into.set(seen.get(canonical), elem);
+  // The later key stays, as in Go: 0 and -0 are the same key, but not the same.
+  into.delete(seen.get(canonical));
+  seen.set(canonical, key);
+  into.set(key, elem);
 }
 
 /** Whether Go can hash the value; slices, maps and bytes inside an interface it cannot. */

@@ -1,0 +1,99 @@
+// How fast is gob next to Go's encoding/gob? One message of 100 updates with 700-byte values, as a server sends it,
+// encoded and decoded by both in the same run, in turns so that both meet the same machine.
+//   npm run bench:gob [-- --rounds N]
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { decoder, encoder, raw, type ValueOf } from "../../src/gob/index.ts";
+import { goPeer } from "../../test/kit/go.ts";
+import { envelopeOf, Update } from "./message.ts";
+
+type Figures = { encodeNs: number; decodeNs: number; messageBytes: number };
+
+const { values: args } = parseArgs({ options: { rounds: { type: "string" }, save: { type: "boolean" } } });
+const rounds = Number(args.rounds ?? 5);
+const roundMs = 500;
+
+const Plain = envelopeOf(Update);
+const Spliced = envelopeOf(raw(Update));
+const updates = Array.from({ length: 100 }, (_, i): ValueOf<typeof Update> => {
+  const number = String(i).padStart(5, "0");
+  return {
+    Key: `/calico/v1/host/node-${number}/workload/kubernetes/default%2fpod-${number}/endpoint/eth0`,
+    Value: new TextEncoder().encode("0123456789".repeat(70)),
+    Revision: { type: "string", value: String(1_000_000 + i) },
+    ResourceVersion: String(1_000_000 + i),
+    TTL: 0n,
+    Type: 1,
+  };
+});
+
+const plain = encoder(Plain);
+const spliced = encoder(Spliced);
+const message = { Message: { type: "example.com/msg.Updates", value: { KVs: updates } } } as const;
+const pieces = updates.map((update) => spliced.element(Update, update));
+const piecesMessage = { Message: { type: "example.com/msg.Updates", value: { KVs: pieces } } } as const;
+const bytes = plain.message(message);
+const reader = decoder(Plain);
+reader.push(plain.preamble());
+
+const ours: (Figures & { spliceNs: number })[] = [];
+const go: Figures[] = [];
+const peer = await goPeer("test/vectors/make/gob");
+for (let round = 0; round <= rounds; round++) {
+  const figures = {
+    encodeNs: nsPerCall(() => plain.message(message)),
+    spliceNs: nsPerCall(() => spliced.message(piecesMessage)),
+    decodeNs: nsPerCall(() => reader.push(bytes)),
+    messageBytes: bytes.length,
+  };
+  // The first round warms up.
+  if (round > 0) ours.push(figures);
+  if (round > 0 && peer.path !== undefined) {
+    go.push(JSON.parse(execFileSync(peer.path, ["bench", String(roundMs)], { encoding: "utf8" })));
+  }
+}
+
+const result = {
+  messageBytes: bytes.length,
+  ours: { encodeNs: best(ours, "encodeNs"), spliceNs: best(ours, "spliceNs"), decodeNs: best(ours, "decodeNs") },
+  go: peer.path === undefined ? undefined : { encodeNs: best(go, "encodeNs"), decodeNs: best(go, "decodeNs") },
+};
+const us = (ns: number): string => `${(ns / 1000).toFixed(1)} µs`;
+console.log(`message of 100 updates with 700-byte values, ${result.messageBytes} bytes, best of ${rounds} rounds`);
+console.log(`encode            ours ${us(result.ours.encodeNs)}`);
+console.log(
+  `encode, pieces    ours ${us(result.ours.spliceNs)}  (updates encoded once before, spliced into a message)`,
+);
+console.log(`decode            ours ${us(result.ours.decodeNs)}`);
+if (result.go === undefined) console.log(`Go: not measured, ${peer.missing}`);
+else {
+  console.log(`Go                encode ${us(result.go.encodeNs)}, decode ${us(result.go.decodeNs)}`);
+  console.log(
+    `ours / Go         encode ${ratio(result.ours.encodeNs, result.go.encodeNs)}, pieces ${ratio(result.ours.spliceNs, result.go.encodeNs)}, decode ${ratio(result.ours.decodeNs, result.go.decodeNs)}  (below 1.00 is faster than Go)`,
+  );
+}
+if (args.save) {
+  mkdirSync("bench/results", { recursive: true });
+  writeFileSync("bench/results/gob.json", `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function nsPerCall(work: () => unknown): number {
+  let calls = 0;
+  const start = performance.now();
+  let elapsed = 0;
+  while (elapsed < roundMs) {
+    for (let i = 0; i < 20; i++) work();
+    calls += 20;
+    elapsed = performance.now() - start;
+  }
+  return (elapsed * 1e6) / calls;
+}
+
+function best<K extends string>(list: readonly Record<K, number>[], key: K): number {
+  return Math.min(...list.map((figures) => figures[key]));
+}
+
+function ratio(ours: number, theirs: number): string {
+  return (ours / theirs).toFixed(2);
+}
