@@ -1,0 +1,197 @@
+// One small HTTP server behind health, metrics, debug and dashboard: binds what the settings name, keeps trying while
+// it cannot, and turns away who should not be asking.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { isIP } from "node:net";
+import type { TlsOptions } from "node:tls";
+import type { Clock, Log } from "../lib/index.ts";
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+export type HttpOptions = {
+  /** For the log: "health", "metrics", … */
+  readonly name: string;
+  /** "" listens on all interfaces; "localhost" on the loopback of both families, without asking a resolver. */
+  readonly host: string;
+  readonly port: number;
+  /** Exact path → handler. Whatever is not here is 404. A path that ends in "/*" takes everything below it. */
+  readonly routes: { readonly [path: string]: HttpHandler };
+  /** Given: GET and HEAD only, and only with a Host header of this machine or one of these (DNS rebinding). */
+  readonly guard?: { readonly hosts: readonly string[] };
+  readonly tls?: TlsOptions;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+export type HttpServer = AsyncDisposable & {
+  /** Where it listens; empty until it does. */
+  readonly addresses: readonly AddressInfo[];
+  /** Resolves when every address is bound. */
+  readonly listening: Promise<void>;
+  readonly servers: readonly Server[];
+};
+
+const retryMs = 1000;
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+export function startHttp(options: HttpOptions): HttpServer {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, options.signal]);
+  const servers = bindAddresses(options.host).map((host) => ({ host, server: makeServer(options) }));
+  const bound = bindAll(servers, options, signal);
+  bound.catch(() => undefined); // stopped before it could listen: whoever stopped it knows
+  return {
+    get addresses() {
+      return servers
+        .map(({ server }) => server.address())
+        .filter((address) => address !== null && typeof address === "object");
+    },
+    listening: bound,
+    servers: servers.map(({ server }) => server),
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error(`${options.name} server stopped`));
+      await Promise.all(servers.map(({ server }) => close(server)));
+    },
+  };
+}
+
+/** Literal addresses bind as they are; Node would ask the resolver for "localhost" and bind the first answer only. */
+function bindAddresses(host: string): (string | undefined)[] {
+  if (host === "") return [undefined];
+  return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
+}
+
+type Binding = { readonly host: string | undefined; readonly server: Server };
+
+async function bindAll(bindings: Binding[], options: HttpOptions, signal: AbortSignal): Promise<void> {
+  let port = options.port;
+  for (const { host, server } of bindings) {
+    // With port 0 both families have to end up on the same port, or its number would mean two things.
+    port = await bind(server, { host, port, ...pick(options), signal });
+  }
+}
+
+const pick = ({ name, clock, log, host }: HttpOptions) => ({ name, clock, log, setting: host });
+
+async function bind(
+  server: Server,
+  to: {
+    host: string | undefined;
+    port: number;
+    name: string;
+    setting: string;
+    clock: Clock;
+    log: Log;
+    signal: AbortSignal;
+  },
+): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await listen(server, to.host, to.port);
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : to.port;
+      to.log.info("HTTP server listening", { server: to.name, host: to.host ?? "all interfaces", port });
+      return port;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      // A machine without IPv6 has no ::1, and "localhost" means the other one there.
+      if (to.setting === "localhost" && to.host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"))
+        return to.port;
+      if (attempt === 1)
+        to.log.error("HTTP server cannot listen; trying again every second", {
+          server: to.name,
+          host: to.host ?? "",
+          port: to.port,
+          error: String(error),
+        });
+      await to.clock.sleep(retryMs, to.signal);
+    }
+  }
+}
+
+function listen(server: Server, host: string | undefined, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(
+      {
+        port,
+        ...(host === undefined ? {} : { host }),
+        ...(host !== undefined && isIP(host) === 6 ? { ipv6Only: true } : {}),
+      },
+      () => {
+        server.off("error", reject);
+        resolve();
+      },
+    );
+  });
+}
+
+function makeServer(options: HttpOptions): Server {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    respond(request, response, options).catch((error: unknown) => {
+      options.log.error("HTTP request failed", { server: options.name, path: request.url ?? "", error: String(error) });
+      if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
+      response.end("the server failed to answer; its log says why\n");
+    });
+  };
+  const server = options.tls === undefined ? createServer(answer) : createSecureServer(options.tls, answer);
+  // Probes and scrapes are short; whoever drips a request or holds one open is not one of them.
+  server.headersTimeout = 5000;
+  server.requestTimeout = 10_000;
+  server.maxConnections = 512;
+  return server;
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { routes, guard }: HttpOptions,
+): Promise<void> {
+  response.setHeader("x-content-type-options", "nosniff");
+  if (guard !== undefined && !isHostAllowed(request.headers.host, guard.hosts)) {
+    return refuse(response, 403, "this address answers only under its own name; ask for it as localhost");
+  }
+  if (guard !== undefined && request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("allow", "GET, HEAD");
+    return refuse(response, 405, "this address only answers questions; use GET");
+  }
+  const url = parseUrl(request.url);
+  const handler = url === undefined ? undefined : findRoute(routes, url.pathname);
+  if (url === undefined || handler === undefined)
+    return refuse(response, 404, `not found; this server has ${Object.keys(routes).join(" ")}`);
+  await handler(request, response, url);
+}
+
+function refuse(response: ServerResponse, status: number, says: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+  response.end(`${says}\n`);
+}
+
+function findRoute(routes: HttpOptions["routes"], path: string): HttpHandler | undefined {
+  if (Object.hasOwn(routes, path)) return routes[path];
+  const below = Object.keys(routes).find((route) => route.endsWith("/*") && path.startsWith(route.slice(0, -1)));
+  return below === undefined ? undefined : routes[below];
+}
+
+function isHostAllowed(header: string | undefined, hosts: readonly string[]): boolean {
+  if (header === undefined) return false;
+  const name = header.replace(/:\d+$/, "").toLowerCase();
+  return loopbackNames.includes(name) || hosts.includes(name);
+}
+
+function parseUrl(text: string | undefined): URL | undefined {
+  try {
+    return new URL(text ?? "/", "http://host");
+  } catch {
+    return undefined; // such as "//": no path of ours
+  }
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
