@@ -1,0 +1,137 @@
+// The four datastores as the contract sees them: how to open each with nothing in it, and how something gets into it.
+import { mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createMemoryDatastore,
+  type Datastore,
+  type ObjectId,
+  openDirectoryDatastore,
+  openEtcdDatastore,
+  openKubernetes,
+} from "../../src/datastore/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { type Kind, kindInfo } from "../../src/model/index.ts";
+import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
+import { etcdMissing, startEtcd } from "../kit/etcd.ts";
+
+export type TestObject = { metadata: { name: string; namespace?: string; [more: string]: unknown }; spec?: object };
+
+export type Opened = AsyncDisposable & {
+  readonly datastore: Datastore;
+  /** Creates or replaces, by the way its users do. */
+  put(kind: Kind, object: TestObject): Promise<void>;
+  remove(kind: Kind, id: ObjectId): Promise<void>;
+  /** Makes old revisions unusable. */
+  forgetHistory?(): Promise<void>;
+};
+
+export type Subject = {
+  readonly name: string;
+  readonly missing: string | undefined;
+  /** Objects on one page. */
+  readonly pageSize: number;
+  readonly isWritable: boolean;
+  open(): Promise<Opened>;
+};
+
+export async function contractSubjects(): Promise<Subject[]> {
+  return [
+    { name: "memory", missing: undefined, pageSize: 7, isWritable: true, open: openMemory },
+    { name: "directory", missing: undefined, pageSize: 500, isWritable: false, open: openDirectory },
+    { name: "etcd", missing: await etcdMissing(), pageSize: 7, isWritable: true, open: openEtcd },
+    { name: "kubernetes", missing: (await clusterPeer()).missing, pageSize: 500, isWritable: true, open: openCluster },
+  ];
+}
+
+async function openMemory(): Promise<Opened> {
+  const datastore = createMemoryDatastore({ pageSize: 7 });
+  return {
+    datastore,
+    ...writesTo(datastore),
+    forgetHistory: async () => datastore.compact(),
+    [Symbol.asyncDispose]: () => datastore[Symbol.asyncDispose](),
+  };
+}
+
+async function openDirectory(): Promise<Opened> {
+  const path = await mkdtemp(join(tmpdir(), "cattail-contract-"));
+  const datastore = await openDirectoryDatastore({ path, quietMs: 1 });
+  const fileOf = (kind: Kind, { namespace, name }: ObjectId) => join(path, `${kind}-${namespace}-${name}.json`);
+  return {
+    datastore,
+    async put(kind, object) {
+      const { name, namespace = "" } = object.metadata;
+      const manifest = { apiVersion: "projectcalico.org/v3", kind, ...object };
+      await writeFile(fileOf(kind, { name, namespace }), toJson(manifest));
+      await datastore.refresh();
+    },
+    async remove(kind, id) {
+      await unlink(fileOf(kind, id));
+      await datastore.refresh();
+    },
+    async [Symbol.asyncDispose]() {
+      await datastore[Symbol.asyncDispose]();
+      await rm(path, { recursive: true });
+    },
+  };
+}
+
+async function openEtcd(): Promise<Opened> {
+  const etcd = await startEtcd();
+  const [member] = etcd.members;
+  if (member === undefined) throw new Error("an etcd without members");
+  const datastore = await openEtcdDatastore({ endpoints: [member.url], pageSize: 7 });
+  return {
+    datastore,
+    ...writesTo(datastore),
+    async forgetHistory() {
+      await member.ask({ do: "compact" });
+    },
+    async [Symbol.asyncDispose]() {
+      await datastore[Symbol.asyncDispose]();
+      await etcd[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openCluster(): Promise<Opened> {
+  const cluster = await startCluster();
+  await installCrds(
+    cluster,
+    customKinds.map((kind) => openCrd(kind)),
+  );
+  const settings = { kubeconfig: cluster.kubeconfig, clientQps: 10_000, clientBurst: 10_000 };
+  const datastore = await openKubernetes(settings, { clock: systemClock, log: silentLog });
+  return {
+    datastore,
+    ...writesTo(datastore),
+    async forgetHistory() {
+      // A server that has just started has no history in its memory.
+      await cluster.apiserver.kill();
+      await cluster.apiserver.start();
+    },
+    async [Symbol.asyncDispose]() {
+      await datastore[Symbol.asyncDispose]();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function writesTo(datastore: Datastore): Pick<Opened, "put" | "remove"> {
+  return {
+    async put(kind, object) {
+      const { name, namespace = "" } = object.metadata;
+      const stored = await datastore.get(kind, { namespace: kindInfo(kind).namespaced ? namespace : "", name });
+      if (stored === undefined) await datastore.create(kind, object);
+      else await datastore.update(kind, { ...stored, value: object });
+    },
+    remove: (kind, id) => datastore.delete(kind, id),
+  };
+}
+
+function toJson(value: unknown): string {
+  const { rawJSON } = JSON as typeof JSON & { rawJSON: (text: string) => unknown }; // not in TypeScript's library yet
+  return JSON.stringify(value, (_key, field) => (typeof field === "bigint" ? rawJSON(String(field)) : field));
+}
