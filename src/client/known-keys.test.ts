@@ -4,9 +4,8 @@ import { updateType } from "../model/index.ts";
 import { KnownKeys } from "./known-keys.ts";
 
 function sent(key: string, value: string | undefined) {
-  const bytes = value === undefined ? undefined : new TextEncoder().encode(value);
   const type = value === undefined ? updateType.deleted : updateType.new;
-  return { key, value: bytes, revision: "1", v3ResourceVersion: "", ttlNanos: 0n, updateType: type };
+  return { key, value, revision: "1", v3ResourceVersion: "", ttlNanos: 0n, updateType: type };
 }
 
 test("whether a key is new is told from what the consumer knows, whatever the server calls it", () => {

@@ -22,7 +22,7 @@ export class KnownKeys {
     }
     const isNew = !this.#told.has(path);
     this.#told.add(path);
-    return { is: "set", path, value: textOf(value), revision, v3ResourceVersion, isNew };
+    return { is: "set", path, value, revision, v3ResourceVersion, isNew };
   }
 
   /** The server is in sync: deletions for what it did not mention. */
@@ -32,8 +32,4 @@ export class KnownKeys {
     for (const path of gone) this.#told.delete(path);
     return gone.map((path) => ({ is: "delete", path }));
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

@@ -156,7 +156,7 @@ export class TypeStream {
       if (length > r.end - r.at) r.fail("GOB_SHORT_DATA", `a name of ${length} bytes, ${r.end - r.at} left`);
       if (length === 0) return null;
       if (length > 1024) r.fail("GOB_NAME_TOO_LONG", `a name of ${length} bytes`);
-      const type = nameAt(r, length);
+      const type = r.text(length);
       const target = lookUp(type, node);
       if (target === undefined) return r.fail("GOB_UNKNOWN_NAME", `${JSON.stringify(type)} is not registered`);
       const id = this.typeSequence(r);
@@ -167,13 +167,6 @@ export class TypeStream {
       return { type, value };
     };
   }
-}
-
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function nameAt(r: Reader, length: number): string {
-  r.at += length;
-  return utf8.decode(r.data.subarray(r.at - length, r.at));
 }
 
 /** A type id. Go cuts it to 32 bits; here it must fit. */

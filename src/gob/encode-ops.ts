@@ -46,11 +46,9 @@ function compile(node: ReturnType<typeof resolve>): WriteOp {
     case "complex":
       return complexOp(node.bits);
     case "string":
-      return {
-        write: (w, value) => (typeof value === "string" ? w.string(value) : mismatch("a string", value)),
-        omits: (value) => value === "" || value === undefined,
-      };
+      return textOp;
     case "bytes":
+      if (node.isText) return textOp;
       return {
         write: (w, value) => w.byteString(asBytes(value ?? noBytes)),
         omits: (value) => value === undefined || asBytes(value).length === 0,
@@ -78,6 +76,11 @@ function compile(node: ReturnType<typeof resolve>): WriteOp {
 }
 
 const noBytes = new Uint8Array(0);
+
+const textOp: WriteOp = {
+  write: (w, value) => (typeof value === "string" ? w.string(value) : mismatch("a string", value)),
+  omits: (value) => value === "" || value === undefined,
+};
 
 function integer(kind: "int" | "uint", bits: number): WriteOp {
   const top = 2 ** (kind === "int" ? bits - 1 : bits);
@@ -187,17 +190,19 @@ function pointerOp(to: Node): WriteOp {
   };
 }
 
-type Concrete = { node: Node; name: Uint8Array; payload: (w: Writer, value: unknown) => void };
+/** `lengthRoom` is how many bytes the length of the last value of this type took. */
+type Concrete = { node: Node; name: Uint8Array; payload: (w: Writer, value: unknown) => void; lengthRoom: number };
 
 function interfaceOp(node: InterfaceNode): WriteOp {
   // Filled when first used: a registry may name types that hold this very interface.
   const known = new Map<string, Concrete>();
-  const concrete = (type: string): Concrete => {
+  const concrete = (type: unknown): Concrete => {
+    if (typeof type !== "string") return mismatch('{ type: "registered name", value }', type);
     const found = known.get(type);
     if (found !== undefined) return found;
     const target = lookUp(type, node);
     if (target === undefined) throw new GobError("GOB_UNKNOWN_NAME", `${JSON.stringify(type)} is not registered`);
-    const made = { node: target, name: new TextEncoder().encode(type), payload: writePayload(target) };
+    const made = { node: target, name: new TextEncoder().encode(type), payload: writePayload(target), lengthRoom: 1 };
     known.set(type, made);
     return made;
   };
@@ -206,24 +211,18 @@ function interfaceOp(node: InterfaceNode): WriteOp {
       w.byte(0);
       return;
     }
-    const { type, value: content } = asNamed(value);
-    const { node: target, name, payload } = concrete(type);
-    w.byteString(name);
-    w.typeId(target);
-    const start = w.length;
-    payload(w, content);
-    w.prefixLength(start);
+    const { type, value: content } = asObject(value);
+    const target = concrete(type);
+    w.byteString(target.name);
+    w.typeId(target.node);
+    const start = w.openLength(target.lengthRoom);
+    target.payload(w, content);
+    target.lengthRoom = w.closeLength(start, target.lengthRoom);
   };
   return { write, omits: (value) => value === null || value === undefined };
 }
 
 // The checks of what the type checker could not see: values that come from JSON, or from plain JavaScript.
-
-function asNamed(value: unknown): { type: string; value: unknown } {
-  const { type, value: content } = asObject(value);
-  if (typeof type !== "string") return mismatch('{ type: "registered name", value }', value);
-  return { type, value: content };
-}
 
 function asObject(value: unknown): Record<string, unknown> {
   if (typeof value !== "object" || value === null) return mismatch("an object", value);

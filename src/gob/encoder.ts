@@ -18,7 +18,7 @@ export function encoder<T>(schema: Schema<T>): GobEncoder<T> {
 export class GobEncoder<T> {
   readonly #schema: Schema<T>;
   readonly #types = new TypeTable();
-  readonly #announced: readonly TypeEntry[];
+  readonly #announced: ReadonlySet<TypeEntry>;
   readonly #writer: Writer;
   readonly #payload: (w: Writer, value: unknown) => void;
   /** Ids whose definitions encode() has sent. */
@@ -31,33 +31,38 @@ export class GobEncoder<T> {
     this.#writer = new Writer(this.#types, 4096);
   }
 
+  /** As message(), but in memory that the next call on this encoder writes over: for who copies it at once anyway. */
+  borrowMessage(value: T): Uint8Array<ArrayBuffer> {
+    const frame = this.#frame(value);
+    for (const entry of this.#writer.used) {
+      if (this.#announced.has(entry)) continue;
+      throw new GobError("GOB_NOT_ANNOUNCED", "the value holds a basic slice in an interface: register it by name");
+    }
+    return frame;
+  }
+
   /** The next bytes of a stream of its own: the definitions that are new, then the value. */
   encode(value: T): Uint8Array<ArrayBuffer> {
-    const { frame, used } = this.#frame(value);
+    const frame = this.#frame(value);
     const parts: Uint8Array[] = [];
-    for (const entry of used) {
+    for (const entry of this.#writer.used) {
       for (const part of withParts(entry)) {
         if (this.#sent.has(part.id)) continue;
         this.#sent.add(part.id);
         parts.push(this.#types.definition(part));
       }
     }
-    return parts.length === 0 ? frame : concatenate([...parts, frame]);
+    return parts.length === 0 ? frame.slice() : concatenate([...parts, frame]);
   }
 
   /** Every definition this schema can need, in front of the first message() of a stream. */
   preamble(): Uint8Array<ArrayBuffer> {
-    return concatenate(this.#announced.map((entry) => this.#types.definition(entry)));
+    return concatenate([...this.#announced].map((entry) => this.#types.definition(entry)));
   }
 
   /** One value for any stream that began with the preamble: the same value gives the same bytes, always. */
   message(value: T): Uint8Array<ArrayBuffer> {
-    const { frame, used } = this.#frame(value);
-    for (const entry of used) {
-      if (this.#announced.includes(entry)) continue;
-      throw new GobError("GOB_NOT_ANNOUNCED", "the value holds a basic slice in an interface: register it by name");
-    }
-    return frame;
+    return this.borrowMessage(value).slice();
   }
 
   /**
@@ -70,7 +75,7 @@ export class GobEncoder<T> {
     return w.take();
   }
 
-  #frame(value: T): { frame: Uint8Array<ArrayBuffer>; used: ReadonlySet<TypeEntry> } {
+  #frame(value: T): Uint8Array<ArrayBuffer> {
     const w = this.#writer;
     w.used.clear();
     w.length = lengthRoom;
@@ -79,12 +84,12 @@ export class GobEncoder<T> {
     const count = w.length - lengthRoom;
     const start = lengthRoom - uintWidth(count);
     putUint(w.bytes, start, count);
-    return { frame: w.bytes.slice(start, w.length), used: w.used };
+    return w.bytes.subarray(start, w.length);
   }
 }
 
 /** The types reachable from a schema, registered ones included, in the order of their definitions. */
-function announceable(schema: Node, types: TypeTable): readonly TypeEntry[] {
+function announceable(schema: Node, types: TypeTable): ReadonlySet<TypeEntry> {
   const found = new Set<TypeEntry>();
   const seen = new Set<Node>();
   let wave: readonly Node[] = [schema];
@@ -97,7 +102,7 @@ function announceable(schema: Node, types: TypeTable): readonly TypeEntry[] {
     }
     wave = registered;
   }
-  return [...found];
+  return found;
 }
 
 /** The types registered for the interfaces inside a schema. Basic names are not among them: few streams need any. */

@@ -22,6 +22,7 @@ export {
   slice,
   string,
   struct,
+  textBytes,
   time,
   uint,
 } from "./schema-make.ts";

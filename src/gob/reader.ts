@@ -10,11 +10,15 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const floatBytes = new Uint8Array(8);
 const floatView = new DataView(floatBytes.buffer);
 
+const noBytes = new Uint8Array(0);
+/** What decoded byte slices share. Whoever keeps one of them keeps this much. */
+const slabBytes = 1 << 14;
+
 /** Thrown where a value needs a frame that has not arrived; the decoder then waits and starts the value again. */
 export const needFrame: unique symbol = Symbol("need another frame");
 
 export class Reader {
-  data: Uint8Array = new Uint8Array(0);
+  data: Uint8Array = noBytes;
   at = 0;
   end = 0;
   /** Bytes of `data` that have arrived. */
@@ -28,6 +32,8 @@ export class Reader {
   high = 0;
   low = 0;
   readonly limits: GobLimits;
+  #slab = noBytes;
+  #slabAt = 0;
 
   constructor(limits: GobLimits) {
     this.limits = limits;
@@ -129,14 +135,28 @@ export class Reader {
     return this.data.subarray(this.at - count, this.at);
   }
 
+  /** A copy of the announced bytes. Small ones share a slab: an allocation each would cost more than the copy. */
   bytes(): Uint8Array {
     const count = this.length();
-    this.at += count;
-    return this.data.slice(this.at - count, this.at);
+    const start = this.at;
+    this.at = start + count;
+    if (count > slabBytes / 4) return this.data.slice(start, this.at);
+    if (count > this.#slab.length - this.#slabAt) {
+      this.#slab = new Uint8Array(slabBytes);
+      this.#slabAt = 0;
+    }
+    const copy = this.#slab.subarray(this.#slabAt, this.#slabAt + count);
+    copy.set(this.data.subarray(start, this.at));
+    this.#slabAt += count;
+    return copy;
   }
 
   string(): string {
-    const count = this.length();
+    return this.text(this.length());
+  }
+
+  /** The next `count` bytes, which the caller knows to be there, as text. */
+  text(count: number): string {
     const start = this.at;
     this.at = start + count;
     if (count < 24) {
@@ -151,10 +171,19 @@ export class Reader {
   }
 }
 
-/** Keys and names are short and ASCII: for them a loop beats the call into TextDecoder. */
+/** Keys and names are short and ASCII: for them a loop, four at a time, beats the call into TextDecoder. */
 function asciiString(data: Uint8Array, start: number, end: number): string | undefined {
   let text = "";
-  for (let i = start; i < end; i++) {
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    const a = data[i] as number; // all four are below end
+    const b = data[i + 1] as number;
+    const c = data[i + 2] as number;
+    const d = data[i + 3] as number;
+    if ((a | b | c | d) > 0x7f) return undefined;
+    text += String.fromCharCode(a, b, c, d);
+  }
+  for (; i < end; i++) {
     const unit = data[i] as number; // i is below end
     if (unit > 0x7f) return undefined;
     text += String.fromCharCode(unit);

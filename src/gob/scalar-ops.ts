@@ -21,7 +21,7 @@ export function scalarOp(node: ReturnType<typeof base>): ReadOp | undefined {
     case "string":
       return (r) => r.string();
     case "bytes":
-      return (r) => r.bytes();
+      return node.isText ? (r) => r.string() : (r) => r.bytes();
     case "opaque":
       return opaqueOp(node);
     default:

@@ -9,7 +9,7 @@ export type Node =
   | { readonly kind: "int" | "uint"; readonly bits: IntBits; readonly as: "number" | "bigint" }
   | { readonly kind: "float" | "complex"; readonly bits: 32 | 64 }
   | { readonly kind: "string" }
-  | { readonly kind: "bytes" }
+  | BytesNode
   | SliceNode
   | ArrayNode
   | MapNode
@@ -20,6 +20,8 @@ export type Node =
   | { readonly kind: "lazy"; readonly resolve: () => Node }
   | { readonly kind: "raw"; readonly of: Node };
 
+/** With `isText` the same bytes on the wire, a string here. */
+export type BytesNode = { readonly kind: "bytes"; readonly isText?: true };
 /** `name` is what the definition on the wire says; decoders ignore it. */
 export type SliceNode = { readonly kind: "slice"; readonly elem: Node; readonly name: string };
 export type ArrayNode = {

@@ -22,8 +22,9 @@ export class TypeKeys {
     switch (node.kind) {
       case "bool":
       case "string":
-      case "bytes":
         return node.kind;
+      case "bytes":
+        return node.isText ? "text" : "bytes";
       case "int":
       case "uint":
         return `${node.kind}${node.bits}${node.as}`;

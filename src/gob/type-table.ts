@@ -69,6 +69,7 @@ export class TypeTable {
   definition(entry: TypeEntry): Uint8Array<ArrayBuffer> {
     const { node, id } = entry;
     const w = new Writer(this, 128);
+    const start = w.openLength(1);
     w.int(-id);
     w.byte(definitionField[node.kind === "opaque" ? node.form : node.kind]);
     w.byte(1);
@@ -82,7 +83,7 @@ export class TypeTable {
     this.#describe(w, node);
     w.byte(0);
     w.byte(0);
-    w.prefixLength(0);
+    w.closeLength(start, 1);
     return w.take();
   }
 

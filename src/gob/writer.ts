@@ -89,9 +89,12 @@ export class Writer {
   }
 
   raw(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.bytes.set(bytes, this.length);
-    this.length += bytes.length;
+    const count = bytes.length;
+    this.reserve(count);
+    // A call costs more than a few bytes do.
+    if (count > 16) this.bytes.set(bytes, this.length);
+    else for (let i = 0; i < count; i++) this.bytes[this.length + i] = bytes[i] as number;
+    this.length += count;
   }
 
   byteString(bytes: Uint8Array): void {
@@ -129,14 +132,27 @@ export class Writer {
     return true;
   }
 
-  /** Puts the length of everything since `start` in front of it. */
-  prefixLength(start: number): void {
-    const count = this.length - start;
+  /**
+   * Puts the length of everything since `start` in front of it, where `room` bytes were left for it. What was written is
+   * moved only if the length takes another number of bytes; that number is returned, for the next guess.
+   */
+  closeLength(start: number, room: number): number {
+    const count = this.length - start - room;
     const width = uintWidth(count);
-    this.reserve(width);
-    this.bytes.copyWithin(start + width, start, this.length);
+    if (width !== room) {
+      this.reserve(width);
+      this.bytes.copyWithin(start + width, start + room, this.length);
+      this.length += width - room;
+    }
     putUint(this.bytes, start, count);
-    this.length += width;
+    return width;
+  }
+
+  /** Leaves room for a length. */
+  openLength(room: number): number {
+    this.reserve(room);
+    this.length += room;
+    return this.length - room;
   }
 
   take(): Uint8Array<ArrayBuffer> {

@@ -18,6 +18,7 @@ export function zeroOf(node: Node): unknown {
     case "string":
       return "";
     case "bytes":
+      return target.isText ? "" : noBytes;
     case "raw":
       return noBytes; // nobody can write into it, so all may share it
     case "slice":

@@ -104,7 +104,7 @@ function toClientHello(value: ValueNamed<typeof messageNames.clientHello>): Mess
 function toUpdate(update: WireUpdate): SerializedUpdate {
   return {
     key: update.Key,
-    value: update.Value.length === 0 ? undefined : update.Value,
+    value: update.Value === "" ? undefined : update.Value,
     revision: toRevision(update.Revision),
     v3ResourceVersion: update.V3ResourceVersion,
     ttlNanos: update.TTL,

@@ -72,7 +72,7 @@ export type Message = ClientHello | ServerHello | DecoderRestart | Ack | SyncSta
 export type SerializedUpdate = {
   readonly key: string;
   /** Undefined: deleted, or invalid; `updateType` tells. */
-  readonly value: Uint8Array | undefined;
+  readonly value: string | undefined;
   readonly revision: string;
   readonly v3ResourceVersion: string;
   readonly ttlNanos: bigint;

@@ -1,13 +1,13 @@
 // The protocol's Go types as gob schemas. Field names and kinds are the protocol; the types' own names are only text.
 import {
   bool,
-  bytes,
   int,
   interface_,
   type Schema,
   slice,
   string,
   struct,
+  textBytes,
   time,
   uint,
   type ValueOf,
@@ -17,7 +17,7 @@ import { messageNames } from "./messages.ts";
 /** Revision: a string today; the servers of 2017 put other basic types there, which are read and never written. */
 export const serializedUpdate = struct("SerializedUpdate", {
   Key: string(),
-  Value: bytes(),
+  Value: textBytes(),
   Revision: interface_(),
   V3ResourceVersion: string(),
   TTL: int({ as: "bigint" }),

@@ -107,8 +107,7 @@ function clientEvents(name: string, step: number): unknown[] {
 }
 
 function toPrinted(update: SerializedUpdate) {
-  const { key, revision, v3ResourceVersion: v3rv, ttlNanos, updateType: type } = update;
-  const value = update.value === undefined ? null : Buffer.from(update.value).toString();
+  const { key, value = null, revision, v3ResourceVersion: v3rv, ttlNanos, updateType: type } = update;
   return { key, value, revision, v3rv, ttl: Number(ttlNanos), type };
 }
 

@@ -93,8 +93,7 @@ test("our client is told when a Go server hangs up", { skip, timeout: 60_000 }, 
 });
 
 function printed(update: SerializedUpdate) {
-  const { key, revision, v3ResourceVersion: v3rv, ttlNanos, updateType: type } = update;
-  const value = update.value === undefined ? null : Buffer.from(update.value).toString();
+  const { key, value = null, revision, v3ResourceVersion: v3rv, ttlNanos, updateType: type } = update;
   return { key, value, revision, v3rv, ttl: Number(ttlNanos), type };
 }
 
