@@ -6,7 +6,7 @@
 import { compareUtf8, FieldError, type Kind, type Schema } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
 import { type Converted, type ConvertedKv, deletion, type Problem } from "./converted.ts";
-import { objectName, type Processor, type ProcessorId } from "./processor.ts";
+import { type Origin, objectName, type Processor, type ProcessorId } from "./processor.ts";
 import { type Resource, readResource } from "./resource.ts";
 import { toOutput } from "./simple-processor.ts";
 
@@ -16,7 +16,7 @@ export type ConflictKind<S> = {
   readonly kind: Kind;
   readonly schema: Schema<S>;
   /** Throws FieldError where the object has no key. */
-  convert(resource: Resource<S>, id: ProcessorId): Claim;
+  convert(resource: Resource<S>, id: ProcessorId, origin: Origin | undefined): Claim;
   /** "first": the smallest name in byte order, as the original decides. "last": whoever a fresh list would say last. */
   readonly owner: "first" | "last";
 };
@@ -25,7 +25,7 @@ export function createConflictProcessor<S>(conflict: ConflictKind<S>): Processor
   return createClaimProcessor({
     kind: conflict.kind,
     owner: conflict.owner,
-    claim: (value, id) => conflict.convert(readResource(conflict.kind, conflict.schema, value), id),
+    claim: (value, id, origin) => conflict.convert(readResource(conflict.kind, conflict.schema, value), id, origin),
   });
 }
 
@@ -33,7 +33,7 @@ export type ClaimKind = {
   readonly kind: Kind;
   readonly owner: "first" | "last";
   /** Throws FieldError for an object that cannot be read or has no key. */
-  claim(value: unknown, id: ProcessorId): Claim;
+  claim(value: unknown, id: ProcessorId, origin: Origin | undefined): Claim;
 };
 
 export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Processor {
@@ -65,9 +65,9 @@ export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Process
   };
 
   return {
-    set: (id, revision, value) => {
+    set: (id, revision, value, origin) => {
       const object = objectName(kind, id);
-      const read = attempt(() => claim(value, id));
+      const read = attempt(() => claim(value, id, origin));
       if (read instanceof FieldError) {
         const problem: Problem = { object, field: read.field, rule: read.rule, effect: "deleted" };
         return { kvs: release(id.name), problems: [problem] };

@@ -10,9 +10,12 @@ export type ProcessorOutput = {
   readonly problems: readonly Problem[];
 };
 
+/** Where the syncer has an object from. Only block affinities care: the original hides deleted ones from its lists. */
+export type Origin = "list" | "watch";
+
 export type Processor = {
   /** The object as it is stored now, in parsed JSON that nobody has checked. Never throws. */
-  set(id: ProcessorId, revision: string, value: unknown): ProcessorOutput;
+  set(id: ProcessorId, revision: string, value: unknown, origin?: Origin): ProcessorOutput;
   delete(id: ProcessorId): ProcessorOutput;
 };
 

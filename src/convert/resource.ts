@@ -64,7 +64,7 @@ function translateMetadata(own: ObjectMeta, { kind, tier }: { kind: string; tier
       if (owner.apiVersion !== oldGroup && owner.apiVersion !== v3) return owner;
       return { ...owner, apiVersion: v3, uid: requiredUid(owner.uid ?? "", `${field}: ownerReferences`) };
     }),
-    labels: { ...own.labels, ...inner.labels },
+    labels: overlay(own.labels, inner.labels),
     annotations: { ...ownAnnotations, ...inner.annotations },
     name: inner.name || (isTrimmed && ownName.startsWith("default.") ? ownName.slice(8) : ownName),
     namespace: own.namespace,
@@ -72,6 +72,11 @@ function translateMetadata(own: ObjectMeta, { kind, tier }: { kind: string; tier
     uid,
     creationTimestamp: inner.creationTimestamp || own.creationTimestamp,
   };
+}
+
+/** No labels at all is not the same as an empty set of them: clients see null and {}. */
+function overlay(under: ObjectMeta["labels"], over: ObjectMeta["labels"]): ObjectMeta["labels"] {
+  return under === undefined && Object.keys(over ?? {}).length === 0 ? undefined : { ...under, ...over };
 }
 
 function readInner(text: string, field: string): ObjectMeta {

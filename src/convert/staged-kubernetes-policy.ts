@@ -1,0 +1,30 @@
+// StagedKubernetesNetworkPolicy: converted as the Kubernetes policy it stages. Stricter than that one: a rule that cannot
+// be converted takes the whole policy with it.
+import { FieldError, stagedKubernetesNetworkPolicySpec } from "../model/index.ts";
+import { absent, type Warning } from "./converted.ts";
+import { kubernetesPolicySpec } from "./kubernetes-policy.ts";
+import { convertPolicy } from "./policy.ts";
+import type { Processor } from "./processor.ts";
+import { createSimpleProcessor } from "./simple-processor.ts";
+
+export function createStagedKubernetesNetworkPolicyProcessor(): Processor {
+  return createSimpleProcessor({
+    kind: "StagedKubernetesNetworkPolicy",
+    schema: stagedKubernetesNetworkPolicySpec,
+    key: ({ namespace, name }) => ({ is: "Policy", kind: "StagedKubernetesNetworkPolicy", namespace, name }),
+    convert: ({ spec }, { namespace }) => {
+      const { stagedAction, ...kubernetesSpec } = spec;
+      if (stagedAction === "Delete") return absent("a staged policy with action Delete is not sent");
+      const { spec: converted, warnings, hasDroppedRule } = kubernetesPolicySpec(kubernetesSpec);
+      if (hasDroppedRule) throw firstDropped(warnings);
+      const policy = convertPolicy({ spec: converted, namespace, stagedAction });
+      return policy.is === "value" ? { ...policy, warnings: [...warnings, ...(policy.warnings ?? [])] } : policy;
+    },
+  });
+}
+
+/** The original deletes such a policy without its revision, as one that cannot be read. */
+function firstDropped(warnings: readonly Warning[]): FieldError {
+  const { field = "spec", rule = "must be convertible" } = warnings.find(({ effect }) => effect === "dropped") ?? {};
+  return new FieldError(field, rule);
+}
