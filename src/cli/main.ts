@@ -3,6 +3,7 @@
 import { Command } from "commander";
 import { certsCommand } from "./certs.ts";
 import { completionCommand } from "./completion.ts";
+import { demoCommand } from "./demo.ts";
 import { fail } from "./fail.ts";
 import { manifestsCommand } from "./manifests.ts";
 import { versionCommand } from "./version.ts";
@@ -11,6 +12,7 @@ import { watchCommand } from "./watch.ts";
 const program = new Command("cattail")
   .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
   .showHelpAfterError("(run the same command with --help to see what it takes)")
+  .addCommand(demoCommand())
   .addCommand(watchCommand())
   .addCommand(certsCommand())
   .addCommand(manifestsCommand())

@@ -1,0 +1,72 @@
+// The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. Two are left out on
+// purpose, so that there is something to find: one node never connects, and one reads so slowly that it lags.
+import { setTimeout as sleep } from "node:timers/promises";
+import { follow } from "../client/index.ts";
+import { type SyncerType, syncStatus } from "../model/index.ts";
+import { filesOf } from "../security/index.ts";
+
+export type DemoNodesOptions = {
+  readonly address: string;
+  readonly folder: string;
+  readonly count: number;
+  readonly signal: AbortSignal;
+  readonly random: () => number;
+};
+
+export type NodesSummary = { readonly inSync: number; readonly clients: number; readonly updates: number };
+
+const otherSyncers: readonly SyncerType[] = ["bgp", "tunnel-ip-allocation", "node-status"];
+const nodesWithAllSyncers = 3;
+
+export class DemoNodes implements AsyncDisposable {
+  readonly #options: DemoNodesOptions;
+  readonly #running: Promise<void>[] = [];
+  #inSync = 0;
+  #updates = 0;
+
+  constructor(options: DemoNodesOptions) {
+    this.#options = options;
+    for (let index = 0; index < this.connectable; index++) {
+      const isSlow = index === this.connectable - 1 && options.count > 10;
+      this.#running.push(this.#run(index, "felix", isSlow ? 5000 : 0));
+      if (index < nodesWithAllSyncers)
+        for (const syncer of otherSyncers) this.#running.push(this.#run(index, syncer, 0));
+    }
+  }
+
+  /** All but the last, where there are enough to miss one. */
+  get connectable(): number {
+    return this.#options.count > 10 ? this.#options.count - 1 : this.#options.count;
+  }
+
+  summary(): NodesSummary {
+    return { inSync: this.#inSync, clients: this.#running.length, updates: this.#updates };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #run(index: number, type: SyncerType, pauseMs: number): Promise<void> {
+    const { address, folder, signal } = this.#options;
+    const caFile = filesOf("authority", folder).certFile;
+    const updates = follow({
+      servers: address,
+      type,
+      signal,
+      hostname: `node-${String(index + 1).padStart(3, "0")}`,
+      info: "cattail demo",
+      version: "demo",
+      tls: { ...filesOf("client", folder), caFile, server: { commonName: "calico-typha" } },
+    });
+    let isInSync = false;
+    for await (const update of updates) {
+      if (update.is !== "status") this.#updates += 1;
+      else if ((update.status === syncStatus.inSync) !== isInSync) {
+        isInSync = !isInSync;
+        this.#inSync += isInSync ? 1 : -1;
+      }
+      if (pauseMs > 0 && isInSync) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

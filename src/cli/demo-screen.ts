@@ -1,0 +1,76 @@
+// What the demo shows: an introduction in plain words, then one line that stays alive in a terminal, or a plain line now
+// and then where the output goes elsewhere.
+import type { Log, LogFields } from "../lib/index.ts";
+import type { NodesSummary } from "./demo-nodes.ts";
+
+export type DemoStatus = {
+  readonly changes: number;
+  readonly keys: number;
+  readonly clients: number;
+  readonly nodes: NodesSummary;
+};
+
+const plainIntervalMs = 10_000;
+
+export class DemoScreen {
+  readonly #out: NodeJS.WriteStream;
+  readonly log: Log;
+  #liveLength = 0;
+  #plainAtMs = 0;
+  #last: { atMs: number; changes: number; updates: number } | undefined;
+
+  constructor(out: NodeJS.WriteStream) {
+    this.#out = out;
+    const drop = () => undefined;
+    const show = (message: string, fields?: LogFields) => this.say(`${message} ${JSON.stringify(fields ?? {})}`);
+    this.log = { debug: drop, info: drop, warn: show, error: show };
+  }
+
+  say(text: string): void {
+    this.#clear();
+    this.#out.write(`${text}\n`);
+  }
+
+  introduce(on: { address: string; folder: string; nodes: number; commandName: string; dashboard?: string }): void {
+    const files = `--ca ${on.folder}/typhaca.crt --cert ${on.folder}/calico-node.crt --key ${on.folder}/calico-node.key`;
+    const watch = `${on.commandName} watch --server ${on.address} ${files}`;
+    this.say(`
+What runs here:
+  a pretend cluster in memory: nodes, namespaces, pods that are replaced in rolling updates, policies;
+  a Typha server on ${on.address}, which converts every change once and sends it to every client over mutual TLS;
+  ${on.nodes} nodes as clients, each checking the server's certificate and showing its own (made for this run, in ${on.folder}).
+${on.dashboard === undefined ? "" : `\nLook at it: ${on.dashboard}\n`}
+Three things to try in another terminal:
+  see what a node is told        ${watch} --until in-sync --stats
+  follow the changes to pods     ${watch} --keys '/calico/v1/host/*/workload/*'
+  look at the certificates       ${on.commandName} certs inspect ${on.folder}/typha.crt
+
+Ctrl-C stops everything and removes what was made.
+`);
+  }
+
+  status(status: DemoStatus): void {
+    const nowMs = performance.now();
+    const { changes, nodes } = status;
+    const before = this.#last ?? { atMs: nowMs - 1000, changes, updates: nodes.updates };
+    const seconds = Math.max(0.001, (nowMs - before.atMs) / 1000);
+    const changeRate = Math.round((changes - before.changes) / seconds);
+    const deliveryRate = Math.round((nodes.updates - before.updates) / seconds);
+    const text = `${nodes.inSync} of ${nodes.clients} clients in sync, ${status.keys} keys, ${changeRate} changes/s in the cluster, ${deliveryRate} deliveries/s`;
+    if (this.#out.isTTY) {
+      this.#last = { atMs: nowMs, changes, updates: nodes.updates };
+      this.#clear();
+      this.#out.write(text.slice(0, Math.max(20, this.#out.columns - 1)));
+      this.#liveLength = text.length;
+    } else if (nowMs - this.#plainAtMs >= plainIntervalMs || this.#plainAtMs === 0) {
+      this.#last = { atMs: nowMs, changes, updates: nodes.updates };
+      this.#plainAtMs = nowMs;
+      this.say(text);
+    }
+  }
+
+  #clear(): void {
+    if (this.#liveLength > 0) this.#out.write("\r\x1b[2K");
+    this.#liveLength = 0;
+  }
+}

@@ -1,0 +1,109 @@
+// `cattail demo`: the whole pipeline on this machine alone. A pretend cluster in memory, a server with mutual TLS, its
+// certificates in a temporary folder, and clients that play the cluster's nodes. Ctrl-C leaves nothing behind.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { createMemoryDatastore } from "../datastore/index.ts";
+import { PretendCluster } from "../demo/index.ts";
+import { systemClock } from "../lib/index.ts";
+import { filesOf, loadTlsMaterial, makeAuthority, makePair, tlsPolicy } from "../security/index.ts";
+import { startServer } from "../server/index.ts";
+import { runSyncers } from "../syncer/index.ts";
+import { build } from "./build.ts";
+import { DemoNodes } from "./demo-nodes.ts";
+import { DemoScreen } from "./demo-screen.ts";
+
+type Flags = { nodes: number; pods: number; churn: number; port: number };
+
+export function demoCommand(): Command {
+  return new Command("demo")
+    .description("run the whole pipeline on a pretend cluster: no network, no root, nothing to set up")
+    .option("--nodes <count>", "nodes of the pretend cluster", wholeNumber(1, 2000), 50)
+    .option("--pods <count>", "pods on them", wholeNumber(0, 200_000), 1000)
+    .option("--churn <per-second>", "changes a second", wholeNumber(0, 10_000), 20)
+    .option("--port <port>", "the server's port; a free one is taken where it is in use", wholeNumber(1, 65_535), 5473)
+    .addHelpText("after", "\nExamples:\n  cattail demo\n  cattail demo --nodes 500 --pods 20000 --churn 200")
+    .action(demo);
+}
+
+async function demo(flags: Flags): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => stop.abort());
+  const { signal } = stop;
+  const screen = new DemoScreen(process.stdout);
+  screen.say(`Cattail ${build().version}: starting a pretend cluster of ${flags.nodes} nodes and ${flags.pods} pods …`);
+  await using stack = new AsyncDisposableStack();
+
+  const folder = await mkdtemp(join(tmpdir(), "cattail-demo-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const tls = await makeCertificates(folder);
+
+  const datastore = stack.use(createMemoryDatastore({ mostChanges: 100_000 }));
+  const cluster = new PretendCluster({ ...flags, datastore, clock: systemClock, random: Math.random });
+  await cluster.populate();
+  const common = { clock: systemClock, log: screen.log, signal };
+  const syncers = runSyncers({ ...common, datastore, random: Math.random });
+  const server = stack.use(
+    await startServer({
+      ...common,
+      listen: { host: "127.0.0.1", port: await freePort(flags.port) },
+      batches: syncers,
+      tls: {
+        material: await loadTlsMaterial({ ...tls.server, caFile: tls.caFile }),
+        policy: tlsPolicy({}),
+        requirement: { commonName: "calico-node" },
+      },
+      version: build().version,
+    }),
+  );
+  const address = `127.0.0.1:${server.address.port}`;
+  const nodes = new DemoNodes({ address, folder, count: flags.nodes, signal, random: Math.random });
+  stack.use(nodes);
+  screen.introduce({ address, folder, nodes: nodes.connectable, commandName: commandName() });
+  const living = cluster.live(signal);
+  while (!signal.aborted) {
+    screen.status({
+      changes: cluster.changes,
+      keys: server.cacheSize("felix"),
+      clients: server.activeCount,
+      nodes: nodes.summary(),
+    });
+    await systemClock.sleep(1000, signal).catch(() => undefined);
+  }
+  await living;
+  screen.say("\nStopping: the clients, the server, the cluster; and the certificates are removed.");
+}
+
+async function makeCertificates(folder: string) {
+  const options = { folder, nowMs: Date.now() };
+  const { certFile: caFile } = await makeAuthority(options);
+  await makePair("server", options);
+  await makePair("client", options);
+  return { caFile, server: filesOf("server", folder) };
+}
+
+/** The wanted port if nobody has it, else whatever the kernel gives. */
+async function freePort(wanted: number): Promise<number> {
+  const probe = createServer();
+  return await new Promise((resolve) => {
+    probe.once("error", () => resolve(0));
+    probe.listen({ port: wanted, host: "127.0.0.1" }, () => probe.close(() => resolve(wanted)));
+  });
+}
+
+/** What to type to get this program again: the checkout's launcher, or the installed name. */
+function commandName(): string {
+  return import.meta.url.endsWith(".ts") ? "./bin/cattail" : "cattail";
+}
+
+function wholeNumber(least: number, most: number) {
+  return (text: string) => {
+    const value = Number(text);
+    if (!/^\d{1,6}$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`It has to be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
