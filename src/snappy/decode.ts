@@ -4,6 +4,7 @@ import { uncompressSync } from "snappy";
 import {
   checksumBytes,
   chunkType,
+  codecOptions,
   headerBytes,
   identifierBody,
   maskedChecksum,
@@ -157,7 +158,7 @@ export class SnappyDecoder {
     if (contentBytes === 0 && block.length === 1) return nothing;
     try {
       // `as`: the codec answers a string only where it is asked for one.
-      return uncompressSync(block, { asBuffer: true }) as Uint8Array;
+      return uncompressSync(block, codecOptions) as Uint8Array;
     } catch (cause) {
       this.#fail("SNAPPY_BAD_BLOCK", "a block that cannot be decompressed", cause);
     }

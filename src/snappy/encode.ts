@@ -1,7 +1,15 @@
 // Plain bytes to a run of chunks. Runs need nothing of each other, so they can be made once, kept, shared, and written
 // one after the other behind any stream identifier.
 import { compressSync } from "snappy";
-import { checksumBytes, chunkType, headerBytes, identifierBody, maskedChecksum, maxContentBytes } from "./format.ts";
+import {
+  checksumBytes,
+  chunkType,
+  codecOptions,
+  headerBytes,
+  identifierBody,
+  maskedChecksum,
+  maxContentBytes,
+} from "./format.ts";
 
 /** Opens every stream; a fresh copy each time would only waste memory, so this one must not be written to. */
 export const streamIdentifier: Uint8Array = Uint8Array.of(
@@ -33,7 +41,7 @@ export function compressChunks(plain: Uint8Array): Uint8Array {
 }
 
 function joinChunk(plain: Uint8Array): Uint8Array {
-  const block = compressSync(plain);
+  const block = compressSync(plain, codecOptions);
   // Go's writer keeps a block only when it saves an eighth; the same rule gives the same bytes.
   const isWorthIt = block.length < plain.length - Math.floor(plain.length / 8);
   const content = isWorthIt ? block : plain;

@@ -15,6 +15,12 @@ export const maxBodyBytes = 76_490 + checksumBytes;
 
 export const identifierBody: readonly number[] = [0x73, 0x4e, 0x61, 0x50, 0x70, 0x59]; // "sNaPpY"
 
+/**
+ * Without a copy the codec's output is memory that V8 must free through a finalizer: on 64 KiB chunks that costs four
+ * times what the copy does (docs/decisions/0003-snappy-and-crc.md).
+ */
+export const codecOptions = { asBuffer: true, copyOutputData: true } as const;
+
 // The mask keeps a CRC of data that itself holds CRCs from degenerating.
 export function maskedChecksum(plain: Uint8Array): number {
   const crc = crc32c(plain);
