@@ -21,7 +21,7 @@ export type EtcdCommand =
   | { do: "put"; key: string; value: string }
   | { do: "delete" | "list"; key: string }
   | { do: "compact"; revision?: number }
-  | { do: "auth"; user: string; password: string }
+  | { do: "auth"; user: string; password: string; prefix?: string }
   | { do: "leader" };
 
 export type EtcdMember = {

@@ -1,5 +1,6 @@
 // The way to etcd: one gRPC channel per endpoint, one endpoint in use at a time. A call that gets no answer moves
 // everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
+import { isIP } from "node:net";
 import { ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
 import { CattailError, type Clock, type Log } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
@@ -30,7 +31,8 @@ export type CallOptions = {
   readonly isRead: boolean;
 };
 
-type Endpoint = { readonly address: string; readonly isTls: boolean; client: Client | undefined };
+type Address = { readonly host: string; readonly address: string; readonly isTls: boolean };
+type Endpoint = Address & { client: Client | undefined };
 
 const tlsCheckIntervalMs = 10_000;
 
@@ -194,7 +196,9 @@ export class EtcdConnection implements AsyncDisposable {
     const { clock, maxMessageBytes, keepaliveIntervalMs, keepaliveTimeoutMs } = this.#options;
     if (clock.monotonicMs() - this.#credentialsReadAtMs > tlsCheckIntervalMs) await this.#refreshCredentials();
     if (endpoint.client !== undefined) return endpoint.client;
-    const credentials = endpoint.isTls ? this.#credentials?.channel : ChannelCredentials.createInsecure();
+    const credentials = endpoint.isTls
+      ? this.#credentials?.forHost(endpoint.host)
+      : ChannelCredentials.createInsecure();
     if (credentials === undefined) throw new DatastoreError("unavailable", "the etcd connection was never opened");
     endpoint.client = new Client(`dns:///${endpoint.address}`, credentials, {
       "grpc.keepalive_time_ms": keepaliveIntervalMs,
@@ -205,6 +209,7 @@ export class EtcdConnection implements AsyncDisposable {
       "grpc.max_reconnect_backoff_ms": 1_000,
       "grpc.enable_retries": 0,
       "grpc.enable_http_proxy": 0, // a proxy named in the environment is not for the datastore
+      ...(isIP(endpoint.host) === 0 ? {} : { "grpc.ssl_target_name_override": "etcd" }),
       "grpc.use_local_subchannel_pool": 1,
       "grpc.service_config_disable_resolution": 1,
     });
@@ -234,7 +239,7 @@ function makeMetadata(token: string | undefined): Metadata {
   return metadata;
 }
 
-function parseEndpoint(text: string): { address: string; isTls: boolean } {
+function parseEndpoint(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
     throw new CattailError("ETCD_ENDPOINT", {
@@ -243,5 +248,6 @@ function parseEndpoint(text: string): { address: string; isTls: boolean } {
     });
   }
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  return { address: `${url.hostname}:${port}`, isTls: url.protocol === "https:" };
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return { host, address: `${url.hostname}:${port}`, isTls: url.protocol === "https:" };
 }

@@ -2,12 +2,17 @@
 // under a running program; a pair caught halfway keeps the last good one.
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { checkServerIdentity } from "node:tls";
 import { ChannelCredentials } from "@grpc/grpc-js";
 import { CattailError, type Log } from "../../lib/index.ts";
 
 export type EtcdTlsFiles = { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 
-export type LoadedCredentials = { readonly channel: ChannelCredentials; readonly fingerprint: string };
+export type LoadedCredentials = {
+  readonly fingerprint: string;
+  /** For the endpoint on this host. */
+  forHost(host: string): ChannelCredentials;
+};
 
 export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
@@ -20,8 +25,15 @@ export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCreden
   if (cert !== null && key !== null) checkPair(files, cert, key);
   const hash = createHash("sha256");
   for (const part of [ca, cert, key]) hash.update(part ?? "none").update("\u0000");
+  // Node refuses an IP address as the name to ask for, which is what gRPC would ask for; so connection.ts names another,
+  // and the certificate is compared with the address here.
+  const forHost = (host: string) =>
+    ChannelCredentials.createSsl(ca, key, cert, {
+      checkServerIdentity: (_asked, seen) => checkServerIdentity(host, seen),
+    });
   try {
-    return { channel: ChannelCredentials.createSsl(ca, key, cert), fingerprint: hash.digest("hex") };
+    forHost("localhost"); // throws for files that are not PEM
+    return { forHost, fingerprint: hash.digest("hex") };
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
       problem: `etcd's TLS files cannot be used: ${String(cause)}`,

@@ -36,7 +36,10 @@ test("brackets inside strings are not depth", () => {
 });
 
 test("what the real tools stored is written back byte for byte", () => {
-  const stored = JSON.parse(readFileSync("test/vectors/golden/etcd/stored.json", "utf8")) as { key: string; value: string }[];
+  const stored = JSON.parse(readFileSync("test/vectors/golden/etcd/stored.json", "utf8")) as {
+    key: string;
+    value: string;
+  }[];
   for (const { key, value } of stored) {
     const kind = kindNames.find((name) => kindInfo(name).etcdPrefix !== undefined && keyToId(name, key) !== undefined);
     const found = kind === undefined ? undefined : keyToId(kind, key);

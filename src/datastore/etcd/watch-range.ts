@@ -28,6 +28,17 @@ export type WatchRangeOptions = {
 };
 
 export async function* watchRange(connection: EtcdConnection, options: WatchRangeOptions): AsyncGenerator<WatchItem> {
+  for (let isSecondTry = false; ; isSecondTry = true) {
+    try {
+      return yield* watchOnce(connection, options);
+    } catch (error) {
+      // Refused before it began: nothing was handed out, and the next try fetches a new token.
+      if (isSecondTry || !isTokenRefused(error)) throw error;
+    }
+  }
+}
+
+async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions): AsyncGenerator<WatchItem> {
   const { doing, signal } = options;
   const { stream, endpoint } = await connection.openStream(methods.watch, { doing, signal, isRead: true });
   const cancel = () => stream.cancel();

@@ -25,6 +25,7 @@ type command struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
 	Revision int64  `json:"revision"`
+	Prefix   string `json:"prefix"`
 }
 
 type pair struct {
@@ -150,14 +151,18 @@ func obey(server *embed.Etcd, inside *clientv3.Client, asked command) (answer, e
 	return answer{}, fmt.Errorf("unknown command %q", asked.Do)
 }
 
-// The named user may read and write below /calico only; root, who must exist, has the same password.
+// The named user may read and write below the prefix only; root, who must exist, has the same password.
 func enableAuth(ctx context.Context, inside *clientv3.Client, asked command) error {
+	prefix := asked.Prefix
+	if prefix == "" {
+		prefix = "/calico"
+	}
 	steps := []func() error{
 		func() error { _, err := inside.UserAdd(ctx, "root", asked.Password); return err },
 		func() error { _, err := inside.UserGrantRole(ctx, "root", "root"); return err },
 		func() error { _, err := inside.RoleAdd(ctx, "calico"); return err },
 		func() error {
-			_, err := inside.RoleGrantPermission(ctx, "calico", "/calico", "/calicp", clientv3.PermissionType(clientv3.PermReadWrite))
+			_, err := inside.RoleGrantPermission(ctx, "calico", prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
 			return err
 		},
 		func() error { _, err := inside.UserAdd(ctx, asked.User, asked.Password); return err },
