@@ -46,6 +46,7 @@ export {
 } from "./keys.ts";
 export { type Kind, type KindInfo, type KubernetesSource, kindInfo, kindNames, kinds } from "./kinds.ts";
 export * from "./kubernetes/index.ts";
+export { type LegacyUpdate, legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export { parseJson } from "./parse-json.ts";
 export { pathToKey } from "./path-to-key.ts";
