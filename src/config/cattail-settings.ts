@@ -1,0 +1,124 @@
+// The settings that the original does not have, and those of its generic datastore loader, which tries each variable
+// with CALICO_ in front first.
+import { parameter, variable } from "./setting.ts";
+import {
+  authorities,
+  bool,
+  choice,
+  countOrAuto,
+  existingFolder,
+  float,
+  goBool,
+  hostAddress,
+  integer,
+  seconds,
+  string,
+} from "./setting-types.ts";
+
+export const datastoreSettings = {
+  datastoreType: parameter("datastore", "DatastoreType", {
+    type: choice("etcdv3", "kubernetes", "etcdv3", "directory", "memory"),
+    default: "etcdv3",
+    nonZero: true,
+    says: "Where the cluster's objects are; `directory` and `memory` are Cattail's own.",
+  }),
+  datastoreDirectory: parameter("datastore", "DatastoreDirectory", {
+    type: existingFolder,
+    default: "",
+    says: "Folder of YAML or JSON files for the datastore type `directory` (Cattail only).",
+  }),
+  etcdUsername: parameter("datastore", "EtcdUsername", {
+    type: string,
+    default: "",
+    says: "User name for etcd (Cattail only).",
+  }),
+  etcdPassword: parameter("datastore", "EtcdPassword", {
+    type: string,
+    default: "",
+    says: "Password for etcd (Cattail only).",
+  }),
+} as const;
+
+export const cattailSettings = {
+  workers: parameter("cattail", "Workers", {
+    type: countOrAuto({ min: 0, max: 64 }),
+    default: "auto",
+    says: "Threads that serve clients; auto means one for each core, at most 8; 0 means none beside the main thread.",
+  }),
+  logFormat: parameter("cattail", "LogFormat", {
+    type: choice("original", "original", "json"),
+    default: "original",
+    says: "How log lines look.",
+  }),
+  staleServerTimeoutMs: parameter("cattail", "StaleServerTimeoutSecs", {
+    type: seconds,
+    default: 60_000,
+    whenNotPositive: 60_000,
+    says: "How long the datastore may be out of reach before clients are handed to a healthy peer.",
+  }),
+  peerAddresses: parameter("cattail", "PeerAddresses", {
+    type: authorities,
+    default: [],
+    says: "Other servers of this cluster, where no Kubernetes service lists them.",
+  }),
+  closeExpiredClients: parameter("cattail", "CloseExpiredClients", {
+    type: bool,
+    default: false,
+    says: "End connections whose certificate has expired or whose CA is no longer trusted.",
+  }),
+  dashboardEnabled: parameter("cattail", "DashboardEnabled", {
+    type: bool,
+    default: false,
+    says: "Serve the dashboard.",
+  }),
+  dashboardHost: parameter("cattail", "DashboardHost", {
+    type: hostAddress,
+    default: "localhost",
+    says: "Address of the dashboard.",
+  }),
+  dashboardPort: parameter("cattail", "DashboardPort", {
+    type: integer({ min: 0, max: 65535 }),
+    default: 9095,
+    says: "Port of the dashboard.",
+  }),
+} as const;
+
+const either = (name: string): string[] => [`CALICO_${name}`, name];
+const text = (name: string, says: string) =>
+  variable("kubernetes", either(name), { type: string, default: "", says, emptyCounts: true });
+const flag = (name: string, says: string) =>
+  variable("kubernetes", either(name), { type: goBool, default: false, says, emptyCounts: true });
+
+export const kubernetesSettings = {
+  kubeconfig: text(
+    "KUBECONFIG",
+    "Kubeconfig file; unset means ~/.kube/config where it exists, else the pod's service account.",
+  ),
+  k8sApiEndpoint: text("K8S_API_ENDPOINT", "URL of the API server, in place of a kubeconfig."),
+  k8sKeyFile: text("K8S_KEY_FILE", "Private key for the API server."),
+  k8sCertFile: text("K8S_CERT_FILE", "Certificate for the API server."),
+  k8sCaFile: text("K8S_CA_FILE", "CA certificates that the API server's certificate must chain to."),
+  k8sCurrentContext: text("K8S_CURRENT_CONTEXT", "Context to use of the kubeconfig."),
+  k8sApiToken: variable("kubernetes", ["CALICO_K8SAPITOKEN"], {
+    type: string,
+    default: "",
+    says: "Bearer token for the API server.",
+    emptyCounts: true,
+  }),
+  k8sInsecureSkipTlsVerify: flag("K8S_INSECURE_SKIP_TLS_VERIFY", "Do not check the API server's certificate."),
+  k8sDisableNodePoll: flag("K8S_DISABLE_NODE_POLL", "Accepted for compatibility; nodes are watched, never polled."),
+  usePodCidr: flag("USE_POD_CIDR", "Take a node's address block from its podCIDR (host-local IPAM)."),
+  k8sClientQps: variable("kubernetes", either("K8S_CLIENT_QPS"), {
+    type: float,
+    default: 0,
+    says: "Accepted for compatibility; requests are few enough to need no limit.",
+    emptyCounts: true,
+  }),
+  k8sClientBurst: variable("kubernetes", either("K8S_CLIENT_BURST"), {
+    type: integer({ min: -(2 ** 31) }),
+    default: 0,
+    says: "Accepted for compatibility; requests are few enough to need no limit.",
+    emptyCounts: true,
+  }),
+  calicoApiGroup: text("CALICO_API_GROUP", "API group that serves Calico's resources, where it must not be found out."),
+} as const;

@@ -1,0 +1,79 @@
+// What no setting can say of itself: sets that must be complete, values that follow from others, and combinations that
+// cannot have been meant.
+import type { Environment } from "./read-settings.ts";
+import { type SettingName, type Settings, settingsTable } from "./settings.ts";
+
+export function checkTogether(
+  given: Settings,
+  environment: Environment,
+): { settings: Settings; problems: string[]; warnings: string[] } {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  checkTls(given, problems);
+  checkMetricsTls(given, problems);
+  checkDatastore(given, environment, { problems, warnings });
+  const { serverPingIntervalMs, serverPongTimeoutMs } = given;
+  const isTooShort = serverPongTimeoutMs <= 2 * serverPingIntervalMs;
+  const settings = isTooShort ? { ...given, serverPongTimeoutMs: 6 * serverPingIntervalMs } : given;
+  return { settings, problems, warnings };
+}
+
+// Plaintext is served only to those who asked for nothing at all: half a set of TLS settings is a slip, and serving
+// without TLS because of it would hand the cluster's policies to anyone.
+function checkTls(settings: Settings, problems: string[]): void {
+  const files = ["serverKeyFile", "serverCertFile", "caFile"] as const;
+  const identities = ["clientCn", "clientUriSan"] as const;
+  const given = [...files, ...identities].filter((name) => settings[name] !== "");
+  if (given.length === 0) return;
+  const missing = files.filter((name) => settings[name] === "").map(envOf);
+  if (identities.every((name) => settings[name] === "")) missing.push(identities.map(envOf).join(" or "));
+  if (missing.length === 0) return;
+  problems.push(
+    `TLS is only partly set up: ${given.map(envOf).join(", ")} ${given.length === 1 ? "is" : "are"} set, but missing: ${missing.join(", ")}. ` +
+      "Set them too, or none of them to serve without TLS",
+  );
+}
+
+function checkMetricsTls(settings: Settings, problems: string[]): void {
+  const { prometheusMetricsCertFile: cert, prometheusMetricsKeyFile: key, prometheusMetricsCaFile: ca } = settings;
+  if (cert === "" && key === "") return;
+  const missing: SettingName[] = [];
+  if (cert === "") missing.push("prometheusMetricsCertFile");
+  if (key === "") missing.push("prometheusMetricsKeyFile");
+  if (ca === "" && /Verify/.test(settings.prometheusMetricsClientAuth)) missing.push("prometheusMetricsCaFile");
+  if (missing.length > 0)
+    problems.push(`HTTPS for the metrics is only partly set up, missing: ${missing.map(envOf).join(", ")}`);
+}
+
+function checkDatastore(
+  settings: Settings,
+  environment: Environment,
+  to: { problems: string[]; warnings: string[] },
+): void {
+  const { datastoreType } = settings;
+  if (datastoreType === "etcdv3" && settings.etcdEndpoints.length === 0) {
+    const missing = (["etcdScheme", "etcdAddr"] as const).filter((name) => settings[name] === "").map(envOf);
+    if (missing.length > 0) {
+      to.problems.push(
+        `the datastore is etcdv3 and TYPHA_ETCDENDPOINTS is not set, so it needs ${missing.join(" and ")}`,
+      );
+    }
+    const ignored = ["CALICO_ETCD_ENDPOINTS", "ETCD_ENDPOINTS"].find((name) => (environment[name] ?? "") !== "");
+    if (ignored !== undefined) {
+      to.warnings.push(`${ignored} has no effect here; to use its etcd, set TYPHA_ETCDENDPOINTS to the same value`);
+    }
+  }
+  if (datastoreType === "directory" && settings.datastoreDirectory === "") {
+    to.problems.push("the datastore is directory, so it needs TYPHA_DATASTOREDIRECTORY, the folder to read");
+  }
+  const generic = environment.CALICO_DATASTORE_TYPE ?? environment.DATASTORE_TYPE ?? "";
+  if (generic !== "" && generic.toLowerCase() !== datastoreType) {
+    to.warnings.push(
+      `DATASTORE_TYPE is ${JSON.stringify(generic)} and has no effect here; TYPHA_DATASTORETYPE decides (${datastoreType})`,
+    );
+  }
+}
+
+function envOf(name: SettingName): string {
+  return settingsTable[name].env[0] ?? name;
+}

@@ -1,0 +1,85 @@
+import { equal, match, ok } from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import {
+  describeSettings,
+  formatSettings,
+  isSecretName,
+  loadSettings,
+  readSettings,
+  settingNames,
+  settingsHelp,
+  settingsPage,
+  settingsTable,
+} from "./index.ts";
+import { editDistance, nearest } from "./nearest.ts";
+
+test("the reference page is fresh: node tools/generate-docs.ts", () => {
+  equal(readFileSync("docs/reference/settings.md", "utf8"), settingsPage());
+});
+
+test("help and page name every setting", () => {
+  for (const name of settingNames) {
+    const { env } = settingsTable[name];
+    ok(settingsHelp().includes(env.at(-1) ?? "?"), name);
+    ok(settingsPage().includes(`\`${env[0]}\``), name);
+  }
+});
+
+test("each value is shown with where it came from, those that were set first", () => {
+  const read = readSettings({
+    environment: { typha_ServerPort: "1", TYPHA_ETCDPASSWORD: "hunter2", TYPHA_LOGFILEPATH: "none" },
+    file: { path: "/f", text: "\nHealthPort=2" },
+    checks: { exists: () => true },
+  });
+  const lines = formatSettings(describeSettings(read)).split("\n");
+  equal(lines.length, settingNames.length);
+  match(lines[0] ?? "", /^TYPHA_SERVERPORT +1 {2}\(environment, as typha_ServerPort\)$/);
+  const all = lines.join("\n");
+  match(all, /^TYPHA_HEALTHPORT +2 {2}\(\/f, line 2\)$/m);
+  match(all, /^TYPHA_ETCDPASSWORD +<redacted> {2}\(environment\)$/m);
+  match(all, /^TYPHA_LOGFILEPATH +"" {2}\(environment\)$/m);
+  match(all, /^TYPHA_SERVERPINGINTERVALSECS +10 {2}\(default\)$/m);
+  ok(!all.includes("hunter2"));
+});
+
+const secrets: { name: string; secret: boolean }[] = [
+  { name: "ETCD_PASSWORD", secret: true },
+  { name: "CALICO_K8SAPITOKEN", secret: true },
+  { name: "TYPHA_SERVERKEYFILE", secret: false },
+  { name: "TOKEN_PATH", secret: false },
+  { name: "SomeKey", secret: true },
+  { name: "KUBECONFIG", secret: true },
+  { name: "MY_PRIVATE_THING", secret: true },
+  { name: "TYPHA_SERVERPORT", secret: false },
+  { name: "TYPHA_CLIENTCN", secret: false },
+];
+for (const { name, secret } of secrets) {
+  test(`${name} is ${secret ? "" : "not "}a secret`, () => equal(isSecretName(name), secret));
+}
+
+test("all problems are in one error, which says what to do next", () => {
+  let message = "";
+  try {
+    loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" }, configFile: "/does/not/exist.cfg" });
+  } catch (error) {
+    message = String(error);
+    equal((error as { code?: string }).code, "SETTINGS_INVALID");
+  }
+  match(message, /2 settings are wrong:\n {2}- TYPHA_SERVERPORT.*\n {2}- TYPHA_HEALTHPORT.*--print-settings/s);
+});
+
+test("a configuration file that is not there is fine, with a word where it was named", () => {
+  equal(loadSettings({ environment: {} }).values.serverPort, 5473);
+  match(loadSettings({ environment: {}, configFile: "/does/not/exist.cfg" }).warnings.join(), /does not exist/);
+});
+
+const distances: { a: string; b: string; distance: number }[] = [
+  { a: "", b: "abc", distance: 3 },
+  { a: "kitten", b: "sitting", distance: 3 },
+  { a: "same", b: "same", distance: 0 },
+];
+for (const { a, b, distance } of distances)
+  test(`${a} to ${b} is ${distance}`, () => equal(editDistance(a, b), distance));
+test("a very long name costs little and matches nothing", () =>
+  equal(nearest("X".repeat(1e6), ["TYPHA_A"]), undefined));

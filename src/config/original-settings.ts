@@ -1,0 +1,331 @@
+// The settings of the original: every parameter with its name, default and format. Where the original has a second
+// default for what `none` leaves at zero, it stands here too (whenNotPositive), so that no other file has one.
+import { parameter, variable } from "./setting.ts";
+import {
+  authority,
+  bool,
+  choice,
+  endpoints,
+  existingFile,
+  hostAddress,
+  integer,
+  oneOf,
+  path,
+  seconds,
+  string,
+  strings,
+} from "./setting-types.ts";
+
+const port = integer({ min: 0, max: 65535 });
+const count = integer({ min: 1 });
+const severity = oneOf("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL");
+
+export const serverSettings = {
+  serverHost: parameter("server", "ServerHost", {
+    type: hostAddress,
+    default: "",
+    says: "Address to serve clients on; empty means every address.",
+  }),
+  serverPort: parameter("server", "ServerPort", {
+    type: port,
+    default: 5473,
+    whenNotPositive: 5473,
+    says: "Port to serve clients on.",
+  }),
+  snapshotCacheMaxBatchSize: parameter("server", "SnapshotCacheMaxBatchSize", {
+    type: count,
+    default: 100,
+    whenNotPositive: 100,
+    says: "Most updates from the datastore that are published together.",
+  }),
+  serverMaxMessageSize: parameter("server", "ServerMaxMessageSize", {
+    type: count,
+    default: 100,
+    whenNotPositive: 100,
+    says: "Number of keys at which a message to a client is full.",
+  }),
+  serverMaxFallBehindMs: parameter("server", "ServerMaxFallBehindSecs", {
+    type: seconds,
+    default: 300_000,
+    whenNotPositive: 300_000,
+    says: "How far a client may fall behind before it is disconnected.",
+  }),
+  serverNewClientFallBehindGraceMs: parameter("server", "ServerNewClientFallBehindGracePeriod", {
+    type: seconds,
+    default: 300_000,
+    whenNotPositive: 300_000,
+    says: "How long after its snapshot a client may be further behind than that.",
+  }),
+  serverMinBatchingAgeThresholdMs: parameter("server", "ServerMinBatchingAgeThresholdSecs", {
+    type: seconds,
+    default: 10,
+    whenNotPositive: 100,
+    says: "How long a busy server lets updates gather before it sends them.",
+  }),
+  serverPingIntervalMs: parameter("server", "ServerPingIntervalSecs", {
+    type: seconds,
+    default: 10_000,
+    whenNotPositive: 10_000,
+    says: "Time between pings to a client.",
+  }),
+  serverPongTimeoutMs: parameter("server", "ServerPongTimeoutSecs", {
+    type: seconds,
+    default: 60_000,
+    says: "How long a client may leave pings unanswered; at most twice the ping interval becomes six times it.",
+  }),
+  serverHandshakeTimeoutMs: parameter("server", "ServerHandshakeTimeoutSecs", {
+    type: seconds,
+    default: 10_000,
+    whenNotPositive: 10_000,
+    says: "How long a client has for TLS and its hello.",
+  }),
+  serverWriteTimeoutMs: parameter("server", "ServerWriteTimeoutSecs", {
+    type: seconds,
+    default: 120_000,
+    whenNotPositive: 120_000,
+    says: "How long a client may take none of what is written to it.",
+  }),
+  shutdownTimeoutMs: parameter("server", "ShutdownTimeoutSecs", {
+    type: seconds,
+    default: 300_000,
+    whenNotPositive: 300_000,
+    says: "Time over which a shutdown spreads the ending of connections.",
+  }),
+  shutdownConnectionDropIntervalMaxMs: parameter("server", "ShutdownConnectionDropIntervalMaxSecs", {
+    type: seconds,
+    default: 1_000,
+    whenNotPositive: 1_000,
+    says: "Longest time between two connections ended by a shutdown.",
+  }),
+} as const;
+
+export const tlsSettings = {
+  serverKeyFile: parameter("tls", "ServerKeyFile", {
+    type: existingFile,
+    default: "",
+    says: "The server's private key.",
+  }),
+  serverCertFile: parameter("tls", "ServerCertFile", {
+    type: existingFile,
+    default: "",
+    says: "The server's certificate.",
+  }),
+  caFile: parameter("tls", "CAFile", {
+    type: existingFile,
+    default: "",
+    says: "The CA certificates that clients' certificates must chain to.",
+  }),
+  clientCn: parameter("tls", "ClientCN", {
+    type: string,
+    default: "",
+    says: "Common name that a client's certificate must have.",
+  }),
+  clientUriSan: parameter("tls", "ClientURISAN", {
+    type: string,
+    default: "",
+    says: "URI SAN that a client's certificate must have; with ClientCN set too, either is enough.",
+  }),
+  tlsMinVersion: variable("tls", ["TLS_MIN_VERSION"], {
+    type: choice("1.2", "1.2", "1.3"),
+    default: "1.2",
+    says: "Lowest TLS version.",
+  }),
+  tlsCipherSuites: variable("tls", ["TLS_CIPHER_SUITES"], {
+    type: strings,
+    default: [],
+    says: "Cipher suites for TLS 1.2, by IANA name; unset means the original's list.",
+  }),
+} as const;
+
+export const etcdSettings = {
+  etcdAddr: parameter("datastore", "EtcdAddr", {
+    type: authority,
+    default: "127.0.0.1:2379",
+    says: "etcd's address, unless EtcdEndpoints is set.",
+  }),
+  etcdScheme: parameter("datastore", "EtcdScheme", {
+    type: oneOf("http", "https"),
+    default: "http",
+    says: "How to speak to EtcdAddr.",
+  }),
+  etcdEndpoints: parameter("datastore", "EtcdEndpoints", {
+    type: endpoints,
+    default: [],
+    says: "etcd's addresses as URLs.",
+  }),
+  etcdKeyFile: parameter("datastore", "EtcdKeyFile", {
+    type: existingFile,
+    default: "",
+    says: "Private key for etcd.",
+  }),
+  etcdCertFile: parameter("datastore", "EtcdCertFile", {
+    type: existingFile,
+    default: "",
+    says: "Certificate for etcd.",
+  }),
+  etcdCaFile: parameter("datastore", "EtcdCaFile", {
+    type: existingFile,
+    default: "",
+    says: "CA certificates that etcd's certificate must chain to.",
+  }),
+} as const;
+
+export const logSettings = {
+  logFilePath: parameter("log", "LogFilePath", {
+    type: path,
+    default: "/var/log/calico/typha.log",
+    says: "File to log to; `none` for no file.",
+  }),
+  logSeverityFile: parameter("log", "LogSeverityFile", {
+    type: severity,
+    default: "INFO",
+    says: "What goes to the file; `none` for nothing.",
+  }),
+  logSeverityScreen: parameter("log", "LogSeverityScreen", {
+    type: severity,
+    default: "INFO",
+    says: "What goes to standard output; `none` for nothing.",
+  }),
+  logSeveritySys: parameter("log", "LogSeveritySys", {
+    type: severity,
+    default: "INFO",
+    says: "What goes to syslog; `none` for nothing.",
+  }),
+  earlyLogSeverityScreen: variable("log", ["TYPHA_EARLYLOGSEVERITYSCREEN"], {
+    type: oneOf("panic", "fatal", "error", "warn", "warning", "info", "debug", "trace"),
+    default: "",
+    says: "What goes to standard output before the settings are read; unset means LogSeverityScreen's value, or error.",
+  }),
+  debugDisableLogDropping: parameter("log", "DebugDisableLogDropping", {
+    type: bool,
+    default: false,
+    says: "Wait for a slow log destination instead of dropping lines.",
+  }),
+} as const;
+
+const clientAuth = choice(
+  "NoClientCert",
+  "RequireAndVerifyClientCert",
+  "RequireAnyClientCert",
+  "VerifyClientCertIfGiven",
+  "NoClientCert",
+);
+
+export const observeSettings = {
+  healthEnabled: parameter("health and metrics", "HealthEnabled", {
+    type: bool,
+    default: false,
+    says: "Serve /liveness and /readiness.",
+  }),
+  healthHost: parameter("health and metrics", "HealthHost", {
+    type: hostAddress,
+    default: "localhost",
+    says: "Address of the probes.",
+  }),
+  healthPort: parameter("health and metrics", "HealthPort", { type: port, default: 9098, says: "Port of the probes." }),
+  prometheusMetricsEnabled: parameter("health and metrics", "PrometheusMetricsEnabled", {
+    type: bool,
+    default: false,
+    says: "Serve /metrics.",
+  }),
+  prometheusMetricsHost: parameter("health and metrics", "PrometheusMetricsHost", {
+    type: hostAddress,
+    default: "",
+    says: "Address of the metrics; empty means every address.",
+  }),
+  prometheusMetricsPort: parameter("health and metrics", "PrometheusMetricsPort", {
+    type: port,
+    default: 9093,
+    says: "Port of the metrics.",
+  }),
+  prometheusGoMetricsEnabled: parameter("health and metrics", "PrometheusGoMetricsEnabled", {
+    type: bool,
+    default: true,
+    says: "Include the runtime's metrics (go_* in the original, nodejs_* here).",
+  }),
+  prometheusProcessMetricsEnabled: parameter("health and metrics", "PrometheusProcessMetricsEnabled", {
+    type: bool,
+    default: true,
+    says: "Include the process's metrics (process_*).",
+  }),
+  prometheusMetricsCaFile: parameter("health and metrics", "PrometheusMetricsCAFile", {
+    type: string,
+    default: "",
+    says: "CA certificates that a scraper's certificate must chain to.",
+  }),
+  prometheusMetricsCertFile: parameter("health and metrics", "PrometheusMetricsCertFile", {
+    type: string,
+    default: "",
+    says: "Certificate for the metrics; with it they are served over HTTPS.",
+  }),
+  prometheusMetricsKeyFile: parameter("health and metrics", "PrometheusMetricsKeyFile", {
+    type: string,
+    default: "",
+    says: "Private key for the metrics.",
+  }),
+  prometheusMetricsClientAuth: parameter("health and metrics", "PrometheusMetricsClientAuth", {
+    type: clientAuth,
+    default: "NoClientCert",
+    says: "Whether a scraper must show a certificate.",
+  }),
+} as const;
+
+export const rebalancingSettings = {
+  connectionRebalancingMode: parameter("rebalancing", "ConnectionRebalancingMode", {
+    type: choice("none", "none", "kubernetes"),
+    default: "none",
+    says: "Whether to spread clients over the servers of a Kubernetes service.",
+  }),
+  connectionDropIntervalMs: parameter("rebalancing", "ConnectionDropIntervalSecs", {
+    type: seconds,
+    default: 1_000,
+    whenNotPositive: 1_000,
+    says: "Time between two connections ended because there are too many.",
+  }),
+  maxConnectionsUpperLimit: parameter("rebalancing", "MaxConnectionsUpperLimit", {
+    type: count,
+    default: 10_000,
+    whenNotPositive: 2 ** 31 - 1,
+    says: "Most connections a server keeps.",
+  }),
+  maxConnectionsLowerLimit: parameter("rebalancing", "MaxConnectionsLowerLimit", {
+    type: count,
+    default: 400,
+    says: "Number of connections below which none is ended for balance.",
+  }),
+  k8sServicePollIntervalMs: parameter("rebalancing", "K8sServicePollIntervalSecs", {
+    type: seconds,
+    default: 30_000,
+    whenNotPositive: 30_000,
+    says: "Time between two looks at the service's endpoints.",
+  }),
+  k8sNamespace: parameter("rebalancing", "K8sNamespace", {
+    type: string,
+    default: "kube-system",
+    says: "Namespace of the service.",
+  }),
+  k8sServiceName: parameter("rebalancing", "K8sServiceName", {
+    type: string,
+    default: "calico-typha",
+    says: "Name of the service.",
+  }),
+  k8sPortName: parameter("rebalancing", "K8sPortName", {
+    type: string,
+    default: "calico-typha",
+    says: "Name of the service's port.",
+  }),
+} as const;
+
+export const debugSettings = {
+  debugHost: parameter("debug", "DebugHost", {
+    type: hostAddress,
+    default: "localhost",
+    says: "Address of the debug pages.",
+  }),
+  debugPort: parameter("debug", "DebugPort", { type: port, default: 0, says: "Port of the debug pages; 0 for none." }),
+  debugMemoryProfilePath: parameter("debug", "DebugMemoryProfilePath", {
+    type: path,
+    default: "",
+    says: "Where SIGUSR1 writes a heap snapshot; the first <timestamp> in it becomes the time.",
+  }),
+} as const;

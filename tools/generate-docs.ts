@@ -1,0 +1,14 @@
+// Writes the reference pages that are made from tables in the source. A test beside each table compares the page with
+// what would be written now, so a page that was forgotten fails the build.
+//   node tools/generate-docs.ts
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { settingsPage } from "../src/config/index.ts";
+
+const pages: { path: string; make(): string }[] = [{ path: "docs/reference/settings.md", make: settingsPage }];
+
+for (const { path, make } of pages) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, make());
+  console.log(path);
+}
