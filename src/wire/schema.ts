@@ -1,17 +1,5 @@
 // The protocol's Go types as gob schemas. Field names and kinds are the protocol; the types' own names are only text.
-import {
-  bool,
-  int,
-  interface_,
-  type Schema,
-  slice,
-  string,
-  struct,
-  textBytes,
-  time,
-  uint,
-  type ValueOf,
-} from "../gob/index.ts";
+import { bool, int, interface_, slice, string, struct, textBytes, time, uint, type ValueOf } from "../gob/index.ts";
 import { messageNames } from "./messages.ts";
 
 /** Revision: a string today; the servers of 2017 put other basic types there, which are read and never written. */
@@ -63,4 +51,3 @@ export const anyEnvelope = struct("Envelope", { Message: interface_({ ...fromSer
 export type ServerEnvelope = ValueOf<typeof serverEnvelope>;
 export type ClientEnvelope = ValueOf<typeof clientEnvelope>;
 export type AnyEnvelope = ValueOf<typeof anyEnvelope>;
-export type { Schema };

@@ -190,6 +190,16 @@ test("a message of more than 1 MiB is refused by its length alone", () => {
   equal(decision?.do === "close" ? decision.why.code : decision?.do, "WIRE_MESSAGE_TOO_LONG");
 });
 
+const sizes: { name: string; infoBytes: number; decides: string }[] = [
+  { name: "a hello of just under 1 MiB is read", infoBytes: 1_048_576 - 1000, decides: "send" },
+  { name: "a hello of 1 MiB and more is not", infoBytes: 1_048_576, decides: "close WIRE_MESSAGE_TOO_LONG" },
+];
+for (const { name, infoBytes, decides } of sizes) {
+  test(name, () => {
+    deepEqual(serverConversation({ bytesAtATime: 65_536 }).say({ ...modern, info: "i".repeat(infoBytes) }), [decides]);
+  });
+}
+
 const timeouts: { name: string; steps: Step[]; deadlineMs: number; ends: string }[] = [
   { name: "the hello", steps: [], deadlineMs: 10_000, ends: "WIRE_HANDSHAKE_TIMEOUT" },
   { name: "the first ack", steps: [modern], deadlineMs: 60_000, ends: "WIRE_ACK_TIMEOUT" },
