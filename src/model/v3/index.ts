@@ -12,6 +12,16 @@ export {
 } from "./calico-node-status.ts";
 export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster-information.ts";
 export {
+  type CrdGroup,
+  crdManifest,
+  crdSchema,
+  type V3Kind,
+  type V3KindName,
+  v3KindNames,
+  v3Schemas,
+  zodSchemaOf,
+} from "./crds.ts";
+export {
   type FelixConfigurationSpec,
   felixConfigurationSpec,
   felixFields,

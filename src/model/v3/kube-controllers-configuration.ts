@@ -1,0 +1,48 @@
+// KubeControllersConfiguration: what Calico's controllers do. No client is told of it.
+import { int64 } from "../read-json.ts";
+import { duration } from "../scalars.ts";
+import { integer, kept, list, map, required, struct, text } from "../schema.ts";
+
+const period = struct({ reconcilerPeriod: duration() });
+
+const template = struct({
+  generateName: text({ maxLength: 253 }),
+  interfaceCIDRs: list(text(), { "x-kubernetes-list-type": "set" }),
+  interfacePattern: text(),
+  labels: map(text()),
+  annotations: map(text()),
+  nodeSelector: text(),
+});
+
+const controllers = struct({
+  node: struct({
+    reconcilerPeriod: duration(),
+    syncLabels: text({ enum: ["Enabled", "Disabled"] }),
+    hostEndpoint: struct({
+      autoCreate: text({ enum: ["Enabled", "Disabled"] }),
+      createDefaultHostEndpoint: text(),
+      templates: list(template, { "x-kubernetes-list-type": "atomic" }),
+    }),
+    leakGracePeriod: duration(),
+  }),
+  policy: period,
+  workloadEndpoint: period,
+  serviceAccount: period,
+  namespace: period,
+  loadBalancer: struct({ assignIPs: text({ enum: ["AllServices", "RequestedServicesOnly"], default: "AllServices" }) }),
+  migration: struct({ policyNameMigrator: text({ enum: ["Disabled", "Enabled"], default: "Enabled" }) }),
+});
+
+export const kubeControllersConfigurationSpec = struct({
+  logSeverityScreen: text({ enum: ["None", "Debug", "Info", "Warning", "Error", "Fatal", "Panic"] }),
+  healthChecks: text({ enum: ["Enabled", "Disabled"], default: "Enabled" }),
+  etcdV3CompactionPeriod: duration(),
+  prometheusMetricsPort: integer(int64, { minimum: 0, maximum: 65535 }),
+  debugProfilePort: integer(int64, { format: "int32", minimum: 0, maximum: 65535 }),
+  controllers: required(kept(controllers)),
+});
+
+export const kubeControllersConfigurationStatus = struct({
+  runningConfig: kubeControllersConfigurationSpec,
+  environmentVars: map(text()),
+});
