@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -139,7 +140,7 @@ func (s *stats) summary() map[string]any {
 		"clients": s.opts.clients, "connected": s.connected, "inSync": s.inSync, "seconds": time.Since(s.started).Seconds(),
 		"messages": s.messages, "kvs": s.kvCount, "deletions": s.deletions, "bytes": s.bytes,
 		"backwards": s.backwards, "errors": s.errors, "states": s.states,
-		"inSyncMs": percentiles(s.inSyncMs), "latencyMs": percentiles(s.latencyMs),
+		"inSyncMs": percentiles(s.inSyncMs), "latencyMs": percentiles(s.latencyMs), "cpuMs": cpuMs(),
 	}}
 }
 
@@ -184,6 +185,15 @@ func digestOf(state map[string][]byte) string {
 		hash.Write([]byte{0})
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
+}
+
+// cpuMs is what the whole process has used so far.
+func cpuMs() float64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e6
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
