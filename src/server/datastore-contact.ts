@@ -1,0 +1,85 @@
+// Knows how long ago the datastore last answered. Watches cannot tell: a quiet cluster and a dead connection look the
+// same for minutes. So it asks one small question every few seconds; any answer counts, "not found" and "forbidden" too.
+import { type Datastore, isDatastoreError } from "../datastore/index.ts";
+import type { Clock, Log } from "../lib/index.ts";
+
+export type ContactOptions = {
+  readonly datastore: Datastore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly intervalMs?: number;
+  readonly timeoutMs?: number;
+};
+
+const clusterInformation = { namespace: "", name: "default" };
+
+export class DatastoreContact {
+  readonly #options: Required<ContactOptions>;
+  #lastAnswerMs: number;
+  #problem: string | undefined;
+  #hasAnswered = false;
+
+  constructor(options: ContactOptions) {
+    this.#options = { intervalMs: 5000, timeoutMs: 5000, ...options };
+    this.#lastAnswerMs = options.clock.monotonicMs();
+  }
+
+  /** Since the last answer, or since the start before the first. */
+  get silentForMs(): number {
+    return this.#options.clock.monotonicMs() - this.#lastAnswerMs;
+  }
+
+  get state(): { readonly is: "reachable" | "unreachable" | "starting"; readonly detail: string } {
+    if (this.#problem !== undefined) return { is: "unreachable", detail: this.#problem };
+    return { is: this.#hasAnswered ? "reachable" : "starting", detail: "" };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, intervalMs } = this.#options;
+    while (!signal.aborted) {
+      await this.#ask(signal);
+      await clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+
+  async #ask(signal: AbortSignal): Promise<void> {
+    const { datastore, clock, timeoutMs, log } = this.#options;
+    const timeout = new AbortController();
+    const asking = AbortSignal.any([signal, timeout.signal]);
+    const stopWaiting = new AbortController();
+    clock.sleep(timeoutMs, stopWaiting.signal).then(
+      () => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)),
+      () => undefined, // answered in time
+    );
+    try {
+      await datastore.get("ClusterInformation", clusterInformation, { signal: asking });
+      this.#answered(log);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isAnswer(error)) this.#answered(log);
+      else this.#failed(timeout.signal.aborted ? timeout.signal.reason : error, log);
+    } finally {
+      stopWaiting.abort();
+    }
+  }
+
+  #answered(log: Log): void {
+    if (this.#problem !== undefined)
+      log.info("The datastore answers again", { silentForMs: Math.round(this.silentForMs) });
+    this.#problem = undefined;
+    this.#hasAnswered = true;
+    this.#lastAnswerMs = this.#options.clock.monotonicMs();
+  }
+
+  #failed(error: unknown, log: Log): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (this.#problem === undefined) log.warn("The datastore does not answer; trying again", { problem });
+    this.#problem = problem;
+  }
+}
+
+function isAnswer(error: unknown): boolean {
+  return ["forbidden", "unauthorized", "not-found", "invalid", "unsupported", "rate-limited"].some(
+    (code) => isDatastoreError(error) && error.code === code,
+  );
+}

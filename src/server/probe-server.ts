@@ -1,0 +1,35 @@
+// Is anybody serving there? A TLS dial that gets as far as the server's hello and certificate: the accept loop runs and
+// has material to show. It shows no certificate of ours, so it never becomes a client; the refusal that follows is
+// the expected end.
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls } from "node:tls";
+
+export type ProbeTarget = { readonly host: string; readonly port: number; readonly isTls: boolean };
+
+/** Undefined: somebody is. Else what happened instead. */
+export function probeServer(target: ProbeTarget, options: { timeoutMs: number }): Promise<string | undefined> {
+  const { host, port, isTls } = target;
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => finish(`no answer within ${options.timeoutMs} ms`), options.timeoutMs);
+    // Only the hello is of interest here: whom the certificate names is for clients to judge, with their own CA.
+    const socket = isTls
+      ? connectTls({ host, port, checkServerIdentity: () => undefined })
+      : connectTcp({ host, port });
+    let hasHello = false;
+    const finish = (problem: string | undefined) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.on("keylog", () => {
+      // The first secrets exist once the server's hello has arrived.
+      hasHello = true;
+      finish(undefined);
+    });
+    socket.once("connect", () => {
+      if (!isTls) finish(undefined);
+    });
+    socket.once("error", (error) => finish(hasHello ? undefined : error.message));
+    socket.once("close", () => finish(hasHello ? undefined : "the connection was closed"));
+  });
+}
