@@ -1,0 +1,98 @@
+// A server cut off from its datastore is worse than none: its clients believe they are up to date. When a healthy peer
+// exists they are handed over to it, node by node; when none does, they keep what we have and the log says so.
+//
+//   fresh ──silent for longer than the limit──▶ stale ──a peer answers──▶ handing over ──▶ handed over
+//     ▲                                           │ no peer answers: keep serving, keep looking      │
+//     └───────────────── the datastore answers again ◀──────────────────────────────────────────────┘
+//
+// Each node is handed over at most once in an outage. Were all servers cut off, their clients would otherwise be passed
+// around in circles; so they make one move at most and then stay.
+import type { Clock, Log } from "../lib/index.ts";
+
+export type Peer = { readonly host: string; readonly port: number };
+
+export type EvacuationOptions = {
+  readonly limitMs: number;
+  /** Since the datastore's last answer. */
+  readonly silentForMs: () => number;
+  readonly peers: () => readonly Peer[];
+  /** True: the peer serves. */
+  readonly isServing: (peer: Peer) => Promise<boolean>;
+  /** Ends the connections of one node that has not been asked to leave in this outage; its name, or undefined if none. */
+  readonly handOverNode: (already: ReadonlySet<string>) => Promise<string | undefined>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type EvacuationState = "fresh" | "stale, no healthy peer" | "handing clients over";
+
+const lookIntervalMs = 2000;
+/** All nodes of a full server have to be gone well within a minute, and their new server wants a breath in between. */
+const nodesPerStep = 25;
+const stepIntervalMs = 250;
+
+export class Evacuation {
+  readonly #options: EvacuationOptions;
+  readonly #moved = new Set<string>();
+  #state: EvacuationState = "fresh";
+
+  constructor(options: EvacuationOptions) {
+    this.#options = options;
+  }
+
+  /** Not "fresh": new clients are better off elsewhere, so readiness says no. */
+  get state(): EvacuationState {
+    return this.#state;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      await this.step();
+      const waitMs = this.#state === "handing clients over" ? stepIntervalMs : lookIntervalMs;
+      await clock.sleep(waitMs, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+
+  /** One look at the situation, and what it asks for. */
+  async step(): Promise<void> {
+    const { silentForMs, limitMs, log } = this.#options;
+    if (silentForMs() <= limitMs) {
+      if (this.#state !== "fresh")
+        log.info("The datastore answers again; clients are welcome", { moved: this.#moved.size });
+      this.#moved.clear();
+      this.#state = "fresh";
+      return;
+    }
+    const before = this.#state;
+    this.#state = (await this.#hasHealthyPeer()) ? "handing clients over" : "stale, no healthy peer";
+    if (this.#state !== before) this.#announce();
+    if (this.#state === "handing clients over") await this.#handOver();
+  }
+
+  async #hasHealthyPeer(): Promise<boolean> {
+    const { peers, isServing } = this.#options;
+    const answers = await Promise.all(peers().map((peer) => isServing(peer)));
+    return answers.includes(true);
+  }
+
+  async #handOver(): Promise<void> {
+    for (let count = 0; count < nodesPerStep; count++) {
+      const node = await this.#options.handOverNode(this.#moved);
+      if (node === undefined) return;
+      this.#moved.add(node);
+    }
+  }
+
+  #announce(): void {
+    const { log, silentForMs } = this.#options;
+    const silentSeconds = Math.round(silentForMs() / 1000);
+    if (this.#state === "handing clients over") {
+      log.warn("The datastore is out of reach and a peer is not: handing the clients over, node by node", {
+        silentSeconds,
+      });
+    } else {
+      log.warn("The datastore is out of reach and so is every peer: clients keep what there is", { silentSeconds });
+    }
+  }
+}
