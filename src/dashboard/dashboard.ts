@@ -1,0 +1,145 @@
+// Serves the dashboard: the page, its JSON, and the overview pushed once a second. Read-only, this machine only unless
+// told otherwise, and cheap: the overview is made once for all who look, and not at all while nobody does.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock, Log } from "../lib/index.ts";
+import { type HttpHandler, type HttpServer, startHttp } from "../observe/index.ts";
+import { type Assets, loadAssets } from "./assets.ts";
+import { attention } from "./attention.ts";
+import type { OverviewView } from "./contract.ts";
+import { endpointPolicies } from "./endpoint-policies.ts";
+import { History, sampleIntervalMs } from "./history.ts";
+import type { DashboardSource, KeyQuery } from "./source.ts";
+
+export type DashboardOptions = {
+  readonly source: DashboardSource;
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+const pushIntervalMs = 1000;
+const mostKeys = 1000;
+/** Somebody who opens the page in a hundred tabs gets what the first fifty get. */
+const mostListeners = 50;
+
+export async function startDashboard(options: DashboardOptions): Promise<HttpServer> {
+  const { source, clock, signal } = options;
+  const history = new History();
+  const listeners = new Set<ServerResponse>();
+  const assets = await loadAssets();
+  const server = startHttp({
+    ...options,
+    name: "dashboard",
+    guard: { hosts: options.host === "" || options.host === "localhost" ? [] : [options.host.toLowerCase()] },
+    routes: {
+      ...pageRoutes(assets),
+      "/events": (request, response) => listen(request, response, listeners),
+      "/api/overview": answer(() => overview(source, history, clock)),
+      "/api/nodes": answer(() => source.nodes()),
+      "/api/watches": answer(async () => source.watches()),
+      "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
+      "/api/key": answer(async (url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
+      "/api/endpoint": answer(async (url) => endpointPolicies(pathOf(url), source.felix)),
+    },
+  });
+  void every(sampleIntervalMs, options, async () => history.add({ atMs: clock.wallMs(), ...source.sample() }));
+  void every(pushIntervalMs, options, async () => {
+    if (listeners.size > 0) push(listeners, await overview(source, history, clock));
+  });
+  signal.addEventListener("abort", () => {
+    for (const listener of listeners) listener.destroy();
+  });
+  return server;
+}
+
+async function overview(source: DashboardSource, history: History, clock: Clock): Promise<OverviewView> {
+  const nowMs = clock.wallMs();
+  const [facts, nodes] = await Promise.all([source.facts(), source.nodes()]);
+  const expected = nodes.filter((node) => node.expected);
+  const missing = expected.filter((node) => node.connections.length === 0).map((node) => node.node);
+  const invalidObjects = source.invalidObjects();
+  return {
+    ...facts,
+    nowMs,
+    nodes: { connected: expected.length - missing.length, expected: expected.length, missing: missing.slice(0, 100) },
+    attention: attention({ ...facts, nowMs, nodes, watches: source.watches(), invalidObjects }),
+    history: history.view(),
+  };
+}
+
+function listen(request: IncomingMessage, response: ServerResponse, listeners: Set<ServerResponse>): void {
+  if (listeners.size >= mostListeners) {
+    response.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "10" });
+    response.end("too many open pages; close one\n");
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", ...securityHeaders });
+  response.write("retry: 1000\n\n");
+  listeners.add(response);
+  request.on("close", () => listeners.delete(response));
+}
+
+// A page that has not taken the last push skips this one: it wants the newest state, not all of them.
+function push(listeners: ReadonlySet<ServerResponse>, view: OverviewView): void {
+  const event = `event: overview\ndata: ${JSON.stringify(view)}\n\n`;
+  for (const listener of listeners) if (!listener.writableNeedDrain) listener.write(event);
+}
+
+async function every(
+  intervalMs: number,
+  { clock, log, signal }: DashboardOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch((error: unknown) => log.error("Dashboard could not be refreshed", { error: String(error) }));
+    await clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
+  }
+}
+
+function answer(make: (url: URL) => Promise<unknown>): HttpHandler {
+  return async (_request, response, url) => {
+    const value = await make(url);
+    const headers = { "content-type": "application/json", "cache-control": "no-store", ...securityHeaders };
+    response.writeHead(value === undefined ? 404 : 200, headers);
+    response.end(value === undefined ? '"not there (any more)"' : JSON.stringify(value));
+  };
+}
+
+function pageRoutes(assets: Assets): { [path: string]: HttpHandler } {
+  const routes = [...assets].map(([path, { type, body }]): [string, HttpHandler] => [
+    path,
+    (_request, response) => {
+      response.writeHead(200, { "content-type": type, "cache-control": "no-cache", ...securityHeaders });
+      response.end(body);
+    },
+  ]);
+  return Object.fromEntries(routes);
+}
+
+const securityHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function pathOf(url: URL): string {
+  return url.searchParams.get("path") ?? "";
+}
+
+function keyQuery({ searchParams }: URL): KeyQuery {
+  const number = (name: string, usual: number) => {
+    const value = Number.parseInt(searchParams.get(name) ?? "", 10);
+    return Number.isNaN(value) || value < 0 ? usual : value;
+  };
+  return {
+    syncer: searchParams.get("syncer") ?? "felix",
+    kind: searchParams.get("kind") ?? "",
+    search: (searchParams.get("search") ?? "").slice(0, 256),
+    offset: number("offset", 0),
+    limit: Math.min(mostKeys, number("limit", 100)),
+  };
+}

@@ -1,0 +1,5 @@
+// The dashboard: a page and its JSON, over whatever server implements DashboardSource.
+export type * from "./contract.ts";
+export { type DashboardOptions, startDashboard } from "./dashboard.ts";
+export type { FelixKeys, KeyValue } from "./endpoint-policies.ts";
+export type { DashboardSource, KeyQuery } from "./source.ts";

@@ -1,0 +1,25 @@
+// What the dashboard asks of the server it shows. The server implements it; the dashboard adds history and advice.
+import type { AttentionFacts } from "./attention.ts";
+import type { KeysView, KeyView, NodeView, OverviewView, WatchView } from "./contract.ts";
+import type { FelixKeys } from "./endpoint-policies.ts";
+import type { Sample } from "./history.ts";
+
+export type KeyQuery = {
+  readonly syncer: string;
+  readonly kind: string;
+  readonly search: string;
+  readonly offset: number;
+  readonly limit: number;
+};
+
+export type DashboardSource = {
+  /** Numbers for the plots, taken every few seconds. */
+  sample(): Omit<Sample, "atMs">;
+  facts(): Promise<Omit<OverviewView, "history" | "attention" | "nowMs" | "nodes">>;
+  nodes(): Promise<NodeView[]>;
+  watches(): WatchView[];
+  invalidObjects(): AttentionFacts["invalidObjects"];
+  keys(query: KeyQuery): KeysView;
+  key(syncer: string, path: string): KeyView | undefined;
+  readonly felix: FelixKeys;
+};
