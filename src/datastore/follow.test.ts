@@ -253,6 +253,12 @@ const cases: Case[] = [
     seconds: 302,
     trace: [...started, "151 Watch 11", "301.5 Watch 12"],
   },
+  {
+    name: "a second watch without a word is given up for a list: the revision may be from a future that was taken back",
+    script: [start, { watch: [], stays: "open" }, { watch: [], stays: "open" }, { list: ["a@2"], at: "5" }],
+    seconds: 303,
+    trace: [...started, "151 Watch 10", "302 List", "302 resync, set a@2", "302 delete b, in-sync", "302.5 Watch 5"],
+  },
 ];
 
 for (const { name, trace, ...says } of cases) {

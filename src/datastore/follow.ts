@@ -56,6 +56,8 @@ class KindFollower {
   /** Undefined: nothing to go on from, so list. */
   #revision: Revision | undefined;
   #errorsAtRevision = 0;
+  /** Watches in a row that were given up without having said a word. */
+  #silentWatches = 0;
   /** Contact in the sense of the status: lost only after a long time without any. */
   #isConnected = false;
   #lastContactMs = Number.NEGATIVE_INFINITY;
@@ -137,6 +139,7 @@ class KindFollower {
   #listCompleted(revision: Revision | undefined, changesStatus: boolean): FollowEvent[] {
     const isFirst = this.report.listsCompleted === 0;
     this.report.listsCompleted += 1;
+    this.#silentWatches = 0;
     if (!isFirst && changesStatus) this.report.relists += 1;
     this.#noteContact();
     this.#errorsAtRevision = 0;
@@ -228,6 +231,7 @@ class KindFollower {
   #absorb(event: WatchEvent): FollowEvent[] {
     this.#noteContact();
     this.#errorsAtRevision = 0;
+    this.#silentWatches = 0;
     this.#recovered("watch");
     const events: FollowEvent[] = [];
     if (event.is === "set") {
@@ -265,6 +269,8 @@ class KindFollower {
       case "unavailable":
         // Nobody answered, or the stream broke off: the same revision will do, unless it was the server that said so.
         if (failure.status !== undefined && failure.code === "unavailable") this.#countError();
+        // An API server says nothing to a watch from a revision it has not reached, as after a restore from a backup.
+        else if (this.#silentWatches >= 2) this.#goTo(undefined);
         else if (this.#isContactLost()) {
           this.#isConnected = false;
           this.#goTo(undefined);
@@ -302,6 +308,7 @@ class KindFollower {
     const { clock, signal } = this.#options;
     const onSilence = () => {
       this.report.silences += 1;
+      this.#silentWatches += 1;
     };
     const name = `${what} of ${this.#kind}`;
     return untilSilent(open, { clock, signal, silenceMs: this.#limits.silenceMs, what: name, onSilence });

@@ -1,0 +1,70 @@
+// A follower and what its words add up to: the objects it has announced, and every status it said. Tests compare that
+// with the datastore.
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Datastore, type Follower, type FollowLimits, follow } from "../../src/datastore/index.ts";
+import { type Clock, type Log, silentLog, systemClock } from "../../src/lib/index.ts";
+import type { Kind, SyncStatus } from "../../src/model/index.ts";
+
+export type FollowState = AsyncDisposable & {
+  readonly follower: Follower;
+  /** namespace/name to revision. */
+  readonly objects: ReadonlyMap<string, string>;
+  readonly statuses: readonly SyncStatus[];
+  isInSync(): boolean;
+};
+
+export type FollowStateOptions = { clock?: Clock; log?: Log; limits?: Partial<FollowLimits> };
+
+export function followState(datastore: Datastore, kind: Kind, options: FollowStateOptions = {}): FollowState {
+  const controller = new AbortController();
+  const objects = new Map<string, string>();
+  const statuses: SyncStatus[] = [];
+  const follower = follow(datastore, kind, {
+    clock: options.clock ?? systemClock,
+    log: options.log ?? silentLog,
+    random: Math.random,
+    signal: controller.signal,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const done = (async () => {
+    for await (const events of follower) {
+      for (const event of events) {
+        if (event.is === "status") statuses.push(event.status);
+        else if (event.is === "set") objects.set(keyOf(event.object.id), event.object.revision);
+        else objects.delete(keyOf(event.id));
+      }
+    }
+  })();
+  return {
+    follower,
+    objects,
+    statuses,
+    isInSync: () => statuses.at(-1) === 2,
+    async [Symbol.asyncDispose]() {
+      controller.abort();
+      await done;
+    },
+  };
+}
+
+/** What a fresh list says, in the same form. */
+export async function listState(datastore: Datastore, kind: Kind): Promise<Map<string, string>> {
+  const objects = new Map<string, string>();
+  for await (const page of datastore.list(kind, { signal: AbortSignal.timeout(60_000) })) {
+    for (const { id, revision } of page.items) objects.set(keyOf(id), revision);
+  }
+  return objects;
+}
+
+/** Resolves as soon as the condition holds; fails, saying what it waited for, after a minute. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain: ${what}`);
+    await sleep(10);
+  }
+}
+
+function keyOf(id: { namespace: string; name: string }): string {
+  return `${id.namespace}/${id.name}`;
+}

@@ -1,0 +1,127 @@
+// Missing rights against a real kube-apiserver: a kind that does not exist, one that may not be read, and the role of
+// the hard-way guides, with which today's original never becomes ready.
+import { deepEqual, equal } from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openKubernetes } from "../../src/datastore/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { kindInfo, kindNames } from "../../src/model/index.ts";
+import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
+import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
+import { followState, until } from "../kit/follow-state.ts";
+
+const skip = (await clusterPeer()).missing ?? false;
+const verbs = ["get", "list", "watch"];
+const hardWayRules: Rule[] = [
+  { apiGroups: [""], resources: ["pods", "namespaces", "serviceaccounts", "endpoints", "services", "nodes"], verbs },
+  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs },
+  {
+    apiGroups: ["crd.projectcalico.org"],
+    resources: [
+      "globalfelixconfigs",
+      "felixconfigurations",
+      "bgppeers",
+      "globalbgpconfigs",
+      "bgpconfigurations",
+      "ippools",
+      "ipamblocks",
+      "globalnetworkpolicies",
+      "globalnetworksets",
+      "networkpolicies",
+      "networksets",
+      "clusterinformations",
+      "hostendpoints",
+      "blockaffinities",
+    ],
+    verbs,
+  },
+];
+
+let cluster: Cluster;
+before(async () => {
+  if (skip) return;
+  cluster = await startCluster();
+  await installCrds(
+    cluster,
+    hardWayKinds.map((kind) => openCrd(kind)),
+  );
+});
+after(() => (skip ? undefined : cluster[Symbol.asyncDispose]()));
+
+async function openAs(name: string, rules: Rule[]) {
+  const kubeconfig = await cluster.makeUser(name);
+  await cluster.grant(name, { kind: "User", name }, rules);
+  const datastore = await openKubernetes({ kubeconfig }, { clock: systemClock, log: silentLog });
+  await until("the server knows the role", async () => (await datastore.mayI("list", "Pod")).may);
+  return datastore;
+}
+
+test("with the hard-way role, on a cluster of that time, every kind gets in sync", { skip }, async () => {
+  await using datastore = await openAs("hard-way", hardWayRules);
+  const states = kindNames
+    .filter((kind) => kindInfo(kind).kubernetes !== undefined)
+    .map((kind) => ({ kind, state: followState(datastore, kind) }));
+  const late = () => states.filter(({ state }) => !state.isInSync()).map(({ kind }) => kind);
+  await until("all kinds are in sync", () => late().length === 0);
+  const odd = states.filter(({ state }) => state.follower.report.state !== "watching");
+  const byState = Object.groupBy(odd, ({ state }) => state.follower.report.state);
+  deepEqual(
+    byState.forbidden?.map(({ kind }) => kind),
+    ["EndpointSlice"],
+  );
+  deepEqual(
+    byState.polling?.map(({ kind }) => kind),
+    [
+      "StagedGlobalNetworkPolicy",
+      "StagedNetworkPolicy",
+      "StagedKubernetesNetworkPolicy",
+      "Tier",
+      "BGPFilter",
+      "CalicoNodeStatus",
+    ],
+  );
+  for (const { state } of states) await state[Symbol.asyncDispose]();
+});
+
+test("a kind that carries enforcement and may not be read stays unready, and says what to grant", {
+  skip,
+}, async () => {
+  const rules = hardWayRules.filter((rule) => rule.apiGroups[0] !== "networking.k8s.io");
+  await using datastore = await openAs("almost", rules);
+  const limits = { attemptIntervalMs: 20, listRetryMs: 20 };
+  await using state = followState(datastore, "KubernetesNetworkPolicy", { limits });
+  const rule =
+    '- apiGroups: ["networking.k8s.io"]\n  resources: ["networkpolicies"]\n  verbs: ["get", "list", "watch"]\n';
+  await until("the refusal", () => state.follower.report.errors > 3);
+  deepEqual([state.follower.report.state, state.follower.report.missingRule], ["forbidden", rule]);
+  deepEqual(state.statuses, []);
+  // Granting it is enough; nothing is restarted.
+  await cluster.grant("almost", { kind: "User", name: "almost" }, hardWayRules);
+  await until("in sync", state.isInSync);
+  equal(state.follower.report.missingRule, undefined);
+});
+
+test("an optional kind that may not be read is empty until it may", { skip }, async () => {
+  await using datastore = await openAs("optional", hardWayRules);
+  await using state = followState(datastore, "EndpointSlice", { limits: { forbiddenRetryMs: 20 } });
+  await until("in sync", state.isInSync);
+  const allowed = { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs };
+  equal(state.objects.size, 0);
+  await cluster.grant("optional", { kind: "User", name: "optional" }, [...hardWayRules, allowed]);
+  await cluster.must("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
+    metadata: { name: "slice" },
+    addressType: "IPv4",
+    endpoints: [],
+  });
+  await until("the slice", () => state.objects.has("default/slice"));
+  deepEqual(state.statuses, [1, 2]);
+});
+
+test("the server is asked what we may do", { skip }, async () => {
+  await using datastore = await openAs("asking", [hardWayRules[0] as Rule]);
+  deepEqual(await datastore.mayI("list", "Pod"), { may: true });
+  deepEqual(await datastore.mayI("create", "Tier"), {
+    may: false,
+    missingRule: '- apiGroups: ["crd.projectcalico.org"]\n  resources: ["tiers"]\n  verbs: ["create"]\n',
+  });
+  deepEqual([await datastore.isServed("Pod"), await datastore.isServed("Tier")], [true, false]);
+});
