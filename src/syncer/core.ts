@@ -142,8 +142,10 @@ function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {
   }
 }
 
+/** What comes before "in sync" comes from a list. */
 function convertObject(lane: Lane, object: StoredObject): ProcessorOutput {
-  return lane.processor.set(object.id, object.revision, object.value);
+  const origin = lane.status === syncStatus.inSync ? "watch" : "list";
+  return lane.processor.set(object.id, object.revision, object.value, origin);
 }
 
 /** What cannot be read says nothing any more; that is what a fresh list would show, too. */
