@@ -51,31 +51,26 @@ export class TypeStream {
     this.types.set(id, wire);
   }
 
-  /** Reads a value of a received type into the schema: the whole of a message, or what an interface holds. */
-  readValue(r: Reader, id: number, node: Node): unknown {
-    const { read, matchedFields } = this.#at(r, () => this.#engine(node, id));
-    const target = base(node);
-    if (target.kind !== "struct") {
-      if (r.uint() !== 0) r.fail("GOB_SINGLETON", "a value that is no struct must start with a zero byte");
-      return read(r);
+  /** As compile(); an error in it is reported where the value was met. */
+  valueOp(r: Reader, id: number, node: Node): ReadOp {
+    try {
+      return this.compile(id, node);
+    } catch (error) {
+      if (!(error instanceof GobError)) throw error;
+      throw new GobError(error.code, error.message.replace(/ \([A-Z_]+\)$/, ""), { offset: r.streamOffset + r.at });
     }
-    const sent = this.types.get(id)?.StructT?.Field.length ?? 0;
-    if (matchedFields === 0 && target.fields.length > 0 && sent > 0) {
-      r.fail("GOB_TYPE_MISMATCH", `no field of ${target.name} is among those received`);
-    }
-    return read(r);
   }
 
-  /** Compiling knows no position; an error in it is reported where the value was met. */
-  #at<T>(r: Reader, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (error instanceof GobError && error.offset === undefined) {
-        throw new GobError(error.code, error.message.replace(/ \([A-Z_]+\)$/, ""), { offset: r.streamOffset + r.at });
-      }
-      throw error;
+  /** What reads a value of a received type into the schema: the whole of a message, or what an interface holds. */
+  compile(id: number, node: Node): ReadOp {
+    const engine = this.#engine(node, id);
+    const target = base(node);
+    if (target.kind !== "struct") return singletonOp(engine.read);
+    const sent = this.types.get(id)?.StructT?.Field.length ?? 0;
+    if (engine.matchedFields === 0 && target.fields.length > 0 && sent > 0) {
+      throw new GobError("GOB_TYPE_MISMATCH", `no field of ${target.name} is among those received`);
     }
+    return engine.read;
   }
 
   #engine(node: Node, id: number): Engine {
@@ -151,6 +146,8 @@ export class TypeStream {
   }
 
   #interfaceOp(node: InterfaceNode): ReadOp {
+    // Values of one type tend to follow each other, so the closure of the last is kept at hand.
+    let last: { target: Node; id: number; read: ReadOp } | undefined;
     return (r) => {
       const length = r.uint();
       if (length > r.end - r.at) r.fail("GOB_SHORT_DATA", `a name of ${length} bytes, ${r.end - r.at} left`);
@@ -162,11 +159,19 @@ export class TypeStream {
       const id = this.typeSequence(r);
       r.uint(); // the length of the value; Go does not look at it either
       r.enter();
-      const value = this.readValue(r, id, target);
+      if (last?.target !== target || last.id !== id) last = { target, id, read: this.valueOp(r, id, target) };
+      const value = last.read(r);
       r.depth--;
       return { type, value };
     };
   }
+}
+
+function singletonOp(read: ReadOp): ReadOp {
+  return (r) => {
+    if (r.uint() !== 0) r.fail("GOB_SINGLETON", "a value that is no struct must start with a zero byte");
+    return read(r);
+  };
 }
 
 /** A type id. Go cuts it to 32 bits; here it must fit. */
@@ -243,11 +248,11 @@ function mapOp(keyNode: Node, key: ReadOp, elem: ReadOp): ReadOp {
   };
 }
 
-const wireTypes = new TypeStream();
+const wireTypeOp = new TypeStream().compile(wireTypeId, WireTypeSchema);
 
 function readWireType(r: Reader): WireType {
   // The schema says what the closures make, and the schema is WireTypeSchema.
-  return wireTypes.readValue(r, wireTypeId, WireTypeSchema) as WireType;
+  return wireTypeOp(r) as WireType;
 }
 
 /** A schema that can be decoded: raw() can only be written. */

@@ -125,7 +125,7 @@ export class GobDecoder<T> {
     const definedBefore = this.#types.types.size;
     try {
       // The schema's type parameter says what its closures make.
-      const value = this.#types.readValue(r, id, this.#root) as T;
+      const value = this.#types.valueOp(r, id, this.#root)(r) as T;
       this.#next = r.end;
       this.#waitFor = r.end;
       r.messageStart = r.end;

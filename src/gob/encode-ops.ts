@@ -2,10 +2,14 @@
 import { lookUp } from "./basics.ts";
 import { GobError } from "./error.ts";
 import { base, type InterfaceNode, type MapNode, type Node, resolve, type StructNode } from "./schema.ts";
-import type { Writer } from "./writer.ts";
+import { TypeTable } from "./type-table.ts";
+import { Writer } from "./writer.ts";
 
 /** How a value is written as an element, and whether a struct leaves a field with this value out. */
-export type WriteOp = { write: (w: Writer, value: unknown) => void; omits: (value: unknown) => boolean };
+type Ops = { write: (w: Writer, value: unknown) => void; omits: (value: unknown) => boolean };
+
+/** `field` is both in one call, with the distance from the field before: false where the field was left out. */
+export type WriteOp = Ops & { field: (w: Writer, delta: number, value: unknown) => boolean };
 
 const compiled = new WeakMap<Node, WriteOp>();
 
@@ -14,10 +18,19 @@ export function writeOp(node: Node): WriteOp {
   const known = compiled.get(target);
   if (known !== undefined) return known;
   // Set before it is filled, so that a recursive type finds itself.
-  const op: WriteOp = { write: refuse, omits: refuse };
+  const op: WriteOp = { write: refuse, omits: refuse, field: refuse };
   compiled.set(target, op);
-  Object.assign(op, compile(target));
-  return op;
+  const ops = compile(target);
+  return Object.assign(op, { field: fieldOf(ops) }, ops);
+}
+
+function fieldOf({ write, omits }: Ops): WriteOp["field"] {
+  return (w, delta, value) => {
+    if (omits(value)) return false;
+    w.uint(delta);
+    write(w, value);
+    return true;
+  };
 }
 
 function refuse(): never {
@@ -34,10 +47,10 @@ export function writePayload(node: Node): (w: Writer, value: unknown) => void {
   };
 }
 
-function compile(node: ReturnType<typeof resolve>): WriteOp {
+function compile(node: ReturnType<typeof resolve>): Ops & Partial<WriteOp> {
   switch (node.kind) {
     case "bool":
-      return { write: (w, value) => w.byte(value ? 1 : 0), omits: (value) => !value };
+      return { write: writeBool, omits: (value) => value === false || value === undefined };
     case "int":
     case "uint":
       return integer(node.kind, node.bits);
@@ -48,11 +61,7 @@ function compile(node: ReturnType<typeof resolve>): WriteOp {
     case "string":
       return textOp;
     case "bytes":
-      if (node.isText) return textOp;
-      return {
-        write: (w, value) => w.byteString(asBytes(value ?? noBytes)),
-        omits: (value) => value === undefined || asBytes(value).length === 0,
-      };
+      return node.isText ? textOp : bytesOp;
     case "slice":
       return sliceOp(node.elem);
     case "array":
@@ -80,9 +89,33 @@ const noBytes = new Uint8Array(0);
 const textOp: WriteOp = {
   write: (w, value) => (typeof value === "string" ? w.string(value) : mismatch("a string", value)),
   omits: (value) => value === "" || value === undefined,
+  field: (w, delta, value) => {
+    if (value === "" || value === undefined) return false;
+    if (typeof value !== "string") return mismatch("a string", value);
+    w.uint(delta);
+    w.string(value);
+    return true;
+  },
 };
 
-function integer(kind: "int" | "uint", bits: number): WriteOp {
+const bytesOp: WriteOp = {
+  write: (w, value) => w.byteString(asBytes(value ?? noBytes)),
+  omits: (value) => value === undefined || asBytes(value).length === 0,
+  field: (w, delta, value) => {
+    const bytes = asBytes(value ?? noBytes);
+    if (bytes.length === 0) return false;
+    w.uint(delta);
+    w.byteString(bytes);
+    return true;
+  },
+};
+
+function writeBool(w: Writer, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") mismatch("a boolean", value);
+  w.byte(value ? 1 : 0);
+}
+
+function integer(kind: "int" | "uint", bits: number): Ops {
   const top = 2 ** (kind === "int" ? bits - 1 : bits);
   const least = kind === "int" ? -top : 0;
   const bigTop = BigInt(top);
@@ -98,10 +131,13 @@ function integer(kind: "int" | "uint", bits: number): WriteOp {
     } else if (value === undefined) w.byte(0);
     else mismatch(`a whole number that fits ${kind}${bits}`, value);
   };
-  return { write, omits: (value) => value === 0 || value === 0n || value === undefined };
+  // Falsiness first: comparing a bigint with 0n costs more than asking whether it is false.
+  const omits = (value: unknown): boolean =>
+    !value && (value === 0 || value === undefined || typeof value === "bigint");
+  return { write, omits };
 }
 
-function floatOp(bits: 32 | 64): WriteOp {
+function floatOp(bits: 32 | 64): Ops {
   const write = bits === 64 ? (w: Writer, value: unknown) => w.float(asNumber(value)) : writeFloat32;
   // Both zeros: Go compares with ==, so a field of -0 is left out as well.
   return { write, omits: (value) => value === undefined || value === 0 };
@@ -114,7 +150,7 @@ function writeFloat32(w: Writer, value: unknown): void {
   w.float(narrow);
 }
 
-function complexOp(bits: 32 | 64): WriteOp {
+function complexOp(bits: 32 | 64): Ops {
   const part = floatOp(bits);
   return {
     write: (w, value) => {
@@ -126,7 +162,7 @@ function complexOp(bits: 32 | 64): WriteOp {
   };
 }
 
-function sliceOp(elem: Node): WriteOp {
+function sliceOp(elem: Node): Ops {
   const op = writeOp(elem);
   return {
     write: (w, value) => {
@@ -138,7 +174,7 @@ function sliceOp(elem: Node): WriteOp {
   };
 }
 
-function arrayOp(elem: Node, length: number): WriteOp {
+function arrayOp(elem: Node, length: number): Ops {
   const op = writeOp(elem);
   const write = (w: Writer, value: unknown): void => {
     const list = asArray(value ?? new Array(length).fill(undefined));
@@ -149,7 +185,7 @@ function arrayOp(elem: Node, length: number): WriteOp {
   return { write, omits: () => false };
 }
 
-function mapOp(node: MapNode): WriteOp {
+function mapOp(node: MapNode): Ops {
   const key = writeOp(node.key);
   const elem = writeOp(node.elem);
   const write = (w: Writer, value: unknown): void => {
@@ -163,25 +199,21 @@ function mapOp(node: MapNode): WriteOp {
   return { write, omits: (value) => value === undefined || value === null };
 }
 
-function structOp(node: StructNode): WriteOp {
+function structOp(node: StructNode): Ops {
   const fields = node.fields.map((field) => ({ name: field.name, op: writeOp(field.node) }));
   const write = (w: Writer, value: unknown): void => {
     const object = asObject(value ?? {});
     let last = -1;
     for (let i = 0; i < fields.length; i++) {
       const { name, op } = fields[i] as (typeof fields)[number]; // i is below its length
-      const field = object[name];
-      if (op.omits(field)) continue;
-      w.uint(i - last);
-      op.write(w, field);
-      last = i;
+      if (op.field(w, i - last, object[name])) last = i;
     }
     w.byte(0);
   };
   return { write, omits: () => false };
 }
 
-function pointerOp(to: Node): WriteOp {
+function pointerOp(to: Node): Ops {
   const op = writeOp(to);
   return {
     write: (w, value) =>
@@ -190,19 +222,41 @@ function pointerOp(to: Node): WriteOp {
   };
 }
 
-/** `lengthRoom` is how many bytes the length of the last value of this type took. */
-type Concrete = { node: Node; name: Uint8Array; payload: (w: Writer, value: unknown) => void; lengthRoom: number };
+/**
+ * What an interface value of one type starts with: its name, and its id if every decoder knows it; else the type, whose
+ * id is the encoder's. `lengthRoom` is how many bytes the length of the last value took.
+ */
+type Concrete = {
+  readonly head: Uint8Array;
+  readonly described: Node | undefined;
+  readonly payload: (w: Writer, value: unknown) => void;
+  lengthRoom: number;
+};
 
-function interfaceOp(node: InterfaceNode): WriteOp {
+function concreteOf(type: string, node: Node): Concrete {
+  const types = new TypeTable();
+  const isDescribed = types.entryOf(node) !== undefined;
+  const w = new Writer(types, 64);
+  w.byteString(new TextEncoder().encode(type));
+  if (!isDescribed) w.typeId(node);
+  return { head: w.take(), described: isDescribed ? node : undefined, payload: writePayload(node), lengthRoom: 1 };
+}
+
+function interfaceOp(node: InterfaceNode): Ops {
   // Filled when first used: a registry may name types that hold this very interface.
   const known = new Map<string, Concrete>();
+  let last: { type: string; target: Concrete } | undefined;
   const concrete = (type: unknown): Concrete => {
+    if (last !== undefined && last.type === type) return last.target;
     if (typeof type !== "string") return mismatch('{ type: "registered name", value }', type);
-    const found = known.get(type);
-    if (found !== undefined) return found;
+    const target = known.get(type) ?? make(type);
+    last = { type, target };
+    return target;
+  };
+  const make = (type: string): Concrete => {
     const target = lookUp(type, node);
     if (target === undefined) throw new GobError("GOB_UNKNOWN_NAME", `${JSON.stringify(type)} is not registered`);
-    const made = { node: target, name: new TextEncoder().encode(type), payload: writePayload(target), lengthRoom: 1 };
+    const made = concreteOf(type, target);
     known.set(type, made);
     return made;
   };
@@ -213,11 +267,12 @@ function interfaceOp(node: InterfaceNode): WriteOp {
     }
     const { type, value: content } = asObject(value);
     const target = concrete(type);
-    w.byteString(target.name);
-    w.typeId(target.node);
-    const start = w.openLength(target.lengthRoom);
+    w.raw(target.head);
+    if (target.described !== undefined) w.typeId(target.described);
+    const room = target.lengthRoom; // kept here: a value may hold another of its own type
+    const start = w.openLength(room);
     target.payload(w, content);
-    target.lengthRoom = w.closeLength(start, target.lengthRoom);
+    target.lengthRoom = w.closeLength(start, room);
   };
   return { write, omits: (value) => value === null || value === undefined };
 }

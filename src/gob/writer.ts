@@ -98,8 +98,12 @@ export class Writer {
   }
 
   byteString(bytes: Uint8Array): void {
-    this.uint(bytes.length);
-    this.raw(bytes);
+    const count = bytes.length;
+    this.reserve(count + 9);
+    const at = putUint(this.bytes, this.length, count);
+    if (count > 16) this.bytes.set(bytes, at);
+    else for (let i = 0; i < count; i++) this.bytes[at + i] = bytes[i] as number;
+    this.length = at + count;
   }
 
   string(value: string): void {
@@ -109,7 +113,7 @@ export class Writer {
     this.reserve(count * 3 + 9);
     const guess = uintWidth(count);
     const start = this.length + guess;
-    const { read, written } = utf8.encodeInto(value, this.bytes.subarray(start));
+    const { read, written } = utf8.encodeInto(value, this.bytes.subarray(start, start + count * 3));
     if (read !== count) throw new GobError("GOB_VALUE", "a string that did not fit the room made for it");
     const width = uintWidth(written);
     if (width !== guess) this.bytes.copyWithin(this.length + width, start, start + written);
@@ -174,11 +178,18 @@ export function uintWidth(value: number): number {
 
 /** Writes a number below 2^53 as a gob uint at `at` and returns where it ends. */
 export function putUint(bytes: Uint8Array, at: number, value: number): number {
-  const width = uintWidth(value);
-  if (width === 1) {
+  if (value < 0x80) {
     bytes[at] = value;
     return at + 1;
   }
+  if (value < 0x1_0000) {
+    let end = at;
+    bytes[end++] = value < 0x100 ? 0xff : 0xfe;
+    if (value >= 0x100) bytes[end++] = value >> 8;
+    bytes[end++] = value; // a byte array keeps the low eight bits
+    return end;
+  }
+  const width = uintWidth(value);
   bytes[at] = 0x101 - width;
   let rest = value;
   for (let i = at + width - 1; i > at; i--) {
