@@ -96,13 +96,9 @@ export async function openDirectoryDatastore(options: DirectoryOptions): Promise
   }
 
   async function readOnce(): Promise<void> {
-    // Watched before it is read: a change in between is then noticed, and not lost.
-    watch.follow([path, ...content.folders]);
     let next = await folder.read();
-    if (next.folders.some((name) => !content.folders.includes(name))) {
-      watch.follow([path, ...next.folders]);
-      next = await folder.read();
-    }
+    // A change between reading a folder and watching it would be lost, so whatever is newly watched is read again.
+    if (watch.follow(next.folders)) next = await folder.read();
     reportNew(next.problems);
     content = next;
     await apply();

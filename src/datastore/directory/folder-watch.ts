@@ -3,6 +3,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock, Log } from "../../lib/index.ts";
 import { settleWithin } from "../settle-within.ts";
+import type { FoundFolder } from "./scan-folder.ts";
 
 export type FolderWatchOptions = {
   readonly clock: Clock;
@@ -17,7 +18,7 @@ export type FolderWatchOptions = {
 
 export class FolderWatch {
   readonly #options: FolderWatchOptions;
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watchers = new Map<string, { readonly identity: string; readonly watcher: FSWatcher }>();
   #notices = 0;
   #wake: () => void = () => undefined;
   #isPollingOnly = false;
@@ -26,14 +27,18 @@ export class FolderWatch {
     this.#options = options;
   }
 
-  /** Watches exactly these folders from now on. */
-  follow(folders: readonly string[]): void {
-    for (const [folder, watcher] of this.#watchers) {
-      if (folders.includes(folder)) continue;
+  /** Watches exactly these folders from now on. Whether it had not watched one of them before. */
+  follow(folders: readonly FoundFolder[]): boolean {
+    const wanted = new Map(folders.map(({ path, identity }) => [path, identity]));
+    for (const [path, { identity, watcher }] of this.#watchers) {
+      // A notice belongs to the folder, not to its path: one that took its place must be watched anew.
+      if (wanted.get(path) === identity) continue;
       watcher.close();
-      this.#watchers.delete(folder);
+      this.#watchers.delete(path);
     }
-    for (const folder of folders) if (!this.#watchers.has(folder)) this.#start(folder);
+    const fresh = folders.filter(({ path }) => !this.#watchers.has(path));
+    for (const folder of fresh) this.#start(folder);
+    return fresh.length > 0;
   }
 
   /** Resolves when it is time to look again. Rejects when the signal aborts. */
@@ -61,13 +66,16 @@ export class FolderWatch {
     return true;
   }
 
-  #start(folder: string): void {
+  #start({ path, identity }: FoundFolder): void {
     try {
-      const watcher = watch(folder, { persistent: false }, () => this.#noticed());
-      watcher.on("error", (error) => this.#lost(folder, error));
-      this.#watchers.set(folder, watcher);
+      const watcher = watch(path, { persistent: false }, () => this.#noticed());
+      watcher.on("error", (error) => {
+        this.#lost(path, error);
+        this.#noticed();
+      });
+      this.#watchers.set(path, { identity, watcher });
     } catch (error) {
-      this.#lost(folder, error);
+      this.#lost(path, error);
     }
   }
 
@@ -76,11 +84,11 @@ export class FolderWatch {
     this.#wake();
   }
 
-  // A folder that is gone needs no watcher; running out of watchers is for the operator to know. The slow look goes on.
+  // A folder that is gone needs no watcher; running out of watchers is for the operator to know. The slow look goes on,
+  // and tries again each time.
   #lost(folder: string, error: unknown): void {
-    this.#watchers.get(folder)?.close();
+    this.#watchers.get(folder)?.watcher.close();
     this.#watchers.delete(folder);
-    this.#noticed();
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || this.#isPollingOnly) return;
     this.#isPollingOnly = true;

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Kind } from "../../model/index.ts";
 import { idText } from "../identify.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";
-import { type FoundFile, type Scan, scanFolder, stampOf } from "./scan-folder.ts";
+import { type FoundFile, type FoundFolder, type Scan, scanFolder, stampOf } from "./scan-folder.ts";
 
 export type ManifestProblem = {
   /** Relative to the folder; "" for the folder itself. */
@@ -19,7 +19,7 @@ export type ManifestProblem = {
 export type FolderContent = {
   readonly objects: ReadonlyMap<string, ManifestObject>;
   readonly problems: readonly ManifestProblem[];
-  readonly folders: readonly string[];
+  readonly folders: readonly FoundFolder[];
 };
 
 type KnownFile = {
@@ -41,7 +41,7 @@ export function objectKey(object: { readonly kind: Kind; readonly id: { namespac
 export class ManifestFolder {
   readonly #root: string;
   readonly #files = new Map<string, KnownFile>();
-  #folders: readonly string[] = [];
+  #folders: readonly FoundFolder[] = [];
 
   constructor(root: string) {
     this.#root = root;

@@ -10,11 +10,13 @@ export type FoundFile = {
   readonly stamp: string;
   readonly bytes: number;
 };
+/** A folder and which one it is: another may take its place under the same path. */
+export type FoundFolder = { readonly path: string; readonly identity: string };
 export type Scan = {
   /** In the order of their names, which decides between two files that hold the same object. */
   readonly files: readonly FoundFile[];
   /** Every folder met, to be watched. */
-  readonly folders: readonly string[];
+  readonly folders: readonly FoundFolder[];
   readonly unreadable: readonly { readonly name: string; readonly says: string }[];
 };
 
@@ -24,7 +26,7 @@ const maxDepth = 32;
 /** Throws when the folder itself cannot be read. What is below it and cannot be read is in `unreadable`. */
 export async function scanFolder(root: string): Promise<Scan> {
   const files: FoundFile[] = [];
-  const folders: string[] = [];
+  const folders: FoundFolder[] = [];
   const unreadable: { name: string; says: string }[] = [];
   const met = new Set<string>(); // folders by device and inode: symlinks may lead in circles
 
@@ -37,7 +39,7 @@ export async function scanFolder(root: string): Promise<Scan> {
     if (met.has(identity) || depth > maxDepth) return;
     met.add(identity);
     const names = await readdir(folder);
-    folders.push(folder);
+    folders.push({ path: folder, identity });
     for (const name of names.sort()) {
       if (name.startsWith(".")) continue;
       const path = join(folder, name);

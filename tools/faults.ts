@@ -1,0 +1,61 @@
+// Random faults under random writes, against real datastores; after each, every follower must hold what the datastore
+// holds.
+//   npm run faults -- [--count 1000] [--seed 1] [--world etcd|etcd-3|kubernetes|directory|memory]
+// Closes with one line that counts faults and divergences, and fails when there is one.
+import { parseArgs } from "node:util";
+import { runCampaign } from "../test/kit/faults/campaign.ts";
+import { faultWorlds, type WorldEntry } from "../test/kit/faults/worlds.ts";
+
+const { values } = parseArgs({
+  options: {
+    count: { type: "string", default: "1000" },
+    seed: { type: "string", default: "1" },
+    world: { type: "string" },
+  },
+});
+const count = Number(values.count);
+const seed = Number(values.seed);
+if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
+  console.error("--count and --seed must be whole numbers, --count at least 1");
+  process.exit(2);
+}
+const all = await faultWorlds();
+const asked = all.filter(({ name }) => values.world === undefined || name === values.world);
+if (asked.length === 0) {
+  console.error(`--world must be one of ${all.map(({ name }) => name).join(", ")}`);
+  process.exit(2);
+}
+for (const { name, missing } of asked) if (missing !== undefined) console.log(`skipped: ${name} (${missing})`);
+const worlds = asked.filter(({ missing }) => missing === undefined);
+const startMs = performance.now();
+let [faults, writes] = [0, 0];
+const divergences: string[] = [];
+for (const [entry, part] of shares(worlds)) {
+  if (part === 0) continue;
+  const beganMs = performance.now();
+  await using world = await entry.open();
+  const result = await runCampaign({ world, count: part, seed, says: (line) => console.log(line) });
+  faults += result.faults;
+  writes += result.writes;
+  divergences.push(...result.divergences);
+  const seconds = ((performance.now() - beganMs) / 1000).toFixed(0);
+  const longest = (result.longestSettleMs / 1000).toFixed(1);
+  console.log(`\n${entry.name}: ${part} faults, ${result.writes} writes, ${seconds} s, at most ${longest} s to settle`);
+  for (const [name, times] of [...result.byFault].sort(([, a], [, b]) => b - a)) console.log(`  ${times} x ${name}`);
+}
+for (const line of divergences) console.log(`DIVERGED  ${line}`);
+const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
+console.log(`\n${faults} faults, ${writes} writes, seed ${seed}, ${divergences.length} divergences, ${minutes} min`);
+process.exit(divergences.length === 0 && worlds.length > 0 ? 0 : 1);
+
+/** Whole numbers in proportion to the shares, which add up to the count. */
+function shares(entries: readonly WorldEntry[]): [WorldEntry, number][] {
+  const total = entries.reduce((sum, { share }) => sum + share, 0);
+  let left = count;
+  return entries.map((entry, index) => {
+    const isLast = index === entries.length - 1;
+    const part = isLast ? left : Math.min(left, Math.round((count * entry.share) / total));
+    left -= part;
+    return [entry, part];
+  });
+}
