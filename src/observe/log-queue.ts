@@ -1,0 +1,62 @@
+// The queue before each log destination: a hundred lines, then lines are dropped and counted, and the next that fits is
+// preceded by how many. A destination that is stuck costs its own lines and nothing else.
+export type LogSink = {
+  /** Resolves when the destination can take more. Rejects when the text could not be written. */
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type LogQueueCounts = { dropped(count: number): void; failed(): void };
+
+export const logQueueLines = 100;
+
+export class LogQueue {
+  readonly #sink: LogSink;
+  readonly #counts: LogQueueCounts;
+  readonly #maxLines: number;
+  readonly #waiting: string[] = [];
+  #dropped = 0;
+  #pumping: Promise<void> | undefined;
+
+  constructor(sink: LogSink, options: { counts: LogQueueCounts; isBounded: boolean }) {
+    this.#sink = sink;
+    this.#counts = options.counts;
+    // "Wait for a slow destination" cannot block a thread that must serve; it keeps the lines instead.
+    this.#maxLines = options.isBounded ? logQueueLines : 100 * logQueueLines;
+  }
+
+  push(line: string): void {
+    if (this.#waiting.length >= this.#maxLines) {
+      this.#dropped += 1;
+      this.#counts.dropped(1);
+      return;
+    }
+    if (this.#dropped > 0) this.#waiting.push(`... dropped ${this.#dropped} logs ...\n`);
+    this.#dropped = 0;
+    this.#waiting.push(line);
+    this.#pumping ??= this.#pump();
+  }
+
+  /** When everything pushed so far has been written or has failed. */
+  async flush(): Promise<void> {
+    await this.#pumping;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#sink.close();
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // The line stays in the queue while it is written, so that the bound counts it.
+      try {
+        await this.#sink.write(this.#waiting[0] ?? "");
+      } catch {
+        this.#counts.failed();
+      }
+      this.#waiting.shift();
+    }
+    this.#pumping = undefined;
+  }
+}

@@ -1,0 +1,117 @@
+// Where log lines go: a stream (standard output), a file that may be rotated away under us, the local syslog.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
+import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
+import type { Writable } from "node:stream";
+import { CattailError } from "../lib/index.ts";
+import type { LogSink } from "./log-queue.ts";
+
+export function streamSink(stream: Writable): LogSink {
+  // A pipe whose reader is gone must not end the process; the writes fail one by one and are counted.
+  stream.on("error", () => undefined);
+  return {
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        stream.write(text, (error) => (error ? reject(error) : resolve()));
+      }),
+    close: async () => undefined,
+  };
+}
+
+/** Opened anew when the path no longer leads to the open file, as after a rotation. */
+export async function fileSink(path: string): Promise<LogSink> {
+  let file = await openLogFile(path);
+  return {
+    async write(text) {
+      if (!(await isSameFile(file, path))) {
+        const before = file;
+        file = await openLogFile(path);
+        await before.close();
+      }
+      await file.appendFile(text);
+    },
+    close: () => file.close(),
+  };
+}
+
+async function openLogFile(path: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    return await open(path, "a", 0o644);
+  } catch (error) {
+    throw new CattailError("LOG_FILE", {
+      problem: `the log file ${path} cannot be opened (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+      next: "Set TYPHA_LOGFILEPATH to a file that may be written, or to none to log to standard output alone",
+      cause: error,
+    });
+  }
+}
+
+async function isSameFile(file: FileHandle, path: string): Promise<boolean> {
+  try {
+    const [opened, named] = await Promise.all([file.stat(), stat(path)]);
+    return opened.ino === named.ino && opened.dev === named.dev;
+  } catch {
+    return false; // it was removed
+  }
+}
+
+const syslogPaths = ["/dev/log", "/var/run/syslog", "/var/run/log"];
+
+/**
+ * The local syslog. Its socket mostly takes datagrams, which Node cannot send on a local socket; then the system's own
+ * `logger` program carries the lines. Rejects when there is neither.
+ */
+export async function syslogSink(options: { tag: string; paths?: readonly string[] }): Promise<LogSink> {
+  const failures: string[] = [];
+  for (const path of options.paths ?? syslogPaths) {
+    try {
+      const socket = createConnection(path);
+      await once(socket, "connect");
+      return writableSink(socket, () => socket.destroy());
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? String(error);
+      if (code === "EPROTOTYPE") return loggerSink(path, options.tag);
+      failures.push(`${path}: ${code}`);
+    }
+  }
+  throw new Error(`no local syslog (${failures.join(", ")})`);
+}
+
+async function loggerSink(path: string, tag: string): Promise<LogSink> {
+  const child = spawn("logger", ["--socket", path, "--prio-prefix", "--tag", tag], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  await once(child, "spawn");
+  // --prio-prefix wants "<14>text": it adds the time and the tag itself.
+  const sink = writableSink(child.stdin, () => endChild(child));
+  return { ...sink, write: (text) => sink.write(text.replace(/^(<\d+>)\w{3} [\d ]\d \d\d:\d\d:\d\d \S+: /, "$1")) };
+}
+
+function endChild(child: ChildProcess): void {
+  child.stdin?.end();
+}
+
+function writableSink(writable: Writable | Socket, close: () => void): LogSink {
+  let failure: Error | undefined;
+  writable.on("error", (error) => (failure = error));
+  return {
+    write: (text) =>
+      failure !== undefined
+        ? Promise.reject(failure)
+        : new Promise((resolve, reject) => writable.write(text, (error) => (error ? reject(error) : resolve()))),
+    close: async () => close(),
+  };
+}
+
+const facilityUser = 8;
+
+/** `<14>Jan  2 03:04:05 calico-typha[1234]: text`, as Go's log/syslog writes to a local socket. */
+export function syslogFrame(of: { severity: number; atMs: number; tag: string; pid: number; text: string }): string {
+  const at = new Date(of.atMs);
+  const month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][at.getMonth()];
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+  return `<${facilityUser + of.severity}>${month} ${String(at.getDate()).padStart(2)} ${time} ${of.tag}[${of.pid}]: ${of.text}\n`;
+}

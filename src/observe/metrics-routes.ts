@@ -1,0 +1,26 @@
+// /metrics: Prometheus' text format, gzipped for scrapers that take it.
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { HttpHandler } from "./http-server.ts";
+import type { Metrics } from "./metrics.ts";
+
+const gzipText = promisify<string, Buffer>(gzip);
+
+export function metricsRoutes(
+  metrics: Metrics,
+  options: { refresh?: () => void } = {},
+): { readonly [path: string]: HttpHandler } {
+  return {
+    "/metrics": async (request, response) => {
+      options.refresh?.(); // gauges that are read off when asked for, such as the seconds to a certificate's expiry
+      const text = await metrics.text();
+      const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+      if (!/\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""))) {
+        response.writeHead(200, headers).end(text);
+        return;
+      }
+      const body = await gzipText(text);
+      response.writeHead(200, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }).end(body);
+    },
+  };
+}
