@@ -2,38 +2,20 @@
 // another as if nothing had happened. One consumer per call; leaving the loop closes the connection.
 //
 //   for await (const update of follow({ servers: "typha.example:5473", type: "felix", tls, signal })) …
-import { hostname } from "node:os";
-import { CattailError, type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
-import { type SyncerType, syncStatus } from "../model/index.ts";
+//
+//   discover ─▶ dial ─▶ converse ──batches──▶ the consumer        what the consumer holds is in KnownKeys, so that
+//      ▲                   │                                       the next connection only has to say what differs
+//      └──── backoff ◀── lost
+import { CattailError } from "../lib/index.ts";
+import { type SyncStatus, syncStatus } from "../model/index.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
 import { Attempts } from "./attempts.ts";
-import { type ClientTls, type ConnectionOptions, converse, dial } from "./connection.ts";
+import { converse } from "./connection.ts";
+import { dial } from "./dial.ts";
+import { type Following, type FollowOptions, withDefaults } from "./follow-options.ts";
 import { KnownKeys } from "./known-keys.ts";
-import { addressText, discoveryOf, type Servers } from "./server-address.ts";
+import { addressText, type ServerAddress } from "./server-address.ts";
 import type { Update } from "./update.ts";
-
-export type FollowOptions = {
-  readonly servers: Servers;
-  readonly type?: SyncerType;
-  /** Absent: plain TCP, for a server that runs without TLS. */
-  readonly tls?: ClientTls;
-  readonly signal?: AbortSignal;
-  /** What the server's operator sees of us. */
-  readonly hostname?: string;
-  readonly info?: string;
-  readonly version?: string;
-  /** In order of preference; an empty list asks for none. */
-  readonly compression?: readonly ("zstd" | "snappy")[];
-  readonly policyKeys?: "modern" | "legacy";
-  readonly dialTimeoutMs?: number;
-  readonly readTimeoutMs?: number;
-  readonly writeTimeoutMs?: number;
-  /** Consecutive failures after which it gives up; by default it never does. */
-  readonly maxFailures?: number;
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  readonly log?: Log;
-};
 
 export async function* follow(options: FollowOptions): AsyncGenerator<Update> {
   for await (const batch of followBatches(options)) yield* batch;
@@ -41,27 +23,22 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Update> {
 
 /** The same in the batches they arrived in, which is cheaper where each update costs little. */
 export async function* followBatches(options: FollowOptions): AsyncGenerator<Update[]> {
-  const signal = options.signal ?? new AbortController().signal;
-  const clock = options.clock ?? systemClock;
-  const log = options.log ?? silentLog;
-  const discover = discoveryOf(options.servers);
+  const following = withDefaults(options);
+  const { signal, clock, log, random, maxFailures } = following;
   const known = new KnownKeys();
   const attempts = new Attempts();
   let failures = 0;
+  let status: SyncStatus | undefined;
   while (!signal.aborted) {
     let ended: unknown;
     try {
-      const server = attempts.next(await discover(signal), clock.monotonicMs());
+      const server = attempts.next(await following.discover(signal), clock.monotonicMs());
       if (server === undefined) throw noServers();
-      const connection = connectionOptions(options, clock);
-      const socket = await dial(server, connection, signal);
-      log.info("Connected to server", { server: addressText(server) });
-      known.reconnected();
-      for await (const events of converse(socket, connection, signal)) {
-        const batch = events.flatMap((event) => take(event, known));
-        if (events.some((event) => event.is === "hello")) failures = 0;
-        const close = events.find((event) => event.is === "close");
-        if (close !== undefined) ended = closeError(close.why, addressText(server));
+      for await (const events of connection(server, following, known)) {
+        const { batch, close } = batchOf(events, known);
+        status = statusAfter(batch) ?? status;
+        if (status === syncStatus.inSync) failures = 0;
+        if (close !== undefined) ended = closeError(close, addressText(server));
         if (batch.length > 0) yield batch;
       }
     } catch (error) {
@@ -69,55 +46,50 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
     }
     if (signal.aborted) return;
     failures += 1;
-    if (options.maxFailures !== undefined && failures >= options.maxFailures) throw ended;
-    log.warn("Connection lost; trying the next server", {
-      failures,
-      reason: String((ended as Error)?.message ?? ended),
-    });
-    yield [{ is: "status", status: syncStatus.waitForDatastore }];
-    await clock.sleep(backoffMs(failures, options.random ?? Math.random), signal).catch(() => undefined);
+    if (failures >= maxFailures) throw ended;
+    log.warn("Connection lost; trying the next server", { failures, reason: messageOf(ended) });
+    if (status !== undefined && status !== syncStatus.waitForDatastore) {
+      status = syncStatus.waitForDatastore;
+      yield [{ is: "status", status }];
+    }
+    await clock.sleep(backoffMs(failures, random), signal).catch(() => undefined); // aborted: the loop's condition sees it
   }
 }
 
-function take(event: ClientEvent, known: KnownKeys): Update[] {
-  switch (event.is) {
-    case "updates":
-      return event.updates.flatMap((update) => known.take(update) ?? []);
-    case "status":
-      return [...(event.status === syncStatus.inSync ? known.settle() : []), { is: "status", status: event.status }];
-    case "hello":
-      return [{ is: "status", status: syncStatus.resyncInProgress }];
-    default:
-      return [];
-  }
+async function* connection(
+  server: ServerAddress,
+  following: Following,
+  known: KnownKeys,
+): AsyncGenerator<ClientEvent[]> {
+  const { signal, log } = following;
+  const socket = await dial(server, following, signal);
+  log.info("Connected to server", { server: addressText(server) });
+  known.reconnected();
+  yield* converse(socket, { ...following, hello: following.hello() }, signal);
 }
 
-function connectionOptions(options: FollowOptions, clock: Clock): ConnectionOptions {
-  const compression = options.compression ?? ["snappy"];
-  const random = options.random ?? Math.random;
-  return {
-    hello: {
-      hostname: options.hostname ?? hostname(),
-      info: options.info ?? "cattail client",
-      version: options.version ?? "",
-      syncerType: options.type ?? "felix",
-      supportsDecoderRestart: compression.length > 0,
-      supportedCompressionAlgorithms: compression,
-      supportsModernPolicyKeys: (options.policyKeys ?? "modern") === "modern",
-      clientConnId: BigInt(Math.floor(random() * Number.MAX_SAFE_INTEGER)),
-    },
-    tls: options.tls,
-    dialTimeoutMs: options.dialTimeoutMs ?? 10_000,
-    readTimeoutMs: options.readTimeoutMs ?? 30_000,
-    writeTimeoutMs: options.writeTimeoutMs ?? 10_000,
-    clock,
-  };
+function batchOf(events: readonly ClientEvent[], known: KnownKeys): { batch: Update[]; close?: CloseReason } {
+  const batch: Update[] = [];
+  for (const event of events) {
+    if (event.is === "updates") for (const update of event.updates) known.take(update, batch);
+    if (event.is === "hello") batch.push({ is: "status", status: syncStatus.resyncInProgress });
+    if (event.is === "status") {
+      if (event.status === syncStatus.inSync) known.settle(batch);
+      batch.push({ is: "status", status: event.status });
+    }
+    if (event.is === "close") return { batch, close: event.why };
+  }
+  return { batch };
+}
+
+function statusAfter(batch: readonly Update[]): SyncStatus | undefined {
+  return batch.findLast((update) => update.is === "status")?.status;
 }
 
 // The first retry is nearly at once, because most losses are a server that restarts and others that wait; a server that
 // refuses us is not asked more than about once in ten seconds.
 function backoffMs(failures: number, random: () => number): number {
-  const ceiling = Math.min(10_000, 100 * 2 ** (failures - 1));
+  const ceiling = Math.min(10_000, 100 * 2 ** Math.min(failures - 1, 10));
   return ceiling * (0.5 + random() / 2);
 }
 
@@ -133,4 +105,8 @@ function noServers(): CattailError {
     problem: "no Typha server is known",
     next: "Name one with host:port, or check that the calico-typha Service has ready endpoints",
   });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

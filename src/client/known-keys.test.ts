@@ -1,42 +1,59 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { updateType } from "../model/index.ts";
+import { type UpdateType, updateType } from "../model/index.ts";
 import { KnownKeys } from "./known-keys.ts";
+import type { Update } from "./update.ts";
 
-function sent(key: string, value: string | undefined) {
-  const type = value === undefined ? updateType.deleted : updateType.new;
-  return { key, value, revision: "1", v3ResourceVersion: "", ttlNanos: 0n, updateType: type };
+function told(known: KnownKeys, key: string, value: string | undefined, type?: UpdateType): Update[] {
+  const usual = value === undefined ? updateType.deleted : updateType.new;
+  const batch: Update[] = [];
+  known.take({ key, value, revision: "1", v3ResourceVersion: "", ttlNanos: 0n, updateType: type ?? usual }, batch);
+  return batch;
+}
+
+function settled(known: KnownKeys): Update[] {
+  const batch: Update[] = [];
+  known.settle(batch);
+  return batch;
 }
 
 test("whether a key is new is told from what the consumer knows, whatever the server calls it", () => {
   const known = new KnownKeys();
-  const first = known.take(sent("/a", "1"));
-  const second = known.take(sent("/a", "2"));
-  deepEqual([first?.is === "set" && first.isNew, second?.is === "set" && second.isNew], [true, false]);
+  const updates = [...told(known, "/a", "1", updateType.updated), ...told(known, "/a", "2", updateType.new)];
+  deepEqual(
+    updates.map((update) => update.is === "set" && update.isNew),
+    [true, false],
+  );
 });
 
 test("the deletion of a key the consumer never had is not passed on", () => {
-  equal(new KnownKeys().take(sent("/a", undefined)), undefined);
+  deepEqual(told(new KnownKeys(), "/a", undefined), []);
+});
+
+test("a key that lost its value without being deleted goes as invalid", () => {
+  const known = new KnownKeys();
+  told(known, "/a", "1");
+  deepEqual(told(known, "/a", undefined, updateType.updated), [{ is: "delete", path: "/a", why: "invalid" }]);
 });
 
 test("after a reconnection, keys the new server did not mention are deleted once it is in sync, and not before", () => {
   const known = new KnownKeys();
-  known.take(sent("/stays", "1"));
-  known.take(sent("/goes", "1"));
+  told(known, "/stays", "1");
+  told(known, "/goes", "1");
   known.reconnected();
-  known.take(sent("/stays", "1"));
-  deepEqual(known.settle(), [{ is: "delete", path: "/goes" }]);
-  deepEqual(known.settle(), []);
+  told(known, "/stays", "1");
+  deepEqual(settled(known), [{ is: "delete", path: "/goes", why: "gone" }]);
+  deepEqual(settled(known), []);
 });
 
 test("a second reconnection before the first was in sync forgets nothing", () => {
   const known = new KnownKeys();
-  known.take(sent("/goes", "1"));
+  told(known, "/goes", "1");
   known.reconnected();
-  known.take(sent("/new", "1"));
+  told(known, "/new", "1");
   known.reconnected();
   deepEqual(
-    known.settle().map((update) => update.is === "delete" && update.path),
+    settled(known).map((update) => update.is === "delete" && update.path),
     ["/goes", "/new"],
   );
 });

@@ -1,6 +1,7 @@
 // A live Map of everything a Typha serves, kept by following it: for programs that ask rather than listen.
 import { syncStatus } from "../model/index.ts";
-import { type FollowOptions, followBatches } from "./follow.ts";
+import { followBatches } from "./follow.ts";
+import type { FollowOptions } from "./follow-options.ts";
 import type { SetUpdate, Update } from "./update.ts";
 
 export class Snapshot implements AsyncDisposable {

@@ -13,7 +13,15 @@ export type SetUpdate = {
   readonly isNew: boolean;
 };
 
-export type DeleteUpdate = { readonly is: "delete"; readonly path: string };
+export type DeleteUpdate = {
+  readonly is: "delete";
+  readonly path: string;
+  /**
+   * "deleted": the object is gone. "invalid": it is there, and the server found nothing in it that can be used. "gone":
+   * it went while we had no connection, which is known since the new one is in sync.
+   */
+  readonly why: "deleted" | "invalid" | "gone";
+};
 
 export type Update =
   | SetUpdate

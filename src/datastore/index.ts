@@ -33,6 +33,7 @@ export {
   type Verb,
 } from "./kubernetes/kubernetes-datastore.ts";
 export type { CalicoGroup } from "./kubernetes/paths.ts";
+export { listServiceSlices, type ServiceName } from "./kubernetes/service-slices.ts";
 export type { KubernetesSettings } from "./kubernetes/settings.ts";
 export {
   createMemoryDatastore,
