@@ -26,9 +26,13 @@ const serverPair = first.server();
 
 type Gate = AsyncDisposable & { port: number; refusals: Refusal[]; admitted: TLSSocket[]; server: Server };
 
-async function openGate(requirement: PeerRequirement, ca: string, policy = tlsPolicy()): Promise<Gate> {
+async function openGate(
+  requirement: PeerRequirement,
+  ca: string,
+  { policy = tlsPolicy(), handshakeTimeoutMs = 60_000 } = {},
+): Promise<Gate> {
   const server = createServer(
-    tlsServerOptions({ cert: serverPair.certPem, key: serverPair.keyPem, ca }, policy, { handshakeTimeoutMs: 300 }),
+    tlsServerOptions({ cert: serverPair.certPem, key: serverPair.keyPem, ca }, policy, { handshakeTimeoutMs }),
   );
   const refusals: Refusal[] = [];
   const admitted: TLSSocket[] = [];
@@ -163,7 +167,7 @@ test("a client that speaks no TLS is refused", async () => {
 });
 
 test("a client that never finishes the handshake is cut off", async () => {
-  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem);
+  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem, { handshakeTimeoutMs: 50 });
   await new Promise((resolve) =>
     connectPlain(gate.port, "127.0.0.1").on("error", resolve).on("close", resolve).resume(),
   );
@@ -200,7 +204,7 @@ test("TLS 1.3 is what able peers agree on, and 1.2 still works", async () => {
 
 test("after setSecureContext with the same options the minimum version still holds", async () => {
   const policy = tlsPolicy({ minVersion: "1.3" });
-  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem, policy);
+  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem, { policy });
   const next = second.server();
   gate.server.setSecureContext(
     tlsServerOptions({ cert: next.certPem, key: next.keyPem, ca: second.pair.certPem }, policy),

@@ -13,6 +13,7 @@ export {
   usualNames,
 } from "./certificate-folder.ts";
 export { type TlsPolicy, tlsPolicy } from "./cipher-suites.ts";
+export { admitHttpsPeers, type ClientAuth, httpsServerOptions } from "./https-options.ts";
 export { describeInspected, type Inspected, inspectPem } from "./inspect.ts";
 export {
   type CertifiedKey,
@@ -28,6 +29,7 @@ export { certificatesInPem } from "./pem.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./refusals.ts";
 export { type ReloadOutcome, type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls-files.ts";
 export {
+  isStillTrusted,
   loadTlsMaterial,
   parseTlsMaterial,
   type TlsFiles,

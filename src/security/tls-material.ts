@@ -6,6 +6,7 @@ import { CattailError } from "../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
 import { certificatesInPem } from "./pem.ts";
 
+/** An empty `caFile` is for servers that ask nobody for a certificate: the metrics over HTTPS. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
 
 export type TlsMaterial = {
@@ -35,7 +36,7 @@ export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   const [cert, key, ca] = await Promise.all([
     readText(files.certFile, "certificate"),
     readText(files.keyFile, "key"),
-    readText(files.caFile, "CA"),
+    files.caFile === "" ? "" : readText(files.caFile, "CA"),
   ]);
   return parseTlsMaterial({ cert, key, ca }, files);
 }
@@ -43,7 +44,7 @@ export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
 /** Throws when the texts are no certificate, key and CA, or when the key is another certificate's. */
 export function parseTlsMaterial(pem: { cert: string; key: string; ca: string }, files?: TlsFiles): TlsMaterial {
   const certs = certificatesIn(pem.cert, files?.certFile ?? "the certificate");
-  const authorities = certificatesIn(pem.ca, files?.caFile ?? "the CA");
+  const authorities = files?.caFile === "" ? [] : certificatesIn(pem.ca, files?.caFile ?? "the CA");
   const [leaf] = certs;
   if (leaf === undefined) throw invalid(files?.certFile ?? "the certificate", "holds no certificate");
   if (!leaf.x509.checkPrivateKey(privateKey(pem.key, files?.keyFile ?? "the key"))) {
@@ -79,6 +80,21 @@ export function tlsProblems(
     const says = `the certificate is not valid before ${dateText(certificate.notBeforeMs)}`;
     found.push({ code: "TLS_CERTIFICATE_NOT_YET_VALID", says });
   }
+  if (authorities.length > 0) found.push(...authorityProblems(material, options));
+  const usage = role === "server" ? "serverAuth" : "clientAuth";
+  const allowed = certificate.extendedKeyUsages;
+  if (allowed !== undefined && !allowed.includes(usages[usage]) && !allowed.includes(usages.any)) {
+    found.push({ code: "TLS_PURPOSE", says: `the certificate is not meant for ${usage}, so peers refuse it` });
+  }
+  return found;
+}
+
+function authorityProblems(
+  material: TlsMaterial,
+  { nowMs, role }: { nowMs: number; role: "server" | "client" },
+): TlsProblem[] {
+  const { certificate, authorities } = material;
+  const found: TlsProblem[] = [];
   if (authorities.every((authority) => authority.notAfterMs <= nowMs)) {
     found.push({ code: "TLS_CA_EXPIRED", says: "every CA in the CA file has expired" });
   }
@@ -90,12 +106,19 @@ export function tlsProblems(
     const says = `no CA in the CA file issued the certificate (its issuer is ${JSON.stringify(certificate.issuer)})`;
     found.push({ code: "TLS_NO_CHAIN", says });
   }
-  const usage = role === "server" ? "serverAuth" : "clientAuth";
-  const allowed = certificate.extendedKeyUsages;
-  if (allowed !== undefined && !allowed.includes(usages[usage]) && !allowed.includes(usages.any)) {
-    found.push({ code: "TLS_PURPOSE", says: `the certificate is not meant for ${usage}, so peers refuse it` });
-  }
   return found;
+}
+
+/**
+ * Whether a peer that was admitted earlier would be admitted again: its certificate has not run out, and a CA of the
+ * material in use still leads to it. Intermediates that the peer sent are not known any more, so only what the CA file
+ * itself holds is looked at.
+ */
+export function isStillTrusted(peer: Uint8Array, material: Pick<TlsMaterial, "ca">, nowMs: number): boolean {
+  const certificate = new X509Certificate(peer);
+  if (parseCertificate(peer).notAfterMs <= nowMs) return false;
+  const authorities = certificatesInPem(material.ca).map((der) => new X509Certificate(der));
+  return authorities.some((authority) => authority.raw.equals(certificate.raw) || issued(authority, certificate));
 }
 
 // Whether the signatures lead from our certificate, over others in its file, to one in the CA file. Dates are looked

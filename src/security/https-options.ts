@@ -1,0 +1,38 @@
+// HTTPS for the metrics, with the four ways of the original (they are Go's) to treat a scraper's certificate.
+import type { Server, TlsOptions } from "node:tls";
+import type { TlsPolicy } from "./cipher-suites.ts";
+import type { TlsMaterial } from "./tls-material.ts";
+import { tlsServerOptions } from "./tls-options.ts";
+
+export type ClientAuth =
+  | "RequireAndVerifyClientCert"
+  | "RequireAnyClientCert"
+  | "VerifyClientCertIfGiven"
+  | "NoClientCert";
+
+export function httpsServerOptions(
+  material: Pick<TlsMaterial, "cert" | "key" | "ca">,
+  policy: TlsPolicy,
+  clientAuth: ClientAuth,
+): TlsOptions {
+  const { ca, ...options } = tlsServerOptions(material, policy, { handshakeTimeoutMs: 10_000 });
+  return {
+    ...options,
+    ...(material.ca === "" ? {} : { ca: material.ca }),
+    requestCert: clientAuth !== "NoClientCert",
+    // The two ways in between let a handshake through that admitHttpsPeers then judges.
+    rejectUnauthorized: clientAuth === "RequireAndVerifyClientCert",
+  };
+}
+
+/** To be called for each server made with httpsServerOptions, before it listens. */
+export function admitHttpsPeers(server: Server, clientAuth: ClientAuth): void {
+  // Before the HTTP part sees the connection.
+  server.prependListener("secureConnection", (socket) => {
+    const hasCertificate = socket.getPeerX509Certificate() !== undefined;
+    if (clientAuth === "RequireAnyClientCert" && !hasCertificate) socket.destroy();
+    if (clientAuth === "VerifyClientCertIfGiven" && hasCertificate && !socket.authorized) socket.destroy();
+  });
+  // Node closes the socket after a failed handshake, but only announces a late one.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+}
