@@ -160,6 +160,7 @@ func number(value, field []byte) int64 {
 	if !found {
 		return -1
 	}
+	rest = bytes.TrimPrefix(rest, []byte{'"'}) // a label's value is a string
 	end := 0
 	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
 		end++

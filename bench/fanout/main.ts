@@ -1,0 +1,96 @@
+// What does it cost to keep many clients up to date, beside the way the original does it?
+//   npm run bench:fanout -- [--scenario NAME] [--json] [--workers N] [--plaintext] [--against CMD] [--only SERVER]
+// Runs each scenario with our server and with a Go server that encodes and compresses for every client, one after the other
+// on the same machine, over mutual TLS. --json prints one line per scenario and server; without it a table with ratios.
+import { parseArgs } from "node:util";
+import { certificateFolder } from "../../test/kit/certificates.ts";
+import { withoutGoClient } from "../../test/kit/serving.ts";
+import { startOnEtcd } from "./against.ts";
+import { printTable } from "./print.ts";
+import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";
+import { type Subject, startCattail, startGoPerClient, type TlsFlags } from "./subjects.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    scenario: { type: "string" },
+    against: { type: "string" },
+    only: { type: "string" },
+    workers: { type: "string" },
+    plaintext: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+if (withoutGoClient !== false) {
+  console.error(`bench:fanout needs the Go client of test/peers: ${withoutGoClient}`);
+  process.exit(1);
+}
+
+using folder = certificateFolder();
+const { server: serverFiles, client: clientFiles } = folder;
+const isTls = !flags.plaintext;
+const tls: TlsFlags = isTls
+  ? { ca: serverFiles.caFile, cert: serverFiles.certFile, key: serverFiles.keyFile }
+  : undefined;
+const clientFlags = isTls
+  ? [
+      "--ca",
+      clientFiles.caFile,
+      "--cert",
+      clientFiles.certFile,
+      "--key",
+      clientFiles.keyFile,
+      "--server-cn",
+      "calico-typha",
+    ]
+  : [];
+const workers = flags.workers === undefined ? undefined : Number(flags.workers);
+const { against } = flags;
+const starters: { name: string; start: () => Promise<Subject> }[] = [
+  { name: "go-per-client", start: () => startGoPerClient({ tls }) },
+];
+if (against === undefined) starters.unshift({ name: "cattail", start: () => startCattail({ workers, tls }) });
+else {
+  // Beside a whole Typha ours runs whole as well, datastore and all.
+  if (workers !== undefined) process.env.TYPHA_WORKERS = `${workers}`;
+  starters.unshift({
+    name: "cattail",
+    start: () => startOnEtcd({ name: "cattail", command: "bin/cattail typha", tls }),
+  });
+  starters.push({ name: "against", start: () => startOnEtcd({ name: "against", command: against, tls }) });
+}
+
+const results: Result[] = [];
+for (const scenario of chosen()) {
+  for (const { name, start } of starters) {
+    if (flags.only !== undefined && flags.only !== name) continue;
+    if (!flags.json) console.error(`${scenario.name} (${scenario.says}): ${name} …`);
+    await using subject = await start();
+    const result: Result = {
+      scenario: scenario.name,
+      server: subject.name,
+      ...(await scenario.run(subject, clientFlags)),
+    };
+    results.push(result);
+    if (flags.json) console.log(JSON.stringify(rounded(result)));
+  }
+}
+if (!flags.json) printTable(results);
+
+function chosen(): readonly Scenario[] {
+  const wanted = flags.scenario;
+  if (wanted === undefined) return scenarios;
+  const clients = /^flat-(\d+)$/.exec(wanted)?.[1];
+  if (clients !== undefined) return [flat(Number(clients))];
+  const found = scenarios.filter(({ name }) => name === wanted);
+  if (found.length > 0) return found;
+  console.error(`There is no scenario "${wanted}". There are: ${scenarios.map(({ name }) => name).join(", ")}, flat-N`);
+  process.exit(1);
+}
+
+function rounded(result: Result): Result {
+  const entries = Object.entries(result).map(([name, value]) => [
+    name,
+    typeof value === "number" ? Math.round(value * 1000) / 1000 : value,
+  ]);
+  return Object.fromEntries(entries) as Result; // the same fields
+}

@@ -1,0 +1,75 @@
+// The servers under test, each a process of its own: ours, and the Go server that encodes for every client. Both are fed the
+// same JSON lines; both serve the same certificates. against.ts adds a third that reads etcd.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { goPeer } from "../../test/kit/go.ts";
+import { type Use, useOf } from "./process-use.ts";
+
+export type Kv = { key: string; value: string | null; type: 1 | 2 | 3 };
+export type ServerName = "cattail" | "go-per-client" | "against";
+
+export type Subject = AsyncDisposable & {
+  readonly name: ServerName;
+  readonly port: number;
+  /** Resolves when the server has been handed the updates, not when clients have them. */
+  apply(kvs: readonly Kv[]): Promise<void>;
+  setInSync(): Promise<void>;
+  use(): Use;
+};
+
+export type TlsFlags = { readonly ca: string; readonly cert: string; readonly key: string } | undefined;
+
+export async function startCattail(options: { workers: number | undefined; tls: TlsFlags }): Promise<Subject> {
+  const workers = options.workers === undefined ? [] : ["--workers", `${options.workers}`];
+  const program = ["bench/fanout/cattail-server.ts", ...workers, ...tlsArguments(options.tls)];
+  const profile =
+    process.env.BENCH_PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.BENCH_PROFILE}`];
+  return fedByLines(
+    "cattail",
+    spawn(process.execPath, [...profile, ...program], { stdio: ["pipe", "pipe", "inherit"] }),
+  );
+}
+
+export async function startGoPerClient(options: { tls: TlsFlags }): Promise<Subject> {
+  const peer = await goPeer("test/peers/typha-server");
+  if (peer.path === undefined) throw new Error(`the Go server cannot be built: ${peer.missing}`);
+  const program = ["--listen", "127.0.0.1:0", "--updates-stdin", ...tlsArguments(options.tls)];
+  return fedByLines("go-per-client", spawn(peer.path, program, { stdio: ["pipe", "pipe", "ignore"] }));
+}
+
+function tlsArguments(tls: TlsFlags): string[] {
+  return tls === undefined ? [] : ["--ca", tls.ca, "--cert", tls.cert, "--key", tls.key];
+}
+
+async function fedByLines(name: ServerName, child: ChildProcess): Promise<Subject> {
+  const { stdin, stdout, pid } = child;
+  if (stdin === null || stdout === null || pid === undefined) throw new Error(`${name} did not start`);
+  const [line] = (await once(createInterface(stdout), "line")) as [string];
+  const { listening } = JSON.parse(line) as { listening: string }; // the first line of both programs
+  let revision = 0;
+  const write = async (object: object): Promise<void> => {
+    if (!stdin.write(`${JSON.stringify(object)}\n`)) await once(stdin, "drain");
+  };
+  return {
+    name,
+    port: Number(listening.split(":").at(-1)),
+    apply: (kvs) =>
+      write({
+        syncer: "felix",
+        kvs: kvs.map((kv) => {
+          revision += 1;
+          return { ...kv, revision: `${revision}`, v3rv: "" };
+        }),
+      }),
+    setInSync: () => write({ syncer: "felix", status: 2 }),
+    use: () => useOf(pid),
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, "exit");
+      stdin.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
