@@ -88,7 +88,8 @@ test("TLS with a client certificate; without one, nobody is heard", { skip }, as
   await datastore.create("Tier", tier("a"));
   deepEqual(await namesIn(datastore), ["a"]);
   const stranger = await open(t, { endpoints: urls(members), tls: { caFile: files.ca } });
-  await rejects(namesIn(stranger), { code: "unavailable" });
+  // The alert that says so may be overtaken by the reset of the connection.
+  ok(["unauthorized", "unavailable"].includes(await codeOf(namesIn(stranger))));
   const trusting = await open(t, { endpoints: urls(members) });
   await rejects(namesIn(trusting), { code: "unavailable" }, "a server of an unknown CA is not believed");
 });

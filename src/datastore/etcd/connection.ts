@@ -71,8 +71,8 @@ export class EtcdConnection implements AsyncDisposable {
       } catch (error) {
         options.signal?.throwIfAborted();
         last = toDatastoreError(error, options.doing);
+        await this.failed(endpoint, last);
         if (last.code !== "unavailable") throw last;
-        await this.failed(endpoint);
       }
     }
     throw last ?? new DatastoreError("unavailable", `${options.doing}: etcd has no endpoints`);
@@ -91,22 +91,23 @@ export class EtcdConnection implements AsyncDisposable {
     } catch (error) {
       options.signal?.throwIfAborted();
       const known = toDatastoreError(error, options.doing);
-      if (known.code === "unavailable") await this.failed(endpoint);
+      await this.failed(endpoint, known);
       throw known;
     }
   }
 
-  /** Moves on to the next endpoint, unless somebody else already has. */
-  async failed(endpoint: Endpoint): Promise<void> {
-    if (this.#endpoints[this.#current] === endpoint && this.#endpoints.length > 1) {
+  /** Where nobody answered, moves on to the next endpoint, unless somebody else already has. */
+  async failed(endpoint: Endpoint, { code }: DatastoreError): Promise<void> {
+    const isInUse = this.#endpoints[this.#current] === endpoint;
+    if (code === "unavailable" && isInUse && this.#endpoints.length > 1) {
       this.#current = (this.#current + 1) % this.#endpoints.length;
       this.#options.log.info("moving on to another etcd endpoint", {
         from: endpoint.address,
         to: this.#endpointInUse().address,
       });
     }
-    // A refused client certificate looks like any broken connection, so this is also when to look for a new one.
-    await this.#refreshCredentials();
+    // A refused client certificate may look like any broken connection, so this is also when to look for a new one.
+    if (code === "unavailable" || code === "unauthorized") await this.#refreshCredentials();
   }
 
   tokenRefused(): void {

@@ -9,6 +9,7 @@ const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
     says: /invalid auth token|user name is empty|authentication failed|revision of auth store is old/,
     code: "unauthorized",
   },
+  { says: /alert (unknown ca|bad certificate|certificate \w+|access denied)/, code: "unauthorized" }, // our certificate
   { says: /permission denied/, code: "forbidden" },
   { says: /too many requests/, code: "rate-limited" },
   { says: /database space exceeded/, code: "unavailable" },

@@ -59,7 +59,7 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
     signal.throwIfAborted();
     if (isTokenRefused(error)) connection.tokenRefused();
     const known = toDatastoreError(error, doing);
-    if (known.code === "unavailable") await connection.failed(endpoint);
+    await connection.failed(endpoint, known);
     throw known;
   } finally {
     signal.removeEventListener("abort", cancel);
