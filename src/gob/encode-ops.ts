@@ -200,17 +200,23 @@ function mapOp(node: MapNode): Ops {
 }
 
 function structOp(node: StructNode): Ops {
-  const fields = node.fields.map((field) => ({ name: field.name, op: writeOp(field.node) }));
+  const names = node.fields.map((field) => field.name);
+  const ops = node.fields.map((field) => fieldLater(writeOp(field.node)));
   const write = (w: Writer, value: unknown): void => {
     const object = asObject(value ?? {});
     let last = -1;
-    for (let i = 0; i < fields.length; i++) {
-      const { name, op } = fields[i] as (typeof fields)[number]; // i is below its length
-      if (op.field(w, i - last, object[name])) last = i;
+    for (let i = 0; i < names.length; i++) {
+      const write = ops[i] as WriteOp["field"]; // i is below the length of both
+      if (write(w, i - last, object[names[i] as string])) last = i;
     }
     w.byte(0);
   };
   return { write, omits: () => false };
+}
+
+/** The closure itself, or a way to it where the type is recursive and the closure is not made yet. */
+function fieldLater(op: WriteOp): WriteOp["field"] {
+  return op.field === refuse ? (w, delta, value) => op.field(w, delta, value) : op.field;
 }
 
 function pointerOp(to: Node): Ops {

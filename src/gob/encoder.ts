@@ -70,9 +70,9 @@ export class GobEncoder<T> {
    * where the schema says raw(part). Valid for this encoder's ids.
    */
   element<E>(part: Schema<E>, value: E): Uint8Array<ArrayBuffer> {
-    const w = new Writer(this.#types, 256);
-    writeOp(part).write(w, value);
-    return w.take();
+    this.#writer.length = 0;
+    writeOp(part).write(this.#writer, value);
+    return this.#writer.take();
   }
 
   #frame(value: T): Uint8Array<ArrayBuffer> {

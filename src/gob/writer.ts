@@ -7,29 +7,39 @@ const utf8 = new TextEncoder();
 const floatBytes = new Uint8Array(8);
 const floatView = new DataView(floatBytes.buffer);
 
+const scratchBytes = 1024;
+
+function scratchOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return bytes.subarray(bytes.length - scratchBytes);
+}
+
 export class Writer {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
   /** The types whose ids were written: a stream must have seen their definitions. */
   readonly used = new Set<TypeEntry>();
   readonly #types: TypeTable;
+  /** The last part of `bytes`, which nothing is written to for good. */
+  #scratch: Uint8Array<ArrayBuffer>;
 
   constructor(types: TypeTable, capacity = 512) {
     this.#types = types;
-    this.bytes = new Uint8Array(capacity);
+    this.bytes = new Uint8Array(capacity + scratchBytes);
+    this.#scratch = scratchOf(this.bytes);
   }
 
   /** Makes room for `count` more bytes. */
   reserve(count: number): void {
     const needed = this.length + count;
-    if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    if (needed <= this.bytes.length - scratchBytes) return;
+    const grown = new Uint8Array(Math.max(needed + scratchBytes, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
+    this.#scratch = scratchOf(grown);
   }
 
   byte(value: number): void {
-    if (this.length === this.bytes.length) this.reserve(1);
+    if (this.length >= this.bytes.length - scratchBytes) this.reserve(1);
     this.bytes[this.length++] = value;
   }
 
@@ -109,6 +119,10 @@ export class Writer {
   string(value: string): void {
     const count = value.length;
     if (count < 48 && this.#shortAscii(value, count)) return;
+    if (count * 3 <= scratchBytes) {
+      this.#mediumString(value);
+      return;
+    }
     // At most 3 bytes of UTF-8 per UTF-16 unit, and a length in front.
     this.reserve(count * 3 + 9);
     const guess = uintWidth(count);
@@ -119,6 +133,16 @@ export class Writer {
     if (width !== guess) this.bytes.copyWithin(this.length + width, start, start + written);
     putUint(this.bytes, this.length, written);
     this.length += width + written;
+  }
+
+  /** By way of the scratch area: a view made for each string costs more than moving its bytes. */
+  #mediumString(value: string): void {
+    this.reserve(scratchBytes + 9);
+    const { written } = utf8.encodeInto(value, this.#scratch);
+    const at = putUint(this.bytes, this.length, written);
+    const from = this.bytes.length - scratchBytes;
+    this.bytes.copyWithin(at, from, from + written);
+    this.length = at + written;
   }
 
   /** Keys and names are short and ASCII: for them a loop beats the call into TextEncoder. */
