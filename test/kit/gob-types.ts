@@ -173,6 +173,16 @@ const Update = struct("Update", {
 const Updates = struct("Updates", { KVs: slice(Update) });
 const Envelope = struct("Envelope", { Message: any });
 
+const typha = "github.com/projectcalico/typha/pkg/syncproto.";
+const SerializedUpdate = struct("SerializedUpdate", {
+  Key: string(),
+  Value: bytes(),
+  Revision: any,
+  V3ResourceVersion: string(),
+  TTL: i64(),
+  UpdateType: uint({ bits: 8 }),
+});
+
 const registered: Record<string, Schema<unknown>> = {
   "example.com/msg.Hello": Hello,
   "example.com/msg.Ack": struct("Ack", {}),
@@ -188,6 +198,28 @@ const registered: Record<string, Schema<unknown>> = {
   Tree,
   strings: map(string(), string()),
   anys: slice(any),
+  [`${typha}MsgClientHello`]: struct("MsgClientHello", {
+    Hostname: string(),
+    Info: string(),
+    Version: string(),
+    SyncerType: string(),
+    SupportsDecoderRestart: bool(),
+    SupportedCompressionAlgorithms: slice(string()),
+    SupportsModernPolicyKeys: bool(),
+    ClientConnID: u64(),
+  }),
+  [`${typha}MsgServerHello`]: struct("MsgServerHello", {
+    Version: string(),
+    SyncerType: string(),
+    SupportsNodeResourceUpdates: bool(),
+    ServerConnID: u64(),
+  }),
+  [`${typha}MsgDecoderRestart`]: struct("MsgDecoderRestart", { Message: string(), CompressionAlgorithm: string() }),
+  [`${typha}MsgACK`]: struct("MsgACK", {}),
+  [`${typha}MsgSyncStatus`]: struct("MsgSyncStatus", { SyncStatus: uint({ bits: 8 }) }),
+  [`${typha}MsgPing`]: struct("MsgPing", { Timestamp: time() }),
+  [`${typha}MsgPong`]: struct("MsgPong", { PingTimestamp: time(), PongTimestamp: time() }),
+  [`${typha}MsgKVs`]: struct("MsgKVs", { KVs: slice(SerializedUpdate) }),
 };
 
 export const gobTypes: ReadonlyMap<string, Schema<unknown>> = new Map<string, Schema<unknown>>([

@@ -40,6 +40,7 @@ func vectors(out io.Writer) error {
 	m.opaques()
 	m.evolution()
 	m.byHand()
+	m.typha()
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
