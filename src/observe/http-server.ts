@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { isIP } from "node:net";
-import type { TlsOptions } from "node:tls";
+import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Clock, Log } from "../lib/index.ts";
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
@@ -19,7 +19,8 @@ export type HttpOptions = {
   readonly routes: { readonly [path: string]: HttpHandler };
   /** Given: GET and HEAD only, and only with a Host header of this machine or one of these (DNS rebinding). */
   readonly guard?: { readonly hosts: readonly string[] };
-  readonly tls?: TlsOptions;
+  /** HTTPS. `prepare` sees each server before it listens, to judge its clients' certificates. */
+  readonly tls?: { readonly options: TlsOptions; readonly prepare?: (server: TlsServer) => void };
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -30,7 +31,8 @@ export type HttpServer = AsyncDisposable & {
   readonly addresses: readonly AddressInfo[];
   /** Resolves when every address is bound. */
   readonly listening: Promise<void>;
-  readonly servers: readonly Server[];
+  /** New certificates for the connections to come. Without effect where there is no TLS. */
+  setTls(options: TlsOptions): void;
 };
 
 const retryMs = 1000;
@@ -49,7 +51,9 @@ export function startHttp(options: HttpOptions): HttpServer {
         .filter((address) => address !== null && typeof address === "object");
     },
     listening: bound,
-    servers: servers.map(({ server }) => server),
+    setTls(tls) {
+      for (const { server } of servers) if (isSecure(server)) server.setSecureContext(tls);
+    },
     async [Symbol.asyncDispose]() {
       stop.abort(new Error(`${options.name} server stopped`));
       await Promise.all(servers.map(({ server }) => close(server)));
@@ -136,12 +140,17 @@ function makeServer(options: HttpOptions): Server {
       response.end("the server failed to answer; its log says why\n");
     });
   };
-  const server = options.tls === undefined ? createServer(answer) : createSecureServer(options.tls, answer);
+  const server = options.tls === undefined ? createServer(answer) : createSecureServer(options.tls.options, answer);
+  if (isSecure(server)) options.tls?.prepare?.(server);
   // Probes and scrapes are short; whoever drips a request or holds one open is not one of them.
   server.headersTimeout = 5000;
   server.requestTimeout = 10_000;
   server.maxConnections = 512;
   return server;
+}
+
+function isSecure(server: Server): server is Server & TlsServer {
+  return "setSecureContext" in server;
 }
 
 async function respond(

@@ -10,6 +10,7 @@ export {
 } from "./health.ts";
 export { healthRoutes, wantsJson } from "./health-routes.ts";
 export { type HttpHandler, type HttpOptions, type HttpServer, startHttp } from "./http-server.ts";
+export { answerJson, jsonRoute } from "./json-route.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type LogOptions, type LogSeverity, type Logs, openLogs } from "./log.ts";
 export { goQuote, type LogLevel, type LogRecord } from "./log-line.ts";

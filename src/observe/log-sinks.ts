@@ -1,10 +1,13 @@
 // Where log lines go: a stream (standard output), a file that may be rotated away under us, the local syslog.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { write } from "node:fs";
 import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { CattailError } from "../lib/index.ts";
 import type { LogSink } from "./log-queue.ts";
 
@@ -16,6 +19,33 @@ export function streamSink(stream: Writable): LogSink {
       new Promise((resolve, reject) => {
         stream.write(text, (error) => (error ? reject(error) : resolve()));
       }),
+    close: async () => undefined,
+  };
+}
+
+// How long to wait before asking again a pipe that is full; only its own lines wait.
+const fullPipeMs = 20;
+
+/**
+ * A descriptor, such as standard output. Node writes to a pipe of its own in the serving thread and waits there while the
+ * reader is stuck; these writes happen beside it, one at a time.
+ */
+export function descriptorSink(descriptor: number): LogSink {
+  const writeSome = promisify<number, Uint8Array, number>((fd, bytes, done) => {
+    write(fd, bytes, (error, count) => done(error, count));
+  });
+  return {
+    async write(text) {
+      let rest: Uint8Array = Buffer.from(text);
+      while (rest.length > 0) {
+        try {
+          rest = rest.subarray(await writeSome(descriptor, rest));
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+          await sleep(fullPipeMs, undefined, { ref: false });
+        }
+      }
+    },
     close: async () => undefined,
   };
 }

@@ -1,5 +1,17 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +20,7 @@ import { test } from "node:test";
 import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
 import { limitRepeats } from "./limit-repeats.ts";
 import { type LogSeverity, openLogs } from "./log.ts";
+import { descriptorSink } from "./log-sinks.ts";
 
 /** A standard output that remembers, and takes nothing while `release` has not been called. */
 function screen(options: { isStuck?: boolean } = {}) {
@@ -201,6 +214,37 @@ test("repeats within a minute are counted, and the count comes with the next", (
     ["again", { i: 10, repeats: 9 }],
     ["again", { i: 11 }],
   ]);
+});
+
+test("a pipe nobody reads holds up its own lines and not the process", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-pipe-"));
+  const path = join(folder, "pipe");
+  try {
+    execFileSync("mkfifo", [path]);
+  } catch {
+    rmSync(folder, { recursive: true });
+    return context.skip("mkfifo is not installed");
+  }
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    const text = "x".repeat(1 << 20); // far more than a pipe holds
+    const writing = descriptorSink(descriptor).write(text);
+    let received = 0;
+    const buffer = Buffer.alloc(1 << 16);
+    while (received < text.length) {
+      try {
+        received += readSync(descriptor, buffer);
+      } catch (error) {
+        equal((error as NodeJS.ErrnoException).code, "EAGAIN");
+        await new Promise((resolve) => setImmediate(resolve)); // the process goes on meanwhile
+      }
+    }
+    await writing;
+    equal(received, text.length);
+  } finally {
+    closeSync(descriptor);
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("JSON lines when asked for", async () => {

@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 import type { Clock, Log, LogFields } from "../lib/index.ts";
 import { jsonLine, type LogLevel, type LogRecord, logLevels, originalLine, syslogText } from "./log-line.ts";
 import { LogQueue, type LogQueueCounts } from "./log-queue.ts";
-import { fileSink, streamSink, syslogFrame, syslogSink } from "./log-sinks.ts";
+import { descriptorSink, fileSink, streamSink, syslogFrame, syslogSink } from "./log-sinks.ts";
 
 /** A severity as the settings have it; "" for none. CRITICAL lets nothing below a panic through, as in the original. */
 export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | "";
@@ -47,7 +47,10 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
   const destinations: Destination[] = [];
   const toText = (record: LogRecord) => line(record, pid);
   if (options.screen !== "") {
-    const queue = new LogQueue(streamSink(options.stdout ?? process.stdout), queueOptions);
+    const queue = new LogQueue(
+      options.stdout === undefined ? descriptorSink(1) : streamSink(options.stdout),
+      queueOptions,
+    );
     destinations.push({ least: leastLevel(options.screen), queue, format: toText });
   }
   if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "") {

@@ -1,0 +1,25 @@
+// The registry of observe/ fits the type by which the fan-out counts, and has every name it uses.
+import { ok } from "node:assert/strict";
+import { test } from "node:test";
+import type { FanoutMetrics } from "../../src/fanout/index.ts";
+import { addedMetrics, observedMetrics, setMetrics } from "../../src/fanout/metrics.ts";
+import { systemClock } from "../../src/lib/index.ts";
+import { syncerTypes } from "../../src/model/index.ts";
+import { createMetrics, metricTable } from "../../src/observe/index.ts";
+
+test("everything the fan-out counts is shown", async () => {
+  const metrics = createMetrics({
+    clock: systemClock,
+    labels: { syncer: syncerTypes },
+    includesProcess: false,
+    includesRuntime: false,
+  });
+  const fanout: FanoutMetrics = metrics;
+  for (const name of addedMetrics) fanout.add(name, "label" in metricTable[name] ? "felix" : undefined, 7);
+  for (const name of setMetrics) fanout.set(name, "felix", 7);
+  for (const name of observedMetrics) fanout.observe(name, "felix", 7, 2);
+  const text = await metrics.text();
+  for (const name of [...addedMetrics, ...setMetrics])
+    ok(new RegExp(`^${name}(\\{syncer="felix"\\})? 7$`, "m").test(text), name);
+  for (const name of observedMetrics) ok(text.includes(`${name}_sum{syncer="felix"} 14\n`), name);
+});
