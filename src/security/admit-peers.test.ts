@@ -1,6 +1,10 @@
 // Real TLS handshakes on loopback: who is let in, who is not, and which check is named.
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect as connectPlain } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { type ConnectionOptions, connect, createServer, type Server, type TLSSocket } from "node:tls";
 import { testAuthority } from "../../test/kit/certificates.ts";
@@ -139,6 +143,11 @@ const refusedCases: { name: string; options: ConnectionOptions; check: PeerCheck
     options: { ...as(first.client()), minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: weak },
     check: "tls-version",
   },
+  {
+    name: "no common cipher suite",
+    options: { ...as(first.client()), maxVersion: "TLSv1.2", ciphers: "AES128-SHA" },
+    check: "tls-version",
+  },
 ];
 for (const { name, options, check } of refusedCases) {
   test(`${name} is refused with "${check}" and sent nothing`, async () => {
@@ -153,6 +162,34 @@ for (const { name, options, check } of refusedCases) {
     equal(gate.admitted.length, 0);
   });
 }
+
+test("a client that does not trust our certificate is told apart", async (context) => {
+  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem);
+  const client = first.client();
+  const folder = mkdtempSync(join(tmpdir(), "cattail-alert-"));
+  try {
+    // Node's own client verifies after the handshake and sends no alert; openssl and Go send one.
+    writeFileSync(join(folder, "client.pem"), client.certPem + client.keyPem);
+    writeFileSync(join(folder, "ca.pem"), untrusted.pair.certPem);
+    const connecting = [
+      "s_client",
+      "-connect",
+      `127.0.0.1:${gate.port}`,
+      "-verify_return_error",
+      "-CAfile",
+      "ca.pem",
+      "-cert",
+      "client.pem",
+    ];
+    await new Promise((resolve) =>
+      execFile("openssl", connecting, { cwd: folder, timeout: 30_000 }, resolve).stdin?.end(),
+    );
+    if (gate.refusals.length === 0) return context.skip("openssl is not installed");
+    equal(gate.refusals[0]?.check, "refused-by-peer");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test("a client that speaks no TLS is refused", async () => {
   await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem);

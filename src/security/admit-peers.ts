@@ -48,6 +48,7 @@ const checksByCode: ReadonlyMap<string, PeerCheck> = new Map([
   ["ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE", "no-certificate"],
   ["ERR_SSL_UNSUPPORTED_PROTOCOL", "tls-version"],
   ["ERR_SSL_VERSION_TOO_LOW", "tls-version"],
+  ["ERR_SSL_NO_SHARED_CIPHER", "tls-version"],
   ["ERR_SSL_HTTP_REQUEST", "not-tls"],
   ["ERR_SSL_HTTPS_PROXY_REQUEST", "not-tls"],
   ["ERR_SSL_WRONG_VERSION_NUMBER", "not-tls"],
@@ -60,6 +61,9 @@ const checksByCode: ReadonlyMap<string, PeerCheck> = new Map([
 export function checkOf(code: string): PeerCheck {
   const known = checksByCode.get(code);
   if (known !== undefined) return known;
+  // The peer read our certificate, did not like it, and said so before it hung up.
+  if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)/.test(code))
+    return "refused-by-peer";
   if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|INVALID_CA|PATH_LENGTH|CA_|EE_)/.test(code)) return "untrusted-ca";
   return "handshake";
 }
@@ -80,6 +84,8 @@ function refusalText(check: PeerCheck, code: string): string {
       return "it offers no TLS version or cipher suite that is allowed here";
     case "not-tls":
       return "it does not speak TLS";
+    case "refused-by-peer":
+      return `it refused our certificate (${code}): its CA file, or the server name it expects, does not fit`;
     case "handshake-timeout":
       return "it did not finish the TLS handshake in time";
     default:

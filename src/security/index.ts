@@ -38,4 +38,11 @@ export {
   tlsProblems,
 } from "./tls-material.ts";
 export { tlsClientOptions, tlsServerOptions } from "./tls-options.ts";
-export { checkIdentity, type PeerCheck, type PeerRequirement, type PeerVerdict, verifyPeer } from "./verify-peer.ts";
+export {
+  checkIdentity,
+  type PeerCheck,
+  type PeerRequirement,
+  type PeerVerdict,
+  peerChecks,
+  verifyPeer,
+} from "./verify-peer.ts";

@@ -5,20 +5,24 @@ import { type CertificateFacts, parseCertificate, usages } from "./certificate.t
 /** What the peer must be called. An empty or missing name is not asked for. */
 export type PeerRequirement = { readonly commonName?: string; readonly uriSan?: string };
 
-export type PeerCheck =
-  | "no-certificate"
-  | "unreadable-certificate"
-  | "untrusted-ca"
-  | "expired"
-  | "not-yet-valid"
-  | "extended-key-usage"
-  | "common-name"
-  | "uri-san"
-  | "common-name-or-uri-san"
-  | "tls-version"
-  | "not-tls"
-  | "handshake-timeout"
-  | "handshake";
+/** What can keep a peer out. A fixed list: it is also the list of values of a metric's label. */
+export const peerChecks = [
+  "no-certificate",
+  "unreadable-certificate",
+  "untrusted-ca",
+  "expired",
+  "not-yet-valid",
+  "extended-key-usage",
+  "common-name",
+  "uri-san",
+  "common-name-or-uri-san",
+  "tls-version",
+  "not-tls",
+  "refused-by-peer",
+  "handshake-timeout",
+  "handshake",
+] as const;
+export type PeerCheck = (typeof peerChecks)[number];
 
 export type PeerVerdict =
   | { readonly accepted: true; readonly certificate: CertificateFacts }
