@@ -221,10 +221,12 @@ function fieldLater(op: WriteOp): WriteOp["field"] {
 
 function pointerOp(to: Node): Ops {
   const op = writeOp(to);
+  // A pointer to a zero number is left out; one to a zero value that encodes itself is not. That is how Go does it.
+  const isOpaque = base(to).kind === "opaque";
   return {
     write: (w, value) =>
       value === null || value === undefined ? mismatch("something but nil", value) : op.write(w, value),
-    omits: (value) => value === null || value === undefined || op.omits(value),
+    omits: (value) => value === null || value === undefined || (!isOpaque && op.omits(value)),
   };
 }
 

@@ -50,11 +50,12 @@ export class TypeTable {
     }
     const entry: TypeEntry = { id: 0, node, parts: [] };
     this.#entries.set(node, entry);
-    if (node.kind === "struct" || node.kind === "opaque") entry.id = this.#nextId++;
+    if (node.kind === "struct") entry.id = this.#nextId++;
     entry.parts = partsOf(node).flatMap((part) => this.entryOf(part) ?? []);
     if (entry.id !== 0) return entry;
-    // Two slice(string()) are two nodes but one Go type; one definition is enough for both.
-    const shape = `${node.kind} ${node.name} ${partsOf(node).map((part) => this.idOf(part))} ${lengthOf(node)}`;
+    // Two slice(string()), or two time(), are two nodes but one Go type; one definition is enough for both.
+    const kind = node.kind === "opaque" ? node.form : node.kind;
+    const shape = `${kind} ${node.name} ${partsOf(node).map((part) => this.idOf(part))} ${lengthOf(node)}`;
     const twin = this.#byShape.get(shape);
     if (twin !== undefined) {
       this.#entries.set(node, twin);

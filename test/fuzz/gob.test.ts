@@ -6,9 +6,9 @@ import { fuzz } from "./gob-fuzz.ts";
 
 const peer = await goPeer("test/vectors/make/gob");
 
-test("60,000 bent and invented streams: Go and we agree on each", { skip: peer.missing ?? false }, async () => {
-  const tally = await fuzz({ oraclePath: peer.path ?? "", seed: 20261115, cases: 60_000 });
+test("30,000 bent and invented streams: Go and we agree on each", { skip: peer.missing ?? false }, async () => {
+  const tally = await fuzz({ oraclePath: peer.path ?? "", seed: 20261115, cases: 30_000 });
   console.log(`gob fuzz: ${JSON.stringify(tally)}`);
-  ok(tally.accepted > 5000, "enough streams are good for the values to be compared");
-  ok(tally.refused > 5000, "enough streams are bad for the refusals to be compared");
+  ok(tally.accepted > 2500, "enough streams are good for the values to be compared");
+  ok(tally.refused > 2500, "enough streams are bad for the refusals to be compared");
 });
