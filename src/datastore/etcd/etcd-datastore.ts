@@ -3,14 +3,16 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type Log, silentLog, systemClock } from "../../lib/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
+import { withBirth } from "../birth.ts";
 import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify, isJsonObject, metadataOf } from "../identify.ts";
+import { identify, metadataOf } from "../identify.ts";
 import { type EtcdAuth, EtcdConnection } from "./connection.ts";
 import type { EtcdTlsFiles } from "./credentials.ts";
 import { blockId, idToKey, keyRange, keyToId } from "./keys.ts";
 import {
   type Compare,
+  type Header,
   type KeyValue,
   methods,
   type RangeResponse,
@@ -56,6 +58,7 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
     maxMessageBytes: options.maxMessageBytes ?? 32 << 20,
   });
   await connection.open();
+  const birth = { makeUid: randomUUID, clock };
 
   return {
     flavour: "etcdv3",
@@ -66,12 +69,14 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
       for (let start = key; ; ) {
         const page = await readPage(kind, { key: start, rangeEnd, limit, revision, signal });
         limit = page.limit;
-        revision ??= page.response.header.revision;
+        revision ??= revisionOf(page.response.header);
         if (notOlderThan !== undefined && BigInt(revision) < parse(notOlderThan)) throw wentBack(kind, notOlderThan);
         const items = page.response.kvs.flatMap((pair) => toObject(kind, pair) ?? []);
         yield { items, revision: revision as Revision } satisfies ListPage; // branded here, taken off in parse()
+        if (!page.response.more) return;
         const last = page.response.kvs.at(-1);
-        if (!page.response.more || last === undefined) return;
+        if (last === undefined)
+          throw new DatastoreError("invalid", `${kind}: etcd says there is more, and gives nothing`);
         start = Buffer.concat([last.key, Buffer.of(0)]); // the first key after it
       }
     },
@@ -114,7 +119,7 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
     async create(kind, value, { id, signal } = {}) {
       const named = id ?? nameOf(kind, value);
       const key = Buffer.from(idToKey(kind, named));
-      const born = isApiObject(kind) ? withBirth(value, undefined) : value;
+      const born = isApiObject(kind) ? withBirth(value, { birth }) : value;
       const { response, revision } = await write(kind, named, {
         compare: { target: "VERSION", result: "EQUAL", key, version: "0" },
         success: { requestPut: { key, value: writeObject(kind, born, named) } },
@@ -128,7 +133,11 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
       const { uid, creationTimestamp } = metadataOf(object.value);
       const isWhole = !isApiObject(kind) || (uid !== undefined && creationTimestamp !== undefined);
       const stored = isWhole ? undefined : await find(kind, object.id, signal);
-      const value = writeObject(kind, isWhole ? object.value : withBirth(object.value, stored?.value), object.id);
+      const value = writeObject(
+        kind,
+        isWhole ? object.value : withBirth(object.value, { birth, stored: stored?.value }),
+        object.id,
+      );
       const { response, revision } = await write(kind, object.id, {
         compare: { target: "MOD", result: "EQUAL", key, modRevision: String(parse(object.revision)) },
         success: { requestPut: { key, value } },
@@ -174,7 +183,7 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
   async function currentRevision(kind: Kind, signal: AbortSignal): Promise<bigint> {
     const options_ = { doing: `etcd revision for ${kind}`, signal, isRead: true };
     const { header } = await connection.call(methods.range, { ...keyRange(kind), countOnly: true }, options_);
-    return BigInt(header.revision);
+    return BigInt(revisionOf(header));
   }
 
   async function find(kind: Kind, id: ObjectId, signal: AbortSignal | undefined): Promise<StoredObject | undefined> {
@@ -196,21 +205,7 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
     };
     const options_ = { doing: `etcd write of ${kind} ${id.name}`, signal: what.signal, isRead: false };
     const response = await connection.call(methods.txn, request, options_);
-    return { response, revision: response.header.revision as Revision };
-  }
-
-  function withBirth(value: unknown, stored: unknown): unknown {
-    if (!isJsonObject(value)) return value;
-    const given = metadataOf(value);
-    const before = metadataOf(stored);
-    return {
-      ...value,
-      metadata: {
-        ...given,
-        uid: before.uid ?? given.uid ?? randomUUID(),
-        creationTimestamp: before.creationTimestamp ?? given.creationTimestamp ?? isoSeconds(clock.wallMs()),
-      },
-    };
+    return { response, revision: revisionOf(response.header) as Revision };
   }
 }
 
@@ -239,6 +234,12 @@ function refused(kind: Kind, id: ObjectId, { responses }: TxnResponse): Datastor
   return new DatastoreError("conflict", `${kind} ${name} is at revision ${found.modRevision}`);
 }
 
+// protobuf lets every field be absent, whatever the sender's intentions.
+function revisionOf(header: Header | null): string {
+  if (header === null) throw new DatastoreError("invalid", "etcd's answer has no header");
+  return header.revision;
+}
+
 function isTooLarge(error: unknown): boolean {
   const cause = error instanceof DatastoreError ? error.cause : error;
   return isServiceError(cause) && cause.code === grpcResourceExhausted && /larger than max/.test(cause.details);
@@ -261,8 +262,4 @@ function parse(revision: Revision): bigint {
     throw new DatastoreError("invalid", `revision "${revision.slice(0, 40)}" was not made by etcd`);
   }
   return value;
-}
-
-function isoSeconds(wallMs: number): string {
-  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }

@@ -98,7 +98,11 @@ export type Header = { readonly clusterId: string; readonly memberId: string; re
 export type KeyValue = { readonly key: Buffer; readonly value: Buffer; readonly modRevision: string };
 export type EtcdEvent = { readonly type: "PUT" | "DELETE"; readonly kv: KeyValue };
 export type RangeRequest = { key: Buffer; rangeEnd?: Buffer; limit?: number; revision?: string; countOnly?: boolean };
-export type RangeResponse = { readonly header: Header; readonly kvs: readonly KeyValue[]; readonly more: boolean };
+export type RangeResponse = {
+  readonly header: Header | null;
+  readonly kvs: readonly KeyValue[];
+  readonly more: boolean;
+};
 export type Compare = {
   target: "VERSION" | "MOD";
   key: Buffer;
@@ -112,7 +116,7 @@ export type RequestOp =
   | { requestDeleteRange: { key: Buffer } };
 export type TxnRequest = { compare: Compare[]; success: RequestOp[]; failure: RequestOp[] };
 export type TxnResponse = {
-  readonly header: Header;
+  readonly header: Header | null;
   readonly succeeded: boolean;
   readonly responses: readonly { readonly responseRange?: RangeResponse }[];
 };
@@ -128,7 +132,7 @@ export type WatchRequest =
     }
   | { progressRequest: Record<string, never> };
 export type WatchResponse = {
-  readonly header: Header;
+  readonly header: Header | null;
   readonly created: boolean;
   readonly canceled: boolean;
   readonly compactRevision: string;
@@ -144,7 +148,8 @@ export type Method<Request, Response> = {
   readonly decode: (bytes: Buffer) => Response;
 };
 
-const definitions = fromJSON(
+/** Both ends of each service; the other end is for tests that play etcd. */
+export const definitions = fromJSON(
   { nested: { etcdserverpb: { nested: etcdserverpb } } },
   { longs: String, enums: String, defaults: true, arrays: true },
 );

@@ -12,6 +12,7 @@ const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
   { says: /alert (unknown ca|bad certificate|certificate \w+|access denied)/, code: "unauthorized" }, // our certificate
   { says: /permission denied/, code: "forbidden" },
   { says: /too many requests/, code: "rate-limited" },
+  { says: /larger than max/, code: "invalid" }, // asking again would bring the same answer
   { says: /database space exceeded/, code: "unavailable" },
 ];
 

@@ -4,9 +4,10 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../lib/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
+import { withBirth } from "../birth.ts";
 import type { Datastore, Flavour, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify, isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
+import { identify, isJsonObject, metadataOf } from "../identify.ts";
 import { settleWithin } from "../settle-within.ts";
 import { frozenCopy } from "./copy-json.ts";
 import { type Change, KindTable } from "./kind-table.ts";
@@ -175,19 +176,17 @@ export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): Mem
   function named(value: unknown, id: ObjectId, was: { previous: StoredObject | undefined; next: bigint }): unknown {
     if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
     if (flavour === "etcdv3" && value.metadata === undefined) return value;
-    const { resourceVersion: _, ...given } = metadataOf(value);
-    const metadata = {
-      ...given,
-      ...(id.namespace === "" ? {} : { namespace: id.namespace }),
-      ...(options.metadata === "as-given" ? {} : birth(given, metadataOf(was.previous?.value))),
-      ...(flavour === "kubernetes" ? { resourceVersion: text(was.next) } : {}),
+    const isCompleted = options.metadata !== "as-given";
+    const whole = isCompleted ? withBirth(value, { birth: { makeUid, clock }, stored: was.previous?.value }) : value;
+    const { resourceVersion: _, ...metadata } = metadataOf(whole);
+    return {
+      ...value,
+      metadata: {
+        ...metadata,
+        ...(id.namespace === "" ? {} : { namespace: id.namespace }),
+        ...(flavour === "kubernetes" ? { resourceVersion: text(was.next) } : {}),
+      },
     };
-    return { ...value, metadata };
-  }
-
-  function birth(given: JsonObject, before: JsonObject): JsonObject {
-    const creationTimestamp = before.creationTimestamp ?? given.creationTimestamp ?? isoSeconds(clock.wallMs());
-    return { uid: before.uid ?? given.uid ?? makeUid(), creationTimestamp };
   }
 
   function wake(): void {
@@ -228,8 +227,4 @@ function tooOld(kind: Kind, at: bigint): DatastoreError {
 
 function notYet(revision: Revision): DatastoreError {
   return new DatastoreError("too-large-revision", `revision ${revision} has not been reached yet`);
-}
-
-function isoSeconds(wallMs: number): string {
-  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }
