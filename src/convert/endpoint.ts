@@ -1,7 +1,7 @@
 // The workload endpoint as Felix reads it: its JSON, its path and its validation. Pods (pod.ts) and stored endpoints
 // (workload-endpoint.ts) both end here. Written by hand rather than by a go-json table, because of 150,000 pods at once
 // (bench/convert); endpoint.test.ts holds it to the table.
-import { compareUtf8, escapeName, writeGoString } from "../model/index.ts";
+import { compareUtf8, escapeName, type StringMap, writeGoString } from "../model/index.ts";
 import type { Warning } from "./converted.ts";
 
 export type EndpointPort = {
@@ -60,6 +60,11 @@ export function endpointPath({ hostname, orchestrator, workload, endpoint }: End
   return `${root}/${escapeName(workload)}/endpoint/${escapeName(endpoint)}`;
 }
 
+/** The same for a pod, whose parts are known to be there. */
+export function podEndpointPath(hostname: string, namespace: string, name: string): string {
+  return `/calico/v1/host/${hostname}/workload/k8s/${escapeName(namespace)}%2f${escapeName(name)}/endpoint/eth0`;
+}
+
 const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
 
 /** What the validation filter rejects in an endpoint; undefined: it is good. */
@@ -82,22 +87,26 @@ export function endpointProblem(endpoint: Endpoint): Warning | undefined {
  * The labels of an endpoint as JSON: those that imitate namespace and service account labels go, Calico's own are set.
  * Texts are joined rather than collected in an object: a label named __proto__ is a label.
  */
-export function writeEndpointLabels(
-  labels: { readonly [name: string]: string },
-  own: { readonly [name: string]: string },
-): string {
+export function writeEndpointLabels(labels: StringMap, own: ReadonlyMap<string, string>): string {
   const names: string[] = [];
   for (const name of Object.keys(labels)) {
-    if (name.startsWith("pcns.") || name.startsWith("pcsa.") || name in own) continue;
-    names.push(name);
+    if (!own.has(name) && !name.startsWith("pcns.") && !name.startsWith("pcsa.")) names.push(name);
   }
-  names.push(...Object.keys(own));
-  names.sort(compareUtf8);
+  for (const name of own.keys()) names.push(name);
+  sortByUtf8(names);
   let text = "";
   for (const name of names) {
-    text += `${text === "" ? "{" : ","}${writeGoString(name)}:${writeGoString(own[name] ?? labels[name] ?? "")}`;
+    text += `${text === "" ? "{" : ","}${writeGoString(name)}:${writeGoString(own.get(name) ?? labels[name] ?? "")}`;
   }
   return text === "" ? "{}" : `${text}}`;
+}
+
+const surrogate = /[\ud800-\udfff]/;
+
+/** JavaScript's own order, which is faster, is that of UTF-8 but for characters beyond the BMP. */
+function sortByUtf8(names: string[]): void {
+  if (names.some((name) => surrogate.test(name))) names.sort(compareUtf8);
+  else names.sort();
 }
 
 /** A list of nothing is null: these are Go slices that were never made. */

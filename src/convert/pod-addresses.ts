@@ -16,6 +16,9 @@ import {
 import { annotationField, ownText, parseTextList } from "./annotations.ts";
 import type { Nat } from "./endpoint.ts";
 
+type Nats = { readonly ipv4Nats: readonly Nat[]; readonly ipv6Nats: readonly Nat[] };
+export const noNats: Nats = { ipv4Nats: [], ipv6Nats: [] };
+
 const podIps = "cni.projectcalico.org/podIPs";
 const podIp = "cni.projectcalico.org/podIP";
 const awsPodIps = "vpc.amazonaws.com/pod-ips";
@@ -25,12 +28,7 @@ const sourcePrefixes = "cni.projectcalico.org/allowedSourcePrefixes";
 /** In the order given. Throws FieldError for anything that is no address. */
 export function podNetworks(status: JsonRecord, annotations: StringMap): readonly Network[] {
   const listed = listAt(status, "podIPs", "status");
-  if (listed.length > 0) {
-    return listed.map((item, at) => {
-      const field = `status.podIPs[${at}]`;
-      return network(stringAt(recordOf(item, field), "ip", field) ?? "", `${field}.ip`);
-    });
-  }
+  if (listed.length > 0) return listed.map(readPodIp);
   const single = stringAt(status, "podIP", "status");
   if (single !== undefined && single !== "") return [network(single, "status.podIP")];
   return (
@@ -39,6 +37,13 @@ export function podNetworks(status: JsonRecord, annotations: StringMap): readonl
     annotatedNetworks(annotations, awsPodIps) ??
     []
   );
+}
+
+function readPodIp(item: unknown, at: number): Network {
+  const { ip } = recordOf(item ?? {}, "status.podIPs[]");
+  const found = typeof ip === "string" ? canonicalNetwork(ip) : undefined;
+  if (found === undefined) throw new FieldError(`status.podIPs[${at}].ip`, "must be an IP address or network");
+  return found;
 }
 
 function annotatedNetworks(annotations: StringMap, name: string): readonly Network[] | undefined {
@@ -62,12 +67,9 @@ export function isPodFinished(pod: { metadata: JsonRecord; phase: string; annota
 }
 
 /** Floating IPs: each goes to the pod's last address of its family. A text that is no address is dropped. */
-export function podNats(
-  networks: readonly Network[],
-  annotations: StringMap,
-): { ipv4Nats: readonly Nat[]; ipv6Nats: readonly Nat[] } | undefined {
+export function podNats(networks: readonly Network[], annotations: StringMap): Nats {
   const text = ownText(annotations, floatingIps);
-  if (text === undefined || networks.length === 0) return undefined;
+  if (text === undefined || networks.length === 0) return noNats;
   const externals = parseTextList(text, annotationField(floatingIps));
   const internal4 = translatedAddress(networks, 4);
   const internal6 = translatedAddress(networks, 6);

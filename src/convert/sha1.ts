@@ -74,5 +74,5 @@ function padded(bytes: Uint8Array, at: number, length: number): number {
 }
 
 function hex8(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, "0");
+  return (0x1_0000_0000 + (word >>> 0)).toString(16).slice(1);
 }

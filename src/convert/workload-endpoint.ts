@@ -87,7 +87,7 @@ function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<
     ...readNats(spec),
     labels: writeEndpointLabels(
       metadata.labels ?? {},
-      account === "" ? {} : { "projectcalico.org/serviceaccount": account },
+      new Map(account === "" ? [] : [["projectcalico.org/serviceaccount", account]]),
     ),
     ipv4Gateway: readOptional(spec.ipv4Gateway, addressPart, { field: "spec.ipv4Gateway", rule: "must be an address" }),
     ipv6Gateway: readOptional(spec.ipv6Gateway, addressPart, { field: "spec.ipv6Gateway", rule: "must be an address" }),

@@ -13,4 +13,11 @@ const cases: { name: string; text: string; value: unknown }[] = [
 ];
 for (const { name, text, value } of cases) test(`parseJson: ${name}`, () => deepEqual(parseJson(text), value));
 
+test("parseJson: a long integer is seen wherever it stands", () => {
+  for (let blanks = 0; blanks < 40; blanks++) {
+    const text = `[${" ".repeat(blanks)}9007199254740993, 1]`;
+    deepEqual(parseJson(text), [9007199254740993n, 1], `after ${blanks} blanks`);
+  }
+});
+
 test("parseJson throws on what is not JSON", () => throws(() => parseJson("{1723456789012345678"), SyntaxError));
