@@ -6,12 +6,14 @@ import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { fail } from "./fail.ts";
 import { manifestsCommand } from "./manifests.ts";
+import { typhaCommand } from "./typha.ts";
 import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
 
 const program = new Command("cattail")
   .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
   .showHelpAfterError("(run the same command with --help to see what it takes)")
+  .addCommand(typhaCommand())
   .addCommand(demoCommand())
   .addCommand(watchCommand())
   .addCommand(certsCommand())

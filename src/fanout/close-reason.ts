@@ -9,6 +9,7 @@ export type SessionEnd =
         | "FANOUT_FELL_BEHIND"
         | "FANOUT_SOCKET"
         | "FANOUT_REBALANCING"
+        | "FANOUT_HANDOVER"
         | "FANOUT_SHUTDOWN"
         | "FANOUT_FLOOD"
         | "FANOUT_TLS";
@@ -28,6 +29,11 @@ export const ends = {
     problem: "client is so far behind that deletions it has not seen are no longer known; it needs a new snapshot",
   },
   rebalancing: { code: "FANOUT_REBALANCING", severity: "info", problem: "too many connections: rebalancing" },
+  handOver: {
+    code: "FANOUT_HANDOVER",
+    severity: "info",
+    problem: "this server lost its datastore and a healthy one takes over",
+  },
   shutdown: { code: "FANOUT_SHUTDOWN", severity: "info", problem: "server is shutting down" },
   flood: {
     code: "FANOUT_FLOOD",

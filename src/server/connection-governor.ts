@@ -86,6 +86,16 @@ export class ConnectionGovernor {
     }
   }
 
+  /** Ends all connections of one node that is not in the list; its name, or undefined where there is none left. */
+  async endNode(except: ReadonlySet<string>, why: SessionEnd): Promise<string | undefined> {
+    const clients = await this.#clients();
+    const node = clients.find((client) => client.node !== "" && !except.has(client.node))?.node;
+    if (node === undefined) return undefined;
+    const ids = clients.filter((client) => client.node === node).map(({ id }) => id);
+    await Promise.all(this.#options.threads.map((thread) => thread.drop(ids, why)));
+    return node;
+  }
+
   async #clients(): Promise<ClientReport[]> {
     return (await Promise.all(this.#options.threads.map((thread) => thread.reports()))).flat();
   }

@@ -6,6 +6,7 @@ import {
   type ClientReport,
   corrected,
   defaultFanoutLimits,
+  ends,
   type FanoutLimits,
   type FanoutMetrics,
   noMetrics,
@@ -71,6 +72,8 @@ export type Server = AsyncDisposable & {
   apply(batch: SyncerBatch): void;
   clients(): Promise<readonly ClientReport[]>;
   setMaxConnections(max: number): void;
+  /** Asks one node that is not in the list to find another server; its name, or undefined where there is none left. */
+  handOverNode(already: ReadonlySet<string>): Promise<string | undefined>;
   /** New handshakes use this; connections that exist stay. */
   setTlsMaterial(material: TlsSetup["material"]): void;
   /** Keys that clients of the syncer are served. */
@@ -154,6 +157,7 @@ export async function startServer(options: ServeOptions): Promise<Server> {
     apply: (batch) => publishers.get(batch.syncer)?.apply(batch),
     clients: async () => (await Promise.all(threads.map((thread) => thread.reports()))).flat(),
     setMaxConnections: (max) => governor.setMax(max),
+    handOverNode: (already) => governor.endNode(already, ends.handOver),
     setTlsMaterial(material) {
       for (const thread of threads) thread.setMaterial(material);
     },

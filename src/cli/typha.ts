@@ -1,0 +1,111 @@
+// `cattail typha`: the server, with the environment, file and flags of calico/typha.
+import { writeHeapSnapshot } from "node:v8";
+import { Command } from "commander";
+import { describeSettings, formatSettings, loadSettings, type ReadSettings, settingsHelp } from "../config/index.ts";
+import { type Log, systemClock } from "../lib/index.ts";
+import { createMetrics, type Logs, openLogs } from "../observe/index.ts";
+import { metricLabels, startTypha, type Typha } from "../server/index.ts";
+import { build } from "./build.ts";
+import { fail } from "./fail.ts";
+
+/** Documented in docs/reference/exit-codes.md. */
+const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
+
+export function typhaCommand(): Command {
+  return new Command("typha")
+    .description("run the server: reads every TYPHA_* setting, flag and file that calico/typha reads")
+    .option("-c, --config-file <file>", "settings file; the environment wins over it (default: /etc/calico/typha.cfg)")
+    .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
+    .addHelpText("after", () => `\n${settingsHelp()}`)
+    .action(async (flags: { configFile?: string; printSettings: boolean }) => {
+      const { configFile } = flags;
+      const read = loadSettings({ environment: process.env, ...(configFile === undefined ? {} : { configFile }) });
+      if (flags.printSettings) console.log(formatSettings(describeSettings(read)));
+      else await run(read);
+    });
+}
+
+async function run(read: ReadSettings): Promise<void> {
+  const settings = read.values;
+  const metrics = createMetrics({
+    clock: systemClock,
+    labels: metricLabels,
+    includesProcess: settings.prometheusProcessMetricsEnabled,
+    includesRuntime: settings.prometheusGoMetricsEnabled,
+  });
+  const logs = await openLogs({
+    clock: systemClock,
+    screen: settings.logSeverityScreen,
+    file: { path: settings.logFilePath, severity: settings.logSeverityFile },
+    syslog: settings.logSeveritySys,
+    format: settings.logFormat,
+    keepsAll: settings.debugDisableLogDropping,
+    counts: {
+      dropped: (lines) => metrics.add("typha_logs_dropped", undefined, lines),
+      failed: () => metrics.add("typha_log_errors", undefined, 1),
+    },
+  });
+  const log = logs.logger("typha.ts");
+  const stop = new AbortController();
+  endOnSurprise(log, logs);
+  log.info("Typha starting up", { ...build(), node: process.versions.node });
+  for (const warning of read.warnings) log.warn(warning);
+  try {
+    const prefix = process.env.FELIX_INTERFACEPREFIX;
+    const typha = await startTypha({
+      read,
+      metrics,
+      log,
+      version: build().version,
+      signal: stop.signal,
+      ...(prefix === undefined ? {} : { interfacePrefix: prefix.split(",")[0] ?? "" }),
+    });
+    await untilSignalled({ typha, log, heapPath: settings.debugMemoryProfilePath });
+    process.exitCode = exitCodes.done;
+  } catch (error) {
+    log.error("Typha could not start", { problem: error instanceof Error ? error.message : String(error) });
+    fail(error);
+    process.exitCode = exitCodes.failed;
+  } finally {
+    stop.abort();
+    await logs.flush();
+    await logs[Symbol.asyncDispose]();
+    process.exit(process.exitCode ?? exitCodes.done);
+  }
+}
+
+/** SIGTERM and SIGINT shut down gently, a second one at once; SIGHUP reloads; SIGUSR1 writes a heap snapshot. */
+async function untilSignalled({ typha, log, heapPath }: { typha: Typha; log: Log; heapPath: string }): Promise<void> {
+  process.on("SIGHUP", () => void typha.reload());
+  process.on("SIGUSR1", () => {
+    if (heapPath === "") return;
+    const stamp = new Date().toISOString().slice(0, 19).replace("T", "-");
+    log.info("Heap snapshot written", { path: writeHeapSnapshot(heapPath.replace("<timestamp>", stamp)) });
+  });
+  const asked = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  let count = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    count += 1;
+    if (count === 1) {
+      log.warn("Shutting down gently: clients are handed over one by one; a second signal ends it at once", { signal });
+      asked.resolve();
+    } else again.resolve();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  await asked.promise;
+  await Promise.race([typha.shutdown(), again.promise]);
+  log.info("Typha stopped");
+}
+
+// Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure.
+function endOnSurprise(log: Log, logs: Logs): void {
+  const end = (what: string) => (error: unknown) => {
+    const stack = error instanceof Error ? error.stack : String(error);
+    log.error("Unexpected error; the process ends", { what, error: stack });
+    void logs.flush().finally(() => process.exit(exitCodes.unexpected));
+  };
+  process.on("uncaughtException", end("uncaught exception"));
+  process.on("unhandledRejection", end("unhandled rejection"));
+}

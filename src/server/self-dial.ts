@@ -1,0 +1,33 @@
+// Dials our own port as a client would, up to the TLS hello: the one check that sees what clients see. An accept loop
+// that hangs, a worker that spins or a port that was lost all show here and nowhere else.
+import type { Clock } from "../lib/index.ts";
+import { type ProbeTarget, probeServer } from "./probe-server.ts";
+
+const intervalMs = 10_000;
+
+export class SelfDial {
+  readonly #target: ProbeTarget;
+  readonly #clock: Clock;
+  #answeredAtMs: number;
+
+  constructor(target: ProbeTarget, clock: Clock) {
+    this.#target = target;
+    this.#clock = clock;
+    this.#answeredAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  get unansweredMs(): number {
+    return this.#clock.monotonicMs() - this.#answeredAtMs;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    // Until the first answer the server is not ready, which is right; but liveness counts from the start.
+    const startedMs = this.#clock.monotonicMs();
+    this.#answeredAtMs = startedMs - 30_000;
+    while (!signal.aborted) {
+      const problem = await probeServer(this.#target, { timeoutMs: intervalMs });
+      if (problem === undefined) this.#answeredAtMs = this.#clock.monotonicMs();
+      await this.#clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+}

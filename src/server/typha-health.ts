@@ -1,0 +1,59 @@
+// What the probes say of a running Typha. The original's five reporters under its names; ours beside them show in the
+// table only while something is wrong with them.
+
+import { type SyncerType, type SyncStatus, syncerTypes, syncStatus } from "../model/index.ts";
+import type { Health, HealthReporter } from "../observe/index.ts";
+
+export type HealthFacts = {
+  readonly statuses: { readonly [syncer: string]: SyncStatus };
+  /** Undefined: TLS is off, or its files are fine. */
+  readonly tlsProblem: string | undefined;
+  /** Since a dial of our own port last got an answer. */
+  readonly unansweredMs: number;
+  /** Undefined: clients are welcome. */
+  readonly evacuation: string | undefined;
+  /** Kinds that must be readable and may not be read. */
+  readonly forbidden: readonly string[];
+};
+
+/** Readiness is earned anew every half minute. */
+const readyLimitMs = 30_000;
+/** Nothing but a restart brings back an accept loop that has not answered for this long. */
+const liveLimitMs = 120_000;
+
+export class TyphaHealth {
+  readonly #server: HealthReporter;
+  readonly #caches: ReadonlyMap<SyncerType, HealthReporter>;
+  readonly #extras: { readonly [name in "tls" | "self-dial" | "evacuation" | "rights"]: HealthReporter };
+
+  constructor(health: Health) {
+    this.#server = health.register("SyncServer", { reportsLive: true });
+    this.#caches = new Map(
+      syncerTypes.map((syncer) => [
+        syncer,
+        health.register(`${syncer}-cache`, { reportsLive: true, reportsReady: true }),
+      ]),
+    );
+    const extra = (name: string) => health.register(name, { reportsReady: true, isExtra: true });
+    this.#extras = {
+      tls: extra("tls-files"),
+      "self-dial": extra("self-dial"),
+      evacuation: extra("datastore"),
+      rights: extra("rights"),
+    };
+  }
+
+  report(facts: HealthFacts): void {
+    this.#server.report({ live: facts.unansweredMs < liveLimitMs });
+    for (const [syncer, reporter] of this.#caches) {
+      reporter.report({ live: true, ready: facts.statuses[syncer] === syncStatus.inSync });
+    }
+    const { tls, evacuation, rights, "self-dial": selfDial } = this.#extras;
+    tls.report({ ready: facts.tlsProblem === undefined, detail: facts.tlsProblem ?? "" });
+    const isAnswered = facts.unansweredMs < readyLimitMs;
+    selfDial.report({ ready: isAnswered, detail: isAnswered ? "" : "a dial of our own port gets no answer" });
+    evacuation.report({ ready: facts.evacuation === undefined, detail: facts.evacuation ?? "" });
+    const isAllowed = facts.forbidden.length === 0;
+    rights.report({ ready: isAllowed, detail: isAllowed ? "" : `may not read ${facts.forbidden.join(", ")}` });
+  }
+}
