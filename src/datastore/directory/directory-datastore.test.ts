@@ -125,6 +125,17 @@ test("a watch hears of a file that is written, in a subfolder made meanwhile", a
   equal(event?.is === "set" ? event.object.id.name : undefined, "a");
 });
 
+test("a file that is not UTF-8 is reported, and one with a byte order mark is read", async (t) => {
+  const folder = await folderOf(t, { "a.yaml": `\ufeff${tier("a")}` });
+  await writeFile(join(folder, "b.yaml"), Buffer.from(tier("caf\u00e9"), "latin1"));
+  const datastore = await open(t, folder);
+  deepEqual(await orders(datastore), ["a=1"]);
+  deepEqual(
+    datastore.problems().map(({ file, says }) => [file, says]),
+    [["b.yaml", "the file is not UTF-8"]],
+  );
+});
+
 test("symlinks in a circle end", async (t) => {
   const folder = await folderOf(t, { "a.yaml": tier("a") });
   await symlink(folder, join(folder, "again"));

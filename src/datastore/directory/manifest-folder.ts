@@ -88,10 +88,15 @@ export class ManifestFolder {
       return;
     }
     try {
-      const text = await readFile(found.path, "utf8");
+      const bytes = await readFile(found.path);
       // Written to while we read: what we have may be half of it. The next look comes with the write's own event.
       const stamp = stampOf(await stat(found.path, { bigint: true }));
       if (stamp !== found.stamp) return;
+      const text = decode(bytes);
+      if (text === undefined) {
+        fail("the file is not UTF-8", stamp);
+        return;
+      }
       const { objects, errors, notes } = readManifests(text);
       if (errors.length > 0) this.#files.set(found.name, { ...last, stamp, errors, notes });
       else this.#files.set(found.name, { stamp, objects, errors, notes, wasEverGood: true });
@@ -123,5 +128,14 @@ export class ManifestFolder {
       }
     }
     return { objects, problems, folders: this.#folders };
+  }
+}
+
+/** Undefined: not UTF-8. Reading on with replaced characters would serve names that nobody wrote. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }

@@ -45,6 +45,7 @@ export function readManifests(text: string): Manifests {
       intAsBigInt: true,
       merge: true,
       prettyErrors: false,
+      logLevel: "error",
     });
     for (const document of Array.isArray(documents) ? documents : []) readDocument(reading, document);
   } catch (error) {

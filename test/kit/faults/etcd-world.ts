@@ -29,7 +29,7 @@ export async function openEtcdWorld(memberCount = 1): Promise<FaultWorld> {
       try {
         return await working().ask(command);
       } catch (error) {
-        if (tries >= 20 || !/timed out|leader/.test(String(error))) throw error;
+        if (tries >= 20 || !/timed out|leader|deadline/.test(String(error))) throw error;
       }
     }
   };
