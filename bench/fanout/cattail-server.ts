@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { type KvUpdate, type SyncStatus, syncerTypes, type UpdateType } from "../../src/model/index.ts";
 import { tlsPolicy } from "../../src/security/index.ts";
-import { startServer } from "../../src/server/index.ts";
+// Past the door of src/server: through it the whole pipeline would come along, and be measured.
+import { startServer } from "../../src/server/serve.ts";
 
 type Line = {
   syncer?: (typeof syncerTypes)[number];

@@ -1,7 +1,7 @@
 // Keys and values as a cluster has them (workload endpoints), stamped with their time of sending, and the Go clients that
 // receive them and keep the latencies.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClientStats, GoClients } from "../../test/kit/serving.ts";
+import { type ClientStats, GoClients } from "../../test/kit/go-clients.ts";
 import type { Kv } from "./subjects.ts";
 
 export function endpoint(index: number, options: { sentNanos?: number; type?: 1 | 2 } = {}): Kv {

@@ -4,7 +4,7 @@
 // on the same machine, over mutual TLS. --json prints one line per scenario and server; without it a table with ratios.
 import { parseArgs } from "node:util";
 import { certificateFolder } from "../../test/kit/certificates.ts";
-import { withoutGoClient } from "../../test/kit/serving.ts";
+import { withoutGoClient } from "../../test/kit/go-clients.ts";
 import { startOnEtcd } from "./against.ts";
 import { printTable } from "./print.ts";
 import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";

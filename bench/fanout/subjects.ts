@@ -2,7 +2,10 @@
 // same JSON lines; both serve the same certificates. against.ts adds a third that reads etcd.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { buildSync } from "esbuild";
 import { goPeer } from "../../test/kit/go.ts";
 import { type Use, useOf } from "./process-use.ts";
 
@@ -22,13 +25,25 @@ export type TlsFlags = { readonly ca: string; readonly cert: string; readonly ke
 
 export async function startCattail(options: { workers: number | undefined; tls: TlsFlags }): Promise<Subject> {
   const workers = options.workers === undefined ? [] : ["--workers", `${options.workers}`];
-  const program = ["bench/fanout/cattail-server.ts", ...workers, ...tlsArguments(options.tls)];
+  // As released: bundled JavaScript. Stripping types at start would be measured too, in memory above all.
+  const folder = mkdtempSync(join(process.cwd(), "node_modules", ".bench-fanout-"));
+  const bundle = (entry: string, out: string) =>
+    buildSync({
+      entryPoints: [entry],
+      outfile: join(folder, out),
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      packages: "external",
+    });
+  bundle("bench/fanout/cattail-server.ts", "cattail-server.mjs");
+  bundle("src/server/worker.ts", "worker.js");
+  const program = [join(folder, "cattail-server.mjs"), ...workers, ...tlsArguments(options.tls)];
   const profile =
     process.env.BENCH_PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.BENCH_PROFILE}`];
-  return fedByLines(
-    "cattail",
-    spawn(process.execPath, [...profile, ...program], { stdio: ["pipe", "pipe", "inherit"] }),
-  );
+  const child = spawn(process.execPath, [...profile, ...program], { stdio: ["pipe", "pipe", "inherit"] });
+  child.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return fedByLines("cattail", child);
 }
 
 export async function startGoPerClient(options: { tls: TlsFlags }): Promise<Subject> {

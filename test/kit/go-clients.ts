@@ -1,0 +1,127 @@
+// The Go client of test/peers as a process: one connection or many, its events as they come, its counts at the end.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { goPeer } from "./go.ts";
+
+export const goClient = await goPeer("test/peers/typha-client");
+/** For `{ skip }` of tests that need the Go client. */
+export const withoutGoClient: string | false = goClient.missing ?? false;
+
+export type KvLine = { key: string; value: string | null; revision: string; v3rv: string; ttl: number; type: number };
+export type ClientEvent = {
+  client?: number;
+  hello?: { version: string; syncerType: string; supportsNodeResourceUpdates: boolean };
+  restart?: string;
+  status?: number;
+  kv?: KvLine;
+  closed?: { afterMs: number };
+  allInSync?: number;
+  stats?: ClientStats;
+};
+export type ClientStats = {
+  connected: number;
+  inSync: number;
+  kvs: number;
+  messages: number;
+  deletions: number;
+  backwards: number;
+  bytes: number;
+  errors: { [text: string]: number };
+  states: { [digest: string]: number };
+  inSyncMs: Percentiles | null;
+  latencyMs: Percentiles | null;
+};
+export type Percentiles = { count: number; p50: number; p90: number; p99: number; max: number };
+
+export class GoClients implements AsyncDisposable {
+  readonly events: ClientEvent[] = [];
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly exited: Promise<number | null>;
+  stderr = "";
+  #wake: () => void = () => undefined;
+
+  constructor(server: { address: { port: number } }, flags: readonly string[]) {
+    const transport = flags.some((flag) => flag === "--ca") ? [] : ["--plaintext"];
+    const all = ["--server", `127.0.0.1:${server.address.port}`, ...transport, "--until-stdin-closes", ...flags];
+    this.child = spawn(goClient.path ?? "", all);
+    this.child.stdin.on("error", () => undefined); // the client may be gone before its input is closed
+    createInterface(this.child.stdout).on("line", (line) => {
+      this.events.push(JSON.parse(line) as ClientEvent); // written by test/peers/typha-client/print.go
+      this.#wake();
+    });
+    this.child.stderr.on("data", (text: Buffer) => {
+      this.stderr += text.toString();
+    });
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    this.child.on("close", (code) => {
+      resolve(code);
+      this.#wake();
+    });
+    this.exited = promise;
+  }
+
+  /** Waits for what the events come to. */
+  async until<T>(
+    found: (events: ClientEvent[]) => T | undefined | false,
+    what: string,
+    deadlineMs = 30_000,
+  ): Promise<T> {
+    const endMs = performance.now() + deadlineMs;
+    for (;;) {
+      const answer = found(this.events);
+      if (answer !== undefined && answer !== false) return answer;
+      const leftMs = endMs - performance.now();
+      if (leftMs <= 0 || this.child.exitCode !== null) {
+        const last = JSON.stringify(this.events.slice(-5));
+        throw new Error(`waited in vain for ${what}; exit ${this.child.exitCode}; ${this.stderr}; last events ${last}`);
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await Promise.race([promise, sleep(Math.min(leftMs, 200))]);
+    }
+  }
+
+  inSync(clients = 1): Promise<true> {
+    const isInSync = (events: ClientEvent[]): true | undefined =>
+      events.filter(({ status }) => status === 2).length >= clients ||
+      events.some(({ allInSync }) => allInSync === clients)
+        ? true
+        : undefined;
+    return this.until(isInSync, "in-sync");
+  }
+
+  /** What one client holds after everything it was told. */
+  get state(): { [path: string]: string } {
+    const state: { [path: string]: string } = {};
+    for (const { kv } of this.events) {
+      if (kv === undefined) continue;
+      if (kv.value === null) delete state[kv.key];
+      else state[kv.key] = kv.value;
+    }
+    return state;
+  }
+
+  get kvs(): KvLine[] {
+    return this.events.flatMap(({ kv }) => kv ?? []);
+  }
+
+  /** Ends the client well and answers its exit code. */
+  async close(): Promise<number | null> {
+    this.child.stdin.end();
+    return this.exited;
+  }
+
+  /** Ends it and answers what it counted. */
+  async finalStats(): Promise<ClientStats> {
+    await this.close();
+    const stats = this.events.findLast((event) => event.stats !== undefined)?.stats;
+    if (stats === undefined) throw new Error(`the client printed no stats: ${this.stderr}`);
+    return stats;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.exited;
+  }
+}
