@@ -13,7 +13,7 @@ export type SessionEnd =
         | "FANOUT_SHUTDOWN"
         | "FANOUT_FLOOD"
         | "FANOUT_TLS";
-      readonly severity: "info" | "warn" | "error";
+      readonly severity: "debug" | "info" | "warn" | "error";
       readonly problem: string;
     };
 
@@ -40,7 +40,8 @@ export const ends = {
     severity: "info",
     problem: "too many connections that have not said hello: the oldest made room",
   },
-  tlsFailed: { code: "FANOUT_TLS", severity: "info", problem: "TLS handshake failed" },
+  // Not worth a line here: whoever was refused is in the log of refusals, once a minute, with the reason.
+  tlsFailed: { code: "FANOUT_TLS", severity: "debug", problem: "TLS handshake failed" },
   socket: (error: Error | undefined): SessionEnd => ({
     code: "FANOUT_SOCKET",
     severity: "info",

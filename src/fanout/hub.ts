@@ -129,6 +129,8 @@ export class Hub implements FlushSink {
     tally.add("typha_connections_active", undefined, -1);
     if (session.isServed) tally.add("typha_connections_streaming", session.syncer, -1);
     const fields = { client: session.address, connID: session.id, type: session.syncer, code: why.code };
-    log[why.severity](`connection closed: ${why.problem}`, fields);
+    // Probes and port scans open and close: who never said a word is not worth a line.
+    const isProbe = why.code === "WIRE_PEER_CLOSED" && session.syncer === undefined;
+    log[isProbe ? "debug" : why.severity](`connection closed: ${why.problem}`, fields);
   }
 }
