@@ -222,7 +222,10 @@ function askOnce(
   { server, method, path, body }: { server: string; method: string; path: string; body: unknown },
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", accept: "application/json" };
+    const text = body === undefined ? "" : JSON.stringify(body);
+    // Without a length, node:http would send a DELETE's body as the start of the next request.
+    const length = { "content-length": Buffer.byteLength(text) };
+    const headers = { "content-type": "application/json", accept: "application/json", ...length };
     const asking = request(`${server}${path}`, { agent, method, headers, timeout: 60_000 }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -231,7 +234,7 @@ function askOnce(
     });
     asking.on("timeout", () => asking.destroy(new Error(`no answer to ${method} ${path} for 60 s`)));
     asking.on("error", reject);
-    asking.end(body === undefined ? undefined : JSON.stringify(body));
+    asking.end(text);
   });
 }
 
