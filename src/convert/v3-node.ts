@@ -95,7 +95,7 @@ export function podCidrBlocks({ metadata, status }: V3Node, revision: string): C
   });
 }
 
-const wireguardKey = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+const wireguardKey = /^[A-Za-z0-9+/]{43}=$/;
 
 /** What the validation filter finds wrong with a node; undefined: nothing. */
 export function nodeProblem({ metadata, spec, status }: V3Node): Warning | undefined {

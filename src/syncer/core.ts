@@ -119,7 +119,10 @@ function applyChange(lane: Lane, event: Change, updates: KvUpdate[], log: Log): 
   const id = event.is === "set" ? event.object.id : event.id;
   const output = convert(lane, event, log);
   for (const kv of output.kvs) announce(lane, kv, updates);
-  lane.problems.set(`${id.namespace}/${id.name}`, output.problems);
+  if (output.problems.length === 0 && lane.problems.size === 0) return;
+  const key = `${id.namespace}/${id.name}`;
+  if (event.is === "delete" && output.problems.length === 0) lane.problems.forget(key);
+  else lane.problems.set(key, output.problems);
 }
 
 function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {

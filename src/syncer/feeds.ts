@@ -100,6 +100,8 @@ const rows: readonly Row[] = [
   etcd("LiveMigration", createLiveMigrationProcessor, "felix"),
 ];
 
+/** USE_POD_CIDR is about Kubernetes' pod CIDRs: it means nothing where etcd is the datastore. */
 export function feedsOf({ flavour, usePodCidr }: { flavour: Flavour; usePodCidr: boolean }): readonly Feed[] {
-  return rows.filter((row) => row.in.includes(flavour) && !(usePodCidr && row.isIpam === true));
+  const hasIpam = flavour === "etcdv3" || !usePodCidr;
+  return rows.filter((row) => row.in.includes(flavour) && (hasIpam || row.isIpam !== true));
 }

@@ -12,8 +12,11 @@ export type ProblemCount = {
 };
 
 export type ProblemBook = {
-  /** The object's problems as of now; an empty list says that it is good, or gone. */
+  /** The object's problems as of now; none says that it is good. */
   set(objectKey: string, problems: readonly Problem[]): void;
+  forget(objectKey: string): void;
+  /** How many objects have problems. */
+  readonly size: number;
   counts(): readonly ProblemCount[];
   /** Up to `limit` current problems, for `cattail doctor` and the dashboard. */
   list(limit: number): readonly Problem[];
@@ -65,7 +68,15 @@ export function createProblemBook(kind: Kind, log: Log): ProblemBook {
     return found.slice(0, limit);
   };
 
-  return { set, counts, list };
+  return {
+    set,
+    forget: (objectKey) => void byObject.delete(objectKey),
+    get size() {
+      return byObject.size;
+    },
+    counts,
+    list,
+  };
 }
 
 function isSame(a: Problem, b: Problem): boolean {
