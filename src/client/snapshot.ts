@@ -1,14 +1,20 @@
 // A live Map of everything a Typha serves, kept by following it: for programs that ask rather than listen.
-import { syncStatus } from "../model/index.ts";
+import { type SyncStatus, syncStatus } from "../model/index.ts";
 import { followBatches } from "./follow.ts";
 import type { FollowOptions } from "./follow-options.ts";
 import type { SetUpdate, Update } from "./update.ts";
 
+type Values = ReadonlyMap<string, SetUpdate>;
+type Waiter = { readonly isSo: (values: Values) => boolean; readonly answer: PromiseWithResolvers<void> };
+
 export class Snapshot implements AsyncDisposable {
   readonly #values = new Map<string, SetUpdate>();
   readonly #stop = new AbortController();
-  readonly #inSync = Promise.withResolvers<void>();
   readonly #following: Promise<void>;
+  readonly #waiters = new Set<Waiter>();
+  #status: SyncStatus = syncStatus.waitForDatastore;
+  #wasInSync = false;
+  #ended: { readonly why: unknown } | undefined;
 
   /** Starts following at once. */
   static open(options: FollowOptions): Snapshot {
@@ -18,17 +24,29 @@ export class Snapshot implements AsyncDisposable {
   private constructor(options: FollowOptions) {
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     this.#following = this.#follow({ ...options, signal });
-    // Whoever waits for inSync() hears of the failure there; nobody has to wait.
-    this.#inSync.promise.catch(() => undefined);
   }
 
-  get values(): ReadonlyMap<string, SetUpdate> {
+  /** By path. After a lost connection it keeps what it has until the next server has told everything. */
+  get values(): Values {
     return this.#values;
   }
 
-  /** Resolves once everything the server had is here; rejects if following ends before that. */
+  get status(): SyncStatus {
+    return this.#status;
+  }
+
+  /** Resolves once everything a server had has been here; rejects if following ends before that. */
   inSync(): Promise<void> {
-    return this.#inSync.promise;
+    return this.until(() => this.#wasInSync);
+  }
+
+  /** Resolves when the values are so, now or after a change; rejects if following ends before that. */
+  async until(isSo: (values: Values) => boolean): Promise<void> {
+    if (isSo(this.#values)) return;
+    if (this.#ended !== undefined) throw this.#ended.why;
+    const waiter: Waiter = { isSo, answer: Promise.withResolvers() };
+    this.#waiters.add(waiter);
+    await waiter.answer.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -36,18 +54,42 @@ export class Snapshot implements AsyncDisposable {
     await this.#following;
   }
 
-  async #follow(options: FollowOptions): Promise<void> {
+  async #follow(options: FollowOptions & { readonly signal: AbortSignal }): Promise<void> {
     try {
-      for await (const batch of followBatches(options)) for (const update of batch) this.#take(update);
-      this.#inSync.reject(options.signal?.reason);
+      for await (const batch of followBatches(options)) {
+        for (const update of batch) this.#take(update);
+        this.#wakeWaiters();
+      }
+      this.#end(options.signal.reason);
     } catch (error) {
-      this.#inSync.reject(error);
+      this.#end(error);
     }
   }
 
   #take(update: Update): void {
     if (update.is === "set") this.#values.set(update.path, update);
     else if (update.is === "delete") this.#values.delete(update.path);
-    else if (update.status === syncStatus.inSync) this.#inSync.resolve();
+    else {
+      this.#status = update.status;
+      this.#wasInSync ||= update.status === syncStatus.inSync;
+    }
+  }
+
+  #wakeWaiters(): void {
+    for (const waiter of this.#waiters) {
+      try {
+        if (!waiter.isSo(this.#values)) continue;
+        waiter.answer.resolve();
+      } catch (error) {
+        waiter.answer.reject(error); // its own question failed; the others still want their answers
+      }
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  #end(why: unknown): void {
+    this.#ended = { why };
+    for (const { answer } of this.#waiters) answer.reject(why);
+    this.#waiters.clear();
   }
 }

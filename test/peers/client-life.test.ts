@@ -1,0 +1,191 @@
+// What happens to a client over its life: servers that hang, certificates that are replaced, consumers that are slow,
+// and leaving.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { follow, Snapshot } from "../../src/client/index.ts";
+import { tlsPolicy } from "../../src/security/index.ts";
+import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { Followed } from "../kit/followed.ts";
+import { startProxy } from "../kit/proxy.ts";
+import { manyKeys, serve } from "../kit/serving.ts";
+import { startTyphaStub } from "../kit/typha-stub.ts";
+
+const run = promisify(execFile);
+
+test("a server that says nothing for the read timeout is left for the next", async () => {
+  await using first = await serve();
+  await using second = await serve();
+  for (const server of [first, second]) {
+    server.set({ "/calico/v1/config/a": "1" });
+    server.status(2);
+  }
+  second.set({ "/calico/v1/config/b": "2" });
+  await using proxy = await startProxy(first.address.port);
+  const servers = [`127.0.0.1:${proxy.port}`, `127.0.0.1:${second.address.port}`];
+  // The servers ping every ten seconds, so after a second of silence both are silent: each reconnect finds the state.
+  await using client = new Followed({ servers, readTimeoutMs: 1000 });
+  await client.inSync();
+  proxy.halfOpen();
+  await client.until(() => client.state.has("/calico/v1/config/b"), "the second server's key");
+  equal(client.state.get("/calico/v1/config/a"), "1");
+});
+
+test("a server that drips bytes which never become a message is left after the read timeout", async () => {
+  const dripping = createServer((socket) => {
+    socket.on("error", () => undefined); // the client leaves
+    socket.write(Uint8Array.of(0xfd, 0x0f, 0x00, 0x00)); // a message of a million bytes, which never comes
+    const timer = setInterval(() => socket.write(Uint8Array.of(0)), 20);
+    socket.on("close", () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => dripping.listen(0, "127.0.0.1", resolve));
+  await using client = new Followed({ servers: `127.0.0.1:${portOf(dripping)}`, readTimeoutMs: 300, maxFailures: 1 });
+  await client.until(() => client.failure !== undefined, "a failure").catch(() => undefined); // it is what we wait for
+  match(String(client.failure), /WIRE_READ_TIMEOUT/);
+  dripping.close();
+});
+
+test("certificate files are read again for every connection", async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  const tls = {
+    material: authority.serverMaterial(),
+    policy: tlsPolicy({}),
+    requirement: { commonName: "calico-node" },
+  };
+  await using server = await serve({ tls });
+  server.status(2);
+  const wrong = authority.client({ names: { commonName: "somebody" } });
+  writeFileSync(folder.client.certFile, wrong.certPem);
+  writeFileSync(folder.client.keyFile, wrong.keyPem);
+  const failures: unknown[] = [];
+  const right = authority.client();
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    error: () => undefined,
+    warn: (message: string, fields: unknown) => {
+      failures.push({ message, fields });
+      writeFileSync(folder.client.certFile, right.certPem);
+      writeFileSync(folder.client.keyFile, right.keyPem);
+    },
+  };
+  const servers = `127.0.0.1:${server.address.port}`;
+  await using client = new Followed({
+    servers,
+    log,
+    tls: { ...folder.client, server: { commonName: "calico-typha" } },
+  });
+  await client.inSync();
+  ok(failures.length >= 1);
+});
+
+test("a slow consumer slows the server down instead of filling its own memory", async () => {
+  const value = "x".repeat(2000);
+  const snapshot = Array.from({ length: 30_000 }, (_, index) => ({
+    path: `/calico/v1/config/key-${index}`,
+    value,
+    revision: "1",
+    v3ResourceVersion: "",
+    type: 1 as const,
+  }));
+  await using stub = await startTyphaStub({ data: () => ({ snapshot, changes: [] }) });
+  await using relay = await startRelay(stub.port);
+  let taken = 0;
+  let held = 0;
+  // Plain, so that the bytes on the wire are many: 60 MB.
+  for await (const update of follow({ servers: `127.0.0.1:${relay.port}`, compression: [] })) {
+    if (update.is === "status" && update.status === 2) break;
+    taken += 1;
+    if (taken === 1000) held = await settled(() => relay.answerBytes);
+  }
+  equal(taken, snapshot.length + 1); // and the status before them
+  // Two pairs of kernel buffers, the relay's and ours.
+  ok(held < 30e6, `${held} of 60 MB were taken from the server while the consumer did nothing`);
+});
+
+test("a Snapshot is a live map that survives the loss of its server", async () => {
+  await using server = await serve();
+  server.set(manyKeys(10, (index) => `${index}`));
+  server.status(2);
+  await using proxy = await startProxy(server.address.port);
+  await using snapshot = Snapshot.open({ servers: `127.0.0.1:${proxy.port}` });
+  await snapshot.inSync();
+  equal(snapshot.values.size, 10);
+  proxy.cut();
+  server.delete(["/calico/v1/config/key-3"]);
+  await snapshot.until((values) => values.size === 9);
+  equal(snapshot.values.has("/calico/v1/config/key-3"), false);
+});
+
+const ways: { how: string; prints: RegExp; without?: "server" }[] = [
+  { how: "break in sync", prints: /^left$/m },
+  { how: "break at the first word", prints: /^left$/m },
+  { how: "throw", prints: /^the consumer's own\nleft$/m },
+  { how: "abort in sync", prints: /^left$/m },
+  { how: "abort once connected", prints: /^left$/m },
+  { how: "abort before the start", prints: /^left$/m },
+  { how: "abort in the pause after a failure", prints: /^left$/m, without: "server" },
+  { how: "abort while dialling", prints: /^left$/m, without: "server" },
+  { how: "give up", prints: /no connection to .*\nleft$/m, without: "server" },
+];
+for (const { how, prints, without } of ways) {
+  test(`leaving leaves nothing behind: ${how}`, async () => {
+    await using server = await serve();
+    server.set(manyKeys(2000, (index) => `${index}`));
+    server.status(2);
+    const { port } = server.address;
+    if (without === "server") await server[Symbol.asyncDispose]();
+    const script = ["test/peers/client-leaves.ts", how, `127.0.0.1:${port}`];
+    const { stdout, stderr } = await run(process.execPath, script, { timeout: 30_000 });
+    match(stdout, prints);
+    deepEqual(stderr, "");
+  });
+}
+
+type Relay = AsyncDisposable & { readonly port: number; readonly answerBytes: number };
+
+/** Passes bytes on with back-pressure, and counts those that left the server. */
+async function startRelay(target: number): Promise<Relay> {
+  const servers: Socket[] = [];
+  const clients: Socket[] = [];
+  const listener = createServer((client) => {
+    const server = connect(target, "127.0.0.1");
+    servers.push(server);
+    clients.push(client);
+    client.on("error", () => server.destroy()).on("close", () => server.destroy());
+    server.on("error", () => client.destroy());
+    client.pipe(server).pipe(client);
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  return {
+    port: portOf(listener),
+    get answerBytes() {
+      return servers.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of [...servers, ...clients]) socket.destroy();
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}
+
+/** The count once it no longer moves. */
+async function settled(count: () => number): Promise<number> {
+  let last = -1;
+  for (let same = 0; same < 20; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    same = count() === last ? same + 1 : 0;
+    last = count();
+  }
+  return last;
+}
+
+function portOf(listener: Server): number {
+  const address = listener.address();
+  if (address === null || typeof address === "string") throw new Error("it listens on no port");
+  return address.port;
+}
