@@ -13,6 +13,15 @@ export {
   type Variant,
   variants,
 } from "./codec.ts";
-export { type Applied, type CacheLimits, type Changes, defaultCacheLimits, KvCache, type Step } from "./kv-cache.ts";
+export type { KeyInfo } from "./key-index.ts";
+export {
+  type Applied,
+  type CacheLimits,
+  type CacheReader,
+  type Changes,
+  defaultCacheLimits,
+  KvCache,
+  type Step,
+} from "./kv-cache.ts";
 export type { LegacyForm } from "./legacy-names.ts";
 export type { Snapshot } from "./snapshot-shelf.ts";

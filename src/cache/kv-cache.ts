@@ -5,6 +5,7 @@ import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/index.ts";
 import { type Audience, ChangeLog, type Entry, type Position } from "./change-log.ts";
 import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, type Variant } from "./codec.ts";
+import { KeyIndex, type KeyInfo } from "./key-index.ts";
 import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
 import { PieceStore } from "./piece-store.ts";
 import { hashOf, messagesOf, Segments } from "./segments.ts";
@@ -38,6 +39,9 @@ export type Step = { readonly from: Position; readonly to: Position; readonly en
 
 export type Applied = { readonly received: number; readonly skipped: number; readonly recorded: number };
 
+/** What those who only look may use. */
+export type CacheReader = Pick<KvCache, "head" | "status" | "size" | "stats" | "keys" | "find" | "pieceOf">;
+
 export class KvCache {
   readonly #codec: CacheCodec;
   readonly #clock: Clock;
@@ -48,6 +52,7 @@ export class KvCache {
   readonly #store = new PieceStore();
   readonly #segments: Segments;
   readonly #shelf = new SnapshotShelf();
+  readonly #index = new KeyIndex();
   #status: SyncStatus = syncStatus.waitForDatastore;
   #remadeSegments = 0;
 
@@ -82,6 +87,20 @@ export class KvCache {
       pieceBytes: this.#store.liveBytes,
       heldBytes: this.#store.heldBytes,
     };
+  }
+
+  /** The live keys that modern clients see, in the order of their paths. Good until the next change. */
+  keys(): readonly KeyInfo[] {
+    return this.#index.refresh(this.#log);
+  }
+
+  /** Also a key that is gone, as long as its deletion is remembered. */
+  find(path: string): KeyInfo | undefined {
+    return this.#entries.get(path);
+  }
+
+  pieceOf(key: KeyInfo): Uint8Array {
+    return this.#store.read(key.piece);
   }
 
   /** The updates first, then the status: nobody can see it before them. */

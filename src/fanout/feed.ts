@@ -5,6 +5,7 @@ import { type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts"
 import { type Flush, RecentFlushes } from "./flush.ts";
 import type { FanoutMetrics } from "./metrics.ts";
 import type { CatchUp } from "./publisher.ts";
+import { WriteLog } from "./write-log.ts";
 
 /** Undefined: the answer will not come, because the server is stopping. */
 export type FeedSource = {
@@ -23,7 +24,9 @@ export class Feed {
   readonly syncer: SyncerType;
   readonly source: FeedSource;
   readonly #metrics: FanoutMetrics;
+  readonly #wallMs: () => number;
   readonly recent = new RecentFlushes();
+  readonly writes = new WriteLog();
   readonly #followers = new Map<Follower, Variant>();
   readonly #uses = new Map<Variant, number>();
   #flushed: { position: Position; status: SyncStatus; atMs: number } = {
@@ -32,10 +35,11 @@ export class Feed {
     atMs: 0,
   };
 
-  constructor(syncer: SyncerType, source: FeedSource, metrics: FanoutMetrics) {
+  constructor(syncer: SyncerType, source: FeedSource, metrics: FanoutMetrics, wallMs: () => number) {
     this.syncer = syncer;
     this.source = source;
     this.#metrics = metrics;
+    this.#wallMs = wallMs;
   }
 
   /** What the last flush reached. */
@@ -75,8 +79,11 @@ export class Feed {
   take(flush: Flush): void {
     this.recent.add(flush);
     this.#flushed = { position: flush.to, status: flush.status, atMs: flush.atMs };
+    const firstAtMs = this.#wallMs();
     let taken = 0;
     for (const follower of this.#followers.keys()) if (follower.offer(flush)) taken += 1;
+    if (flush.updates > 0)
+      this.writes.note({ from: flush.from, to: flush.to, firstAtMs, lastAtMs: this.#wallMs(), clients: taken });
     if (taken === 0) return;
     this.#metrics.observe("typha_client_latency_secs", this.syncer, 0, taken);
     if (flush.updates > 0) this.#metrics.observe("typha_kvs_per_msg", this.syncer, flush.updates, taken);

@@ -11,6 +11,7 @@ import { SharedFrames } from "./frames.ts";
 import { tickIntervalMs } from "./limits.ts";
 import type { FlushSink } from "./publisher.ts";
 import { Session, type SessionContext, type Transport } from "./session.ts";
+import type { WriteRecord } from "./write-log.ts";
 
 export type HubOptions = Omit<SessionContext, "feeds" | "frames" | "onGreeted" | "onEnd"> & {
   readonly sources: ReadonlyMap<SyncerType, FeedSource>;
@@ -26,8 +27,10 @@ export class Hub implements FlushSink {
   #accepted = 0n;
 
   constructor(options: HubOptions) {
-    const { sources, tally, streams, random } = options;
-    this.feeds = new Map([...sources].map(([syncer, source]) => [syncer, new Feed(syncer, source, tally)]));
+    const { sources, tally, streams, random, clock } = options;
+    this.feeds = new Map(
+      [...sources].map(([syncer, source]) => [syncer, new Feed(syncer, source, tally, clock.wallMs)]),
+    );
     this.#idBase = BigInt(Math.floor(random() * 2 ** 32)) << 32n;
     this.#context = {
       ...options,
@@ -111,6 +114,10 @@ export class Hub implements FlushSink {
 
   oldestPosition(syncer: SyncerType): Position {
     return this.feeds.get(syncer)?.oldestPosition ?? Number.POSITIVE_INFINITY;
+  }
+
+  writesSince(syncer: SyncerType, position: Position): readonly WriteRecord[] {
+    return this.feeds.get(syncer)?.writes.since(position) ?? [];
   }
 
   take(syncer: SyncerType, flush: Flush): void {

@@ -26,3 +26,4 @@ export {
 export { type CatchUp, type FlushSink, Publisher } from "./publisher.ts";
 export { Session, type SessionContext, type Transport } from "./session.ts";
 export { replay, Tally, type TallyItem } from "./tally.ts";
+export { WriteLog, type WriteRecord } from "./write-log.ts";

@@ -3,7 +3,7 @@
 //
 // Adaptive batching: an idle server publishes at once; a busy one lets updates gather until the batching age has passed
 // since the last flush, because the write to each socket is the floor of what an update costs.
-import type { KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
+import type { CacheReader, KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts";
 import type { Flush } from "./flush.ts";
@@ -60,6 +60,11 @@ export class Publisher {
 
   get flushed(): { readonly position: Position; readonly status: SyncStatus } {
     return this.#flushed;
+  }
+
+  /** For those who only look. */
+  get reader(): CacheReader {
+    return this.#cache;
   }
 
   get size(): number {

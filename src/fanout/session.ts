@@ -323,6 +323,7 @@ export class Session implements Follower {
     lag.observe({ newestMs: feed.flushed.atMs, nowMs: clock.monotonicMs() });
     if (reached.updates > 0) tally.observe("typha_kvs_per_msg", feed.syncer, reached.updates);
     this.#outbox?.send(bytes);
+    feed.writes.noteLate(this.#position, reached.to, clock.wallMs());
     this.#position = reached.to;
     if (reached.status !== undefined) this.#sendStatus(reached.status);
   }

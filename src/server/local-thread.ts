@@ -24,6 +24,7 @@ export async function startLocalThread(options: {
       return hub.activeCount;
     },
     reports: async () => hub.reports(),
+    writesSince: async (syncer, position) => hub.writesSince(syncer, position),
     drop: async (ids, why) => hub.drop(ids, why),
     setMaterial: (material) => listener.setMaterial(material),
     closeListener: () => listener.close(),

@@ -1,7 +1,7 @@
 // The listening half of the server: caches fed by the syncers' batches, threads that serve clients from them, the
 // governor, and one pulse a second that hands metrics over and tidies up.
 import { availableParallelism } from "node:os";
-import { KvCache, type LegacyForm } from "../cache/index.ts";
+import { type CacheReader, KvCache, type LegacyForm, type Position } from "../cache/index.ts";
 import {
   type ClientReport,
   corrected,
@@ -13,6 +13,7 @@ import {
   Publisher,
   replay,
   Tally,
+  type WriteRecord,
 } from "../fanout/index.ts";
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/index.ts";
@@ -76,6 +77,10 @@ export type Server = AsyncDisposable & {
   handOverNode(already: ReadonlySet<string>): Promise<string | undefined>;
   /** New handshakes use this; connections that exist stay. */
   setTlsMaterial(material: TlsSetup["material"]): void;
+  /** What clients of the syncer are served, for those who only look. */
+  cache(syncer: SyncerType): CacheReader | undefined;
+  /** When what changed after the position was written to clients, a record per flush and thread. */
+  writesSince(syncer: SyncerType, position: Position): Promise<readonly WriteRecord[]>;
   /** Keys that clients of the syncer are served. */
   cacheSize(syncer: SyncerType): number;
   /** Stops listening and ends the connections over the shutdown time; resolves when all are gone. */
@@ -161,6 +166,9 @@ export async function startServer(options: ServeOptions): Promise<Server> {
     setTlsMaterial(material) {
       for (const thread of threads) thread.setMaterial(material);
     },
+    cache: (syncer) => publishers.get(syncer)?.reader,
+    writesSince: async (syncer, position) =>
+      (await Promise.all(threads.map((thread) => thread.writesSince(syncer, position)))).flat(),
     cacheSize: (syncer) => publishers.get(syncer)?.size ?? 0,
     shutdown: () => endOnce(shutDown),
     [Symbol.asyncDispose]: () => endOnce(stop),

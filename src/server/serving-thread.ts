@@ -1,11 +1,15 @@
 // What the server needs of a thread that serves clients, be it its own or a worker.
-import type { ClientReport, FlushSink, SessionEnd } from "../fanout/index.ts";
+import type { Position } from "../cache/index.ts";
+import type { ClientReport, FlushSink, SessionEnd, WriteRecord } from "../fanout/index.ts";
+import type { SyncerType } from "../model/index.ts";
 import type { TlsSetup } from "./listener.ts";
 
 export type ServingThread = FlushSink & {
   /** Connections, as of the last the thread said. */
   readonly activeCount: number;
   reports(): Promise<readonly ClientReport[]>;
+  /** When what changed after the position was written to its clients, as far as that is remembered. */
+  writesSince(syncer: SyncerType, position: Position): Promise<readonly WriteRecord[]>;
   /** How many of these connections were there and have been ended. */
   drop(ids: readonly bigint[], why: SessionEnd): Promise<number>;
   setMaterial(material: TlsSetup["material"]): void;

@@ -1,7 +1,15 @@
 // Everything that main thread and worker threads say to each other. Bytes are views of shared memory: sending one costs a
 // reference. Bound: see "took"; a worker that does not keep up is sent positions without bytes, and its sessions ask.
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
-import type { CatchUp, ClientReport, FanoutLimits, Flush, SessionEnd, TallyItem } from "../fanout/index.ts";
+import type {
+  CatchUp,
+  ClientReport,
+  FanoutLimits,
+  Flush,
+  SessionEnd,
+  TallyItem,
+  WriteRecord,
+} from "../fanout/index.ts";
 import type { LogFields } from "../lib/index.ts";
 import type { SyncerType, SyncStatus } from "../model/index.ts";
 import type { Refusal } from "../security/index.ts";
@@ -25,6 +33,7 @@ export type ToWorker =
   | { readonly is: "changes"; readonly request: number; readonly changes: CatchUp | "forgotten" }
   | { readonly is: "drop"; readonly request: number; readonly ids: readonly bigint[]; readonly why: SessionEnd }
   | { readonly is: "report"; readonly request: number }
+  | { readonly is: "askWrites"; readonly request: number; readonly syncer: SyncerType; readonly since: Position }
   | { readonly is: "material"; readonly material: TlsSetup["material"] }
   | { readonly is: "closeListener" }
   | { readonly is: "stop" };
@@ -50,6 +59,7 @@ export type FromWorker =
       readonly metrics: readonly TallyItem[];
     }
   | { readonly is: "report"; readonly request: number; readonly clients: readonly ClientReport[] }
+  | { readonly is: "writes"; readonly request: number; readonly writes: readonly WriteRecord[] }
   | { readonly is: "dropped"; readonly request: number; readonly count: number; readonly active: number }
   | { readonly is: "refusal"; readonly refusal: Refusal }
   | {

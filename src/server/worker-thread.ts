@@ -9,6 +9,7 @@ import {
   type Publisher,
   replay,
   type TallyItem,
+  type WriteRecord,
 } from "../fanout/index.ts";
 import { CattailError, type Clock, type Log } from "../lib/index.ts";
 import type { SyncerType } from "../model/index.ts";
@@ -105,6 +106,11 @@ export class WorkerThread implements ServingThread {
     return answer?.is === "report" ? answer.clients : [];
   }
 
+  async writesSince(syncer: SyncerType, since: Position): Promise<readonly WriteRecord[]> {
+    const answer = await this.#ask((request) => ({ is: "askWrites", request, syncer, since }));
+    return answer?.is === "writes" ? answer.writes : [];
+  }
+
   async drop(ids: readonly bigint[], why: Parameters<ServingThread["drop"]>[1]): Promise<number> {
     const answer = await this.#ask((request) => ({ is: "drop", request, ids, why }));
     if (answer?.is !== "dropped") return 0;
@@ -176,6 +182,7 @@ export class WorkerThread implements ServingThread {
         replay(message.metrics, metrics);
         return;
       case "report":
+      case "writes":
       case "dropped":
         this.#waiting.get(message.request)?.(message);
         this.#waiting.delete(message.request);

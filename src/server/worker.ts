@@ -81,6 +81,11 @@ function obey(message: ToWorker): void {
     case "report":
       post({ is: "report", request: message.request, clients: hub.reports() });
       return;
+    case "askWrites": {
+      const writes = hub.writesSince(message.syncer, message.since);
+      post({ is: "writes", request: message.request, writes });
+      return;
+    }
     case "material":
       listener.setMaterial(message.material);
       return;

@@ -5,6 +5,7 @@ export type { ZstdDecompress } from "./inflater.ts";
 export { kvsMessage, snapshotKvsMessage } from "./kvs-message.ts";
 export * from "./messages.ts";
 export { asSnapshotPiece, encodeUpdate } from "./pieces.ts";
+export { type PieceContent, readPiece } from "./read-piece.ts";
 export { type ServerDecision, ServerMachine, type ServerOptions } from "./server-machine.ts";
 export {
   plainStream,
