@@ -66,7 +66,7 @@ function tlsOf(read: Read, prefix: string): ClientTls | undefined {
     ...(keyFile === undefined ? ["TYPHAKEYFILE"] : []),
     ...(certFile === undefined ? ["TYPHACERTFILE"] : []),
     ...(caFile === undefined ? ["TYPHACAFILE"] : []),
-    ...(hasName ? [] : ["TYPHACN or TYPHAURISAN"]),
+    ...(hasName ? [] : [`TYPHACN or ${prefix}TYPHAURISAN`]),
   ];
   throw new CattailError("CLIENT_TLS_INCOMPLETE", {
     problem: `TLS towards the server is only partly set up; missing: ${missing.map((name) => `${prefix}${name}`).join(", ")}`,

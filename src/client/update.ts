@@ -1,5 +1,6 @@
 // What a consumer of follow() sees.
 import { isRecord, type Key, parseJson, pathToKey, type SyncStatus } from "../model/index.ts";
+import type { Entry } from "./values.ts";
 
 export type SetUpdate = {
   readonly is: "set";
@@ -41,9 +42,26 @@ const plainTextKeys: ReadonlySet<Key["is"]> = new Set([
   "NodeBgpConfig",
 ]);
 
-/** The value read: text for configuration, a boolean for the ready flag, parsed JSON for the rest. */
+/** The value read: text for configuration, a boolean for the ready flag, parsed JSON for the rest. Throws on bad JSON. */
 export function readValue(update: SetUpdate): unknown {
+  return readValueOf(keyOf(update), update);
+}
+
+/** Key and value with their types; never throws. */
+export function readEntry(update: SetUpdate): Entry {
+  const { path, value: text } = update;
   const key = keyOf(update);
+  if (key === undefined) return { is: "unknown", path, value: text, why: "no kind of key has this path" };
+  try {
+    const value = readValueOf(key, update);
+    const kind = key.is === "Resource" ? { kind: key.kind } : {};
+    return { is: key.is, ...kind, key, value } as Entry; // JSON becomes what the server promises for this key
+  } catch (error) {
+    return { is: "unknown", path, value: text, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function readValueOf(key: Key | undefined, update: SetUpdate): unknown {
   if (key !== undefined && plainTextKeys.has(key.is)) return update.value;
   const value = parseJson(update.value);
   // The server takes an object's resource version out of it, so that a change of nothing else is no change.

@@ -1,0 +1,31 @@
+import { deepEqual, match, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { startFakeApi } from "../../test/kit/fake-api.ts";
+import { kubernetesService } from "./kubernetes-discovery.ts";
+
+const slice = (host: string, nodeName: string) => ({
+  ports: [{ name: "calico-typha", port: 5473 }],
+  endpoints: [{ addresses: [host], nodeName }],
+});
+const list = (items: object[], more?: string) => ({ body: { metadata: more ? { continue: more } : {}, items } });
+
+test("the service's slices are asked for by label in its namespace, page by page, and our own node's come first", async () => {
+  await using api = await startFakeApi([list([slice("10.0.0.1", "a")], "token"), list([slice("10.0.0.2", "me")])]);
+  const kubernetes = { apiEndpoint: api.url };
+  const discover = kubernetesService({ namespace: "calico-system", service: "typha", localNode: "me", kubernetes });
+  const found = await discover(new AbortController().signal);
+  deepEqual(
+    found.map(({ host, port }) => `${host}:${port}`),
+    ["10.0.0.2:5473", "10.0.0.1:5473"],
+  );
+  match(
+    api.asked[0] ?? "",
+    /^GET \/apis\/discovery.k8s.io\/v1\/namespaces\/calico-system\/endpointslices\?labelSelector=kubernetes.io%2Fservice-name%3Dtypha&/,
+  );
+});
+
+test("a service without a ready server is an error that says where to look", async () => {
+  await using api = await startFakeApi([list([])]);
+  const discover = kubernetesService({ kubernetes: { apiEndpoint: api.url } });
+  await rejects(discover(new AbortController().signal), { code: "CLIENT_SERVICE_NOT_READY" });
+});
