@@ -4,8 +4,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { settingsPage } from "../src/config/index.ts";
+import { kindsPage } from "../src/datastore/index.ts";
 
-const pages: { path: string; make(): string }[] = [{ path: "docs/reference/settings.md", make: settingsPage }];
+const pages: { path: string; make(): string }[] = [
+  { path: "docs/reference/kinds.md", make: kindsPage },
+  { path: "docs/reference/settings.md", make: settingsPage },
+];
 
 for (const { path, make } of pages) {
   mkdirSync(dirname(path), { recursive: true });

@@ -12,7 +12,11 @@ export function whenForbidden(kind: Kind): WhenForbidden {
 export const readVerbs = ["get", "list", "watch"] as const;
 
 /** One rule of a ClusterRole, ready to paste below its `rules:`. */
-export function ruleYaml(group: string, plural: string, verbs: readonly string[] = readVerbs): string {
+export function ruleYaml(
+  group: string,
+  plural: string | readonly string[],
+  verbs: readonly string[] = readVerbs,
+): string {
   const quoted = (words: readonly string[]) => `[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
-  return `- apiGroups: ${quoted([group])}\n  resources: ${quoted([plural])}\n  verbs: ${quoted(verbs)}\n`;
+  return `- apiGroups: ${quoted([group])}\n  resources: ${quoted([plural].flat())}\n  verbs: ${quoted(verbs)}\n`;
 }

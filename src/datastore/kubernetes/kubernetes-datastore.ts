@@ -57,7 +57,7 @@ class Kubernetes implements KubernetesDatastore {
     });
     this.#client = new ApiClient({ clock, log, rateLimit, load: () => loadIdentity(settings) });
     this.#discovery = new Discovery(this.#client, clock);
-    this.#listStyle = new ListStyle(clock);
+    this.#listStyle = new ListStyle(clock, settings.streamLists ?? true);
   }
 
   async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {

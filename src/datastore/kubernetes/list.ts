@@ -26,8 +26,9 @@ export class ListStyle {
   readonly #clock: Clock;
   #pagesUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, mayStream: boolean) {
     this.#clock = clock;
+    if (!mayStream) this.#pagesUntilMs = Number.POSITIVE_INFINITY;
   }
 
   get isStreamed(): boolean {

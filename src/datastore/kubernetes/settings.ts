@@ -16,6 +16,8 @@ export type KubernetesSettings = {
   readonly clientBurst?: number;
   /** CALICO_API_GROUP. Empty: found out by discovery. */
   readonly apiGroup?: string;
+  /** False: never ask for streamed lists, only for pages. */
+  readonly streamLists?: boolean;
   /** A kubeconfig can name a program to run and a proxy to trust. Both only when asked for. */
   readonly allowExec?: boolean;
   readonly allowProxy?: boolean;
