@@ -39,10 +39,11 @@ export class TypeStream {
   define(r: Reader, id: number): void {
     if (id < firstUserId || this.types.has(id)) r.fail("GOB_DUPLICATE_TYPE", `type ${id} is defined already`);
     if (this.types.size >= r.limits.types) r.fail("GOB_LIMIT_TYPES", `more than ${r.limits.types} types`);
-    const { depth } = r;
+    const { depth, elements } = r;
     r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
     const wire = readWireType(r);
     r.depth = depth;
+    r.elements = elements;
     const fields = wire.StructT?.Field ?? [];
     if (fields.length > r.limits.fields) r.fail("GOB_LIMIT_FIELDS", `a struct of ${fields.length} fields`);
     if (new Set(fields.map((field) => field.Name)).size < fields.length) {
@@ -218,7 +219,7 @@ function arrayOp(length: number, elem: ReadOp): ReadOp {
 }
 
 function readElements(r: Reader, count: number, elem: ReadOp): unknown[] {
-  r.enter();
+  r.enterElements(count);
   const list: unknown[] = [];
   for (let i = 0; i < count; i++) {
     if (r.at >= r.end) r.fail("GOB_SHORT_DATA", `the frame ends inside ${count} elements`);
@@ -232,7 +233,7 @@ function mapOp(keyNode: Node, key: ReadOp, elem: ReadOp): ReadOp {
   const isPrimitive = hasPrimitiveKeys(keyNode);
   return (r) => {
     const count = countOf(r);
-    r.enter();
+    r.enterElements(count);
     const into = new Map<unknown, unknown>();
     const seen = new Map<string, unknown>();
     for (let i = 0; i < count; i++) {

@@ -64,9 +64,20 @@ export class GobDecoder<T> {
 
   /** The next value, or undefined until more bytes come. */
   next(): { value: T } | undefined {
+    // The schema's type parameter says what its closures make.
+    return this.#take(this.#root) as { value: T } | undefined;
+  }
+
+  /** As next(), for a stream that holds values of several types: the next one is read as this one. */
+  nextAs<U>(schema: Schema<U>): { value: U } | undefined {
+    checkDecodable(schema);
+    return this.#take(pointer(schema)) as { value: U } | undefined; // as above
+  }
+
+  #take(root: Node): { value: unknown } | undefined {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      return this.#read();
+      return this.#read(root);
     } catch (error) {
       this.#failure = error instanceof GobError ? error : this.#unexpected(error);
       throw this.#failure;
@@ -97,7 +108,7 @@ export class GobDecoder<T> {
     return this.#reader.data.slice(this.#next, this.#reader.filled);
   }
 
-  #read(): { value: T } | undefined {
+  #read(root: Node): { value: unknown } | undefined {
     const r = this.#reader;
     for (;;) {
       const waited = frameHeader(r, this.#waitFor);
@@ -107,6 +118,7 @@ export class GobDecoder<T> {
       r.at = first.start;
       r.end = first.end;
       r.depth = 0;
+      r.elements = 0;
       if (r.at === r.end) r.fail("GOB_EMPTY_FRAME", "a frame of length zero");
       const id = readId(r);
       if (id < 0) {
@@ -116,16 +128,15 @@ export class GobDecoder<T> {
         this.#waitFor = r.end;
         continue;
       }
-      return this.#readValue(id);
+      return this.#readValue(id, root);
     }
   }
 
-  #readValue(id: number): { value: T } | undefined {
+  #readValue(id: number, root: Node): { value: unknown } | undefined {
     const r = this.#reader;
     const definedBefore = this.#types.types.size;
     try {
-      // The schema's type parameter says what its closures make.
-      const value = this.#types.valueOp(r, id, this.#root)(r) as T;
+      const value = this.#types.valueOp(r, id, root)(r);
       this.#next = r.end;
       this.#waitFor = r.end;
       r.messageStart = r.end;
@@ -140,7 +151,7 @@ export class GobDecoder<T> {
         r.fail("GOB_LIMIT_FRAMES", "a value cut into too many frames");
       }
       // The frame it needs may be here already.
-      return this.#read();
+      return this.#read(root);
     }
   }
 

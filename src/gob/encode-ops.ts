@@ -3,6 +3,7 @@ import { lookUp } from "./basics.ts";
 import { GobError } from "./error.ts";
 import { base, type InterfaceNode, type MapNode, type Node, resolve, type StructNode } from "./schema.ts";
 import { TypeTable } from "./type-table.ts";
+import { asArray, asBytes, asComplex, asMap, asNumber, asObject, mismatch } from "./value-checks.ts";
 import { Writer } from "./writer.ts";
 
 /** How a value is written as an element, and whether a struct leaves a field with this value out. */
@@ -115,7 +116,7 @@ function writeBool(w: Writer, value: unknown): void {
   w.byte(value ? 1 : 0);
 }
 
-function integer(kind: "int" | "uint", bits: number): Ops {
+function integer(kind: "int" | "uint", bits: number): WriteOp {
   const top = 2 ** (kind === "int" ? bits - 1 : bits);
   const least = kind === "int" ? -top : 0;
   const bigTop = BigInt(top);
@@ -134,7 +135,13 @@ function integer(kind: "int" | "uint", bits: number): Ops {
   // Falsiness first: comparing a bigint with 0n costs more than asking whether it is false.
   const omits = (value: unknown): boolean =>
     !value && (value === 0 || value === undefined || typeof value === "bigint");
-  return { write, omits };
+  const field = (w: Writer, delta: number, value: unknown): boolean => {
+    if (omits(value)) return false;
+    w.uint(delta);
+    write(w, value);
+    return true;
+  };
+  return { write, omits, field };
 }
 
 function floatOp(bits: 32 | 64): Ops {
@@ -250,7 +257,7 @@ function concreteOf(type: string, node: Node): Concrete {
   return { head: w.take(), described: isDescribed ? node : undefined, payload: writePayload(node), lengthRoom: 1 };
 }
 
-function interfaceOp(node: InterfaceNode): Ops {
+function interfaceOp(node: InterfaceNode): WriteOp {
   // Filled when first used: a registry may name types that hold this very interface.
   const known = new Map<string, Concrete>();
   let last: { type: string; target: Concrete } | undefined;
@@ -282,40 +289,12 @@ function interfaceOp(node: InterfaceNode): Ops {
     target.payload(w, content);
     target.lengthRoom = w.closeLength(start, room);
   };
-  return { write, omits: (value) => value === null || value === undefined };
-}
-
-// The checks of what the type checker could not see: values that come from JSON, or from plain JavaScript.
-
-function asObject(value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return mismatch("an object", value);
-  return value as Record<string, unknown>; // any object can be asked for any name
-}
-
-function asArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : mismatch("an array", value);
-}
-
-function asMap(value: unknown): ReadonlyMap<unknown, unknown> {
-  return value instanceof Map ? value : mismatch("a Map", value);
-}
-
-function asBytes(value: unknown): Uint8Array {
-  return value instanceof Uint8Array ? value : mismatch("a Uint8Array", value);
-}
-
-function asNumber(value: unknown): number {
-  if (value === undefined) return 0;
-  return typeof value === "number" ? value : mismatch("a number", value);
-}
-
-function asComplex(value: unknown): { re: unknown; im: unknown } {
-  const { re, im } = asObject(value ?? { re: 0, im: 0 });
-  return { re, im };
-}
-
-function mismatch(wanted: string, value: unknown): never {
-  const seen = value === null ? "null" : Array.isArray(value) ? `an array of ${value.length}` : typeof value;
-  const shown = typeof value === "number" || typeof value === "bigint" ? ` ${value}` : "";
-  throw new GobError("GOB_VALUE", `wanted ${wanted}, got ${seen}${shown}`);
+  const omits = (value: unknown): boolean => value === null || value === undefined;
+  const field = (w: Writer, delta: number, value: unknown): boolean => {
+    if (omits(value)) return false;
+    w.uint(delta);
+    write(w, value);
+    return true;
+  };
+  return { write, omits, field };
 }

@@ -15,12 +15,14 @@ export function encoder<T>(schema: Schema<T>): GobEncoder<T> {
   return new GobEncoder(schema);
 }
 
+type Payload = (w: Writer, value: unknown) => void;
+
 export class GobEncoder<T> {
   readonly #schema: Schema<T>;
   readonly #types = new TypeTable();
   readonly #announced: ReadonlySet<TypeEntry>;
   readonly #writer: Writer;
-  readonly #payload: (w: Writer, value: unknown) => void;
+  readonly #payload: Payload;
   /** Ids whose definitions encode() has sent. */
   readonly #sent = new Set<number>();
 
@@ -33,7 +35,7 @@ export class GobEncoder<T> {
 
   /** As message(), but in memory that the next call on this encoder writes over: for who copies it at once anyway. */
   borrowMessage(value: T): Uint8Array<ArrayBuffer> {
-    const frame = this.#frame(value);
+    const frame = this.#frame(this.#schema, this.#payload, value);
     for (const entry of this.#writer.used) {
       if (this.#announced.has(entry)) continue;
       throw new GobError("GOB_NOT_ANNOUNCED", "the value holds a basic slice in an interface: register it by name");
@@ -43,16 +45,25 @@ export class GobEncoder<T> {
 
   /** The next bytes of a stream of its own: the definitions that are new, then the value. */
   encode(value: T): Uint8Array<ArrayBuffer> {
-    const frame = this.#frame(value);
+    return this.#withDefinitions(this.#frame(this.#schema, this.#payload, value));
+  }
+
+  /** As encode(), for a stream that holds values of several types. */
+  encodeAs<U>(schema: Schema<U>, value: U): Uint8Array<ArrayBuffer> {
+    return this.#withDefinitions(this.#frame(schema, writePayload(schema), value));
+  }
+
+  #withDefinitions(frame: Uint8Array): Uint8Array<ArrayBuffer> {
     const parts: Uint8Array[] = [];
     for (const entry of this.#writer.used) {
+      if (this.#sent.has(entry.id)) continue; // and its parts with it
       for (const part of withParts(entry)) {
         if (this.#sent.has(part.id)) continue;
         this.#sent.add(part.id);
         parts.push(this.#types.definition(part));
       }
     }
-    return parts.length === 0 ? frame.slice() : concatenate([...parts, frame]);
+    return concatenate([...parts, frame]);
   }
 
   /** Every definition this schema can need, in front of the first message() of a stream. */
@@ -75,12 +86,12 @@ export class GobEncoder<T> {
     return this.#writer.take();
   }
 
-  #frame(value: T): Uint8Array<ArrayBuffer> {
+  #frame(schema: Node, payload: Payload, value: unknown): Uint8Array<ArrayBuffer> {
     const w = this.#writer;
     w.used.clear();
     w.length = lengthRoom;
-    w.typeId(this.#schema);
-    this.#payload(w, value);
+    w.typeId(schema);
+    payload(w, value);
     const count = w.length - lengthRoom;
     const start = lengthRoom - uintWidth(count);
     putUint(w.bytes, start, count);

@@ -119,6 +119,12 @@ const refusals: Refusal[] = [
     bytes: frames(...defineMaps, "ff82 01 fe 03e8"),
     code: "GOB_LIMIT_ELEMENTS",
   },
+  {
+    name: "a million empty structs in a megabyte",
+    schema: slice(Point),
+    bytes: manyPoints(1_000_000),
+    code: "GOB_LIMIT_ELEMENTS",
+  },
   { name: "a type id of 40 bits", schema: Point, bytes: frames("fa 020000000000 00"), code: "GOB_LIMIT_TYPE_ID" },
   {
     name: "a time with two billion nanoseconds",
@@ -157,6 +163,11 @@ function deepList(depth: number): Uint8Array {
   new DataView(frame.buffer).setUint32(head.length + 1, body.length);
   frame.set(body, head.length + 5);
   return frame;
+}
+
+/** A slice of structs with all fields zero: one byte each to send, an object each to hold. */
+function manyPoints(count: number): Uint8Array {
+  return encoder(slice(Point)).encode(Array.from({ length: count }, () => ({ X: 0, Y: 0 })));
 }
 
 describe("hostile bytes", () => {

@@ -10,6 +10,11 @@ export type GobLimits = {
   fields: number;
   /** Nesting of structs, slices, arrays, maps and interfaces in one value. */
   depth: number;
+  /**
+   * Elements of slices, arrays and maps in one message, counted before any is made. An element takes a byte to send
+   * and can take a hundred to hold.
+   */
+  elements: number;
 };
 
 export const defaultGobLimits: Readonly<GobLimits> = {
@@ -17,6 +22,7 @@ export const defaultGobLimits: Readonly<GobLimits> = {
   types: 64,
   fields: 4096,
   depth: 32,
+  elements: 262_144,
 };
 
 export function withDefaults(limits: Partial<GobLimits>): GobLimits {

@@ -28,6 +28,8 @@ export class Reader {
   /** Bytes of the stream in front of `data`. */
   streamOffset = 0;
   depth = 0;
+  /** Elements announced so far in the message. */
+  elements = 0;
   /** The two halves of the last integer that `uint` returned, if it was 2^32 or more. */
   high = 0;
   low = 0;
@@ -164,6 +166,15 @@ export class Reader {
       if (short !== undefined) return short;
     }
     return utf8.decode(this.data.subarray(start, this.at));
+  }
+
+  /** Goes into a collection of `count` elements. */
+  enterElements(count: number): void {
+    this.enter();
+    this.elements += count;
+    if (this.elements > this.limits.elements) {
+      this.fail("GOB_LIMIT_ELEMENTS", `more than ${this.limits.elements} elements in one message`);
+    }
   }
 
   enter(): void {

@@ -105,7 +105,7 @@ function skipSlice(elem: SkipOp): SkipOp {
 }
 
 function skipElements(r: Reader, count: number, elem: SkipOp): void {
-  r.enter();
+  r.enterElements(count);
   for (let i = 0; i < count; i++) {
     if (r.at >= r.end) r.fail("GOB_SHORT_DATA", `the frame ends inside ${count} elements`);
     elem(r);
@@ -116,7 +116,7 @@ function skipElements(r: Reader, count: number, elem: SkipOp): void {
 function skipMap(key: SkipOp, elem: SkipOp): SkipOp {
   return (r) => {
     const count = countOf(r);
-    r.enter();
+    r.enterElements(count);
     for (let i = 0; i < count; i++) {
       requireKey(r, count);
       key(r);

@@ -282,4 +282,5 @@ export const gobTypes: ReadonlyMap<string, Schema<unknown>> = new Map<string, Sc
   ["[]complex128", slice(complex())],
   ["[2]string", array(string(), 2)],
   ["map[any]int", map(any, i64())],
+  ["any", any],
 ]);

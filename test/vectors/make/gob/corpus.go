@@ -30,7 +30,7 @@ func corpus(seed uint64, count int) error {
 			if v.Kind() == reflect.Pointer && v.IsNil() {
 				v.Set(reflect.New(v.Type().Elem()))
 			}
-			if err := enc.EncodeValue(v); err != nil {
+			if err := enc.EncodeValue(v.Addr()); err != nil {
 				return fmt.Errorf("%s: %w", allTypes[number].name, err)
 			}
 		}

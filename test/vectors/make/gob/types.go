@@ -239,7 +239,7 @@ var allTypes = []named{
 	of[Event]("Event"), of[Opaques]("Opaques"), of[Maps]("Maps"), of[Envelope]("Envelope"), of[Updates]("Updates"),
 	of[time.Time]("time.Time"), of[Blob]("Blob"), of[Packed]("Packed"), of[*Point]("*Point"), of[[]Point]("[]Point"),
 	of[[]time.Time]("[]time.Time"), of[[]complex128]("[]complex128"), of[[2]string]("[2]string"),
-	of[map[any]int]("map[any]int"),
+	of[map[any]int]("map[any]int"), of[any]("any"),
 }
 
 func typeNamed(name string) reflect.Type {

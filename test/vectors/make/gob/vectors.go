@@ -224,6 +224,9 @@ func (m *maker) interfaces() {
 		{"/a", []byte("va"), "12", "12", time.Second, 1}, {Key: "/b", Type: 3}, {"/c", nil, "", "", -1, 2},
 		{Key: "/d", Revision: 42}, {Key: "/e", Revision: Point{1, 2}}}}}, Envelope{Status{2}}, Envelope{Updates{}})
 	m.add("conversation: nothing", Envelope{})
+	var text, point, null any = "text", Point{1, 2}, nil
+	m.into("interface at the top", "any", &text, &point)
+	m.into("interface at the top, nil", "any", &null)
 	m.add("updates without an envelope", Updates{[]Update{{Key: "k", Revision: "r"}}})
 }
 
