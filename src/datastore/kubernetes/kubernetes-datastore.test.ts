@@ -3,7 +3,9 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { type FakeAnswer, startFakeApi } from "../../../test/kit/fake-api.ts";
 import { silentLog, systemClock } from "../../lib/index.ts";
+import type { Kind } from "../../model/index.ts";
 import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
+import { ruleYaml } from "../rights.ts";
 import { type KubernetesDatastore, openKubernetes } from "./kubernetes-datastore.ts";
 
 const signal = new AbortController().signal;
@@ -115,6 +117,55 @@ const listFailures: { name: string; answers: FakeAnswer[]; fails: object }[] = [
     fails: { code: "invalid" },
   },
 ];
+
+const status = (code: number): FakeAnswer => ({ status: code, body: { kind: "Status", message: "as scripted" } });
+const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object }[] = [
+  {
+    name: "a kind that is refused and served is forbidden, with the rule to grant",
+    kind: "Tier",
+    answers: [status(403), { body: { resources: [{ name: "tiers" }] } }],
+    fails: { code: "forbidden", missingRule: ruleYaml("crd.projectcalico.org", "tiers") },
+  },
+  {
+    name: "a kind that is refused and not served is missing",
+    kind: "Tier",
+    answers: [status(403), { body: { resources: [{ name: "ippools" }] } }],
+    fails: { code: "not-found" },
+  },
+  {
+    name: "a kind that is refused while discovery fails is forbidden",
+    kind: "Tier",
+    answers: [status(403), status(503)],
+    fails: { code: "forbidden" },
+  },
+  {
+    name: "a kind of a group that is not served is missing",
+    kind: "Tier",
+    answers: [status(404)],
+    fails: { code: "not-found" },
+  },
+  {
+    name: "a kind that is not found but served is not missing",
+    kind: "Tier",
+    answers: [status(404), { body: { resources: [{ name: "tiers" }] } }],
+    fails: { code: "unavailable", status: 404 },
+  },
+  {
+    name: "a kind is not missing while discovery fails",
+    kind: "Tier",
+    answers: [status(404), status(500)],
+    fails: { code: "unavailable" },
+  },
+  { name: "pods are never missing", kind: "Pod", answers: [status(404)], fails: { code: "invalid" } },
+];
+
+for (const { name, kind, answers, fails } of refusals) {
+  test(`list: ${name}`, async () => {
+    await using api = await startFakeApi(answers);
+    await using datastore = await open(api.url);
+    await rejects(Array.fromAsync(datastore.list(kind, { signal })), fails);
+  });
+}
 
 for (const { name, answers, fails } of listFailures) {
   test(`list: ${name}`, async () => {

@@ -153,16 +153,28 @@ class Kubernetes implements KubernetesDatastore {
     return servedAt(kind, await this.calicoGroup(signal));
   }
 
-  // Refused and absent look the same until discovery is asked.
+  // Refused and absent look the same until discovery is asked. And one 404 is not enough to believe that a kind is gone,
+  // with all its objects: a proxy in the way says it too.
   async #explain(error: unknown, served: Served, signal: AbortSignal): Promise<unknown> {
-    if (!isDatastoreError(error, "forbidden")) return error;
-    const isServed = await this.#discovery.isServed(served, signal).catch(() => true);
+    if (!isDatastoreError(error, "forbidden", "not-found")) return error;
     const { plural, group } = served;
+    if (error.code === "not-found" && builtInGroups.includes(group)) {
+      return new DatastoreError("invalid", `${error.message}: is this a Kubernetes API server?`, { cause: error });
+    }
+    const isServed = await this.#discovery.isServed(served, signal).catch(() => true);
     if (!isServed) return new DatastoreError("not-found", `the server has no ${plural} in ${group}`, { cause: error });
-    const missingRule = ruleYaml(group, plural);
-    return new DatastoreError("forbidden", error.message, { cause: error, status: 403, missingRule });
+    const { status = 0 } = error;
+    if (error.code === "not-found") return new DatastoreError("unavailable", error.message, { cause: error, status });
+    return new DatastoreError("forbidden", error.message, {
+      cause: error,
+      status,
+      missingRule: ruleYaml(group, plural),
+    });
   }
 }
+
+/** Every API server has these. */
+const builtInGroups = ["", "networking.k8s.io"];
 
 function asObject(value: unknown): object {
   if (!isJsonObject(value)) throw new DatastoreError("invalid", "only an object can be stored");

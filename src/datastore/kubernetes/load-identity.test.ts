@@ -1,5 +1,5 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -84,6 +84,19 @@ test("settings replace what the kubeconfig says", async () => {
   deepEqual([server.origin, `${tls.ca}`, tls.rejectUnauthorized], ["https://192.0.2.1", "OTHER", false]);
 });
 
+test("a pod's service account is found, with the server that Kubernetes names", async (context) => {
+  const account = join(dir, "pod/var/run/secrets/kubernetes.io/serviceaccount");
+  await mkdir(account, { recursive: true });
+  for (const [name, text] of Object.entries({ token: "sa\n", "ca.crt": "POD-CA", namespace: "calico-system" })) {
+    await writeFile(join(account, name), text);
+  }
+  const { HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
+  context.after(() => Object.assign(process.env, { HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT }));
+  Object.assign(process.env, { HOME: dir, KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" });
+  const { server, tls, headers } = await loadIdentity({ serviceAccountRoot: join(dir, "pod") });
+  deepEqual([server.href, `${tls.ca}`, headers.authorization], ["https://[fd00::1]/", "POD-CA", "Bearer sa"]);
+});
+
 const refusals: { name: string; load: () => Promise<unknown>; code: string }[] = [
   {
     name: "a program to run",
@@ -103,6 +116,11 @@ const refusals: { name: string; load: () => Promise<unknown>; code: string }[] =
   {
     name: "a context without a cluster",
     load: async () => loadIdentity({ kubeconfig: await kubeconfig({}), currentContext: "broken" }),
+    code: "KUBECONFIG_UNUSABLE",
+  },
+  {
+    name: "a certificate that is not there",
+    load: async () => loadIdentity({ kubeconfig: await kubeconfig({ "client-certificate": "none.crt" }) }),
     code: "KUBECONFIG_UNUSABLE",
   },
   {

@@ -28,6 +28,15 @@ export type Identity = {
 };
 
 export async function loadIdentity(settings: KubernetesSettings): Promise<Identity> {
+  try {
+    return await readIdentity(settings);
+  } catch (error) {
+    if (error instanceof CattailError) throw error;
+    throw badConfig(`cannot read the credentials: ${error}`, error);
+  }
+}
+
+async function readIdentity(settings: KubernetesSettings): Promise<Identity> {
   const config = await loadKubeConfig(settings);
   if (settings.currentContext) config.setCurrentContext(settings.currentContext);
   const cluster = config.getCurrentCluster();
@@ -42,7 +51,7 @@ export async function loadIdentity(settings: KubernetesSettings): Promise<Identi
   if (typeof options.auth === "string") headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`;
   const token = settings.apiToken || (await tokenFromFile(config, settings));
   if (token) headers.authorization = `Bearer ${token}`;
-  const isInsecure = settings.insecureSkipTlsVerify ?? cluster.skipTLSVerify;
+  const isInsecure = settings.insecureSkipTlsVerify || cluster.skipTLSVerify;
   return {
     server,
     headers,
@@ -96,14 +105,14 @@ function refuseUnasked(config: KubeConfig, settings: KubernetesSettings): void {
   if ((user?.exec || isPlugin) && !settings.allowExec) {
     throw new CattailError("KUBECONFIG_EXEC", {
       problem: `the kubeconfig's user "${user?.name}" runs a program to get its credentials`,
-      next: "set CATTAIL_KUBECONFIG_EXEC=true if you trust that program, or use a token or a certificate",
+      next: "name the file in KUBECONFIG yourself if you trust that program, or use a token or a certificate",
     });
   }
   const proxy = config.getCurrentCluster()?.proxyUrl;
   if (proxy && !settings.allowProxy) {
     throw new CattailError("KUBECONFIG_PROXY", {
       problem: `the kubeconfig sends requests through the proxy ${proxy}`,
-      next: "set CATTAIL_KUBECONFIG_PROXY=true if you trust that proxy, or remove proxy-url",
+      next: "name the file in KUBECONFIG yourself if you trust that proxy, or remove proxy-url",
     });
   }
 }
