@@ -50,15 +50,21 @@ export function filled(value: string | undefined, isGood: (value: string) => boo
   return value === undefined || value === "" || isGood(value);
 }
 
-const goOnly = /\(\?P</g;
 const notInGo = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\[kucZ]/;
 const goFlags = /^\(\?[imsU]+\)/;
+const repeat = /\{(\d+)(?:,(\d*))?\}/g;
 
 /** Whether Go's regexp would compile it. JavaScript's engine is asked, after the differences that matter in practice. */
 export function isGoRegexp(text: string): boolean {
   if (notInGo.test(text)) return false;
+  for (const [, min, max] of text.matchAll(repeat)) if (Number(min) > 1000 || Number(max ?? 0) > 1000) return false;
+  // In Go a bracket that comes first in a class stands for itself.
+  const asJavaScript = text
+    .replace(goFlags, "")
+    .replaceAll("(?P<", "(?<")
+    .replace(/\[(\^?)\]/g, "[$1\\]");
   try {
-    new RegExp(text.replace(goFlags, "").replace(goOnly, "(?<"));
+    new RegExp(asJavaScript);
     return true;
   } catch {
     return false; // a syntax error is the answer

@@ -1,7 +1,8 @@
 // What the validation filter rejects in a FelixConfiguration that is passed on whole. Those that become settings are not
 // validated at all.
-import { type FelixConfigurationSpec, parseCidrOrIp, parseDuration } from "../model/index.ts";
+import { type FelixConfigurationSpec, type NumberOrText, parseCidrOrIp, parseDuration } from "../model/index.ts";
 import { type Check, type FieldProblem, filled, firstProblem, given, isGoRegexp, isIp } from "./checks.ts";
+import { isPortName } from "./rule-problem.ts";
 
 export function felixConfigurationProblem(spec: FelixConfigurationSpec): FieldProblem | undefined {
   return firstProblem(checks(spec));
@@ -117,8 +118,11 @@ function* listChecks(spec: FelixConfigurationSpec): Generator<Check> {
   const nodePorts = spec.kubeNodePortRanges ?? [];
   const areNumbers = nodePorts.every((port) => typeof port === "number" || port.includes(":"));
   yield ["spec.kubeNodePortRanges", nodePorts.length <= 7 && areNumbers, "must be up to 7 port numbers or ranges"];
-  const areFromOne = nodePorts.every((port) => port !== 0 && !String(port).startsWith("0:"));
+  const areFromOne = nodePorts.every(isPort);
   yield ["spec.kubeNodePortRanges", areFromOne, "must not include port 0"];
+  for (const field of ["natPortRange", "bpfPSNATPorts"] as const) {
+    yield [`spec.${field}`, given(spec[field], isPort), "must be a port, a range from 1 on, or a port's name"];
+  }
   const areIpv4 = (spec.externalNodesList ?? []).every((text) => parseCidrOrIp(text)?.ip.version === 4);
   yield ["spec.externalNodesList", areIpv4, "must be IPv4 CIDRs"];
   const isRegion = filled(
@@ -134,8 +138,8 @@ function* listChecks(spec: FelixConfigurationSpec): Generator<Check> {
 }
 
 function* routeTableChecks({ routeTableRange, routeTableRanges = [] }: FelixConfigurationSpec): Generator<Check> {
-  const { min = 1, max = 1 } = routeTableRange ?? {};
-  yield ["spec.routeTableRange", min >= 1 && max >= min && max <= 250, "must be within 1 to 250"];
+  const isTableRange = given(routeTableRange, ({ min = 0, max = 0 }) => min >= 1 && max >= min && max <= 250);
+  yield ["spec.routeTableRange", isTableRange, "must be within 1 to 250"];
   let tables = 0;
   for (const [at, range] of routeTableRanges.entries()) {
     const { min: first = 0, max: last = 0 } = range;
@@ -144,6 +148,11 @@ function* routeTableChecks({ routeTableRange, routeTableRanges = [] }: FelixConf
     tables += last - first + 1;
   }
   yield ["spec.routeTableRanges", tables <= 65535, "must be no more than 65535 tables in all"];
+}
+
+function isPort(port: NumberOrText): boolean {
+  if (typeof port === "number") return port !== 0;
+  return port.includes(":") ? !port.startsWith("0:") : isPortName(port);
 }
 
 function isKeyValueList(text: string): boolean {

@@ -66,7 +66,7 @@ function toV1(spec: IpPoolSpec, cidr: string): V1IpPool {
     ipam: !spec.disabled,
     disabled: spec.disabled ?? false,
     disableBGPExport: spec.disableBGPExport ?? false,
-    assignment_mode: spec.assignmentMode || "Automatic",
+    assignment_mode: spec.assignmentMode ?? "Automatic",
     allowed_uses: spec.allowedUses ?? [],
   };
 }

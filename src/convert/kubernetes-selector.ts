@@ -19,11 +19,15 @@ export function podSelectorText(selector: LabelSelector | undefined): string {
   return [isKubernetes, ...terms(selector ?? {})].join(" && ");
 }
 
-/** No selector is no restriction; a selector of nothing is every namespace. */
+/**
+ * No selector is no restriction; a selector of nothing is every namespace. One whose operators are all unknown is no
+ * restriction either, as in the original; the API server refuses it in all but staged policies.
+ */
 export function namespaceSelectorText(selector: LabelSelector | undefined): string {
   if (selector === undefined) return "";
-  const found = terms(selector);
-  return found.length === 0 ? "all()" : found.join(" && ");
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) return "all()";
+  return terms(selector).join(" && ");
 }
 
 function terms({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {

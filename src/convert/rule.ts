@@ -1,6 +1,13 @@
 // A v3 rule to the rule that clients read. `namespace` is that of the policy, "" for a global one: a side with any kind of
 // selector is limited to it.
-import { canonicalNetwork, type EntityRule, type NumberOrText, type Rule, type V1Rule } from "../model/index.ts";
+import {
+  canonicalNetwork,
+  canonicalUint8OrText,
+  type EntityRule,
+  type NumberOrText,
+  type Rule,
+  type V1Rule,
+} from "../model/index.ts";
 import type { Warning } from "./converted.ts";
 import { literalWarning, namespacePrefix, prefixed, replaceAll, serviceAccountSelector } from "./rule-selector.ts";
 
@@ -57,8 +64,9 @@ function convertRule(rule: Rule, { namespace, field, warnings }: RuleContext): V
   };
 }
 
+/** Names in lower case; a number stays one, also where it comes as text from a Kubernetes policy. */
 function lowerCase(protocol: NumberOrText | undefined): NumberOrText | undefined {
-  return typeof protocol === "string" ? protocol.toLowerCase() : protocol;
+  return typeof protocol === "string" ? canonicalUint8OrText(protocol.toLowerCase()) : protocol;
 }
 
 /** The original drops what is no network, which can turn a narrow rule into one for everybody; so this does, and says so. */
