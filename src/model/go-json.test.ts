@@ -81,6 +81,13 @@ const structs: { name: string; json: string; expected: string }[] = [
   },
   { name: "omitempty keeps a pointer to zero", json: omitting.write({ pointer: 0 }), expected: '{"pointer":0}' },
   { name: "omitempty never drops a struct", json: omitting.write({ inner: {} }), expected: '{"inner":{}}' },
+  {
+    name: "omitzero keeps an empty list",
+    json: goStruct<{ z: { l?: string[] } }>({
+      z: omitZero(goStruct<{ l?: string[] }>({ l: omitEmpty(goList(goString)) })),
+    }).write({ z: { l: [] } }),
+    expected: '{"z":{}}',
+  },
   { name: "omitzero drops a zero struct", json: omitting.write({ zeroed: {} }), expected: "{}" },
   { name: "omitzero keeps another", json: omitting.write({ zeroed: { a: "b" } }), expected: '{"zeroed":{"a":"b"}}' },
   {

@@ -156,9 +156,13 @@ export function goStruct<T extends object>(
   return { write, isEmpty: () => false, zero: write({} as T) }; // no fields set: what Go prints for the zero struct
 }
 
-/** `omitzero`: a struct left out when all of it is zero. */
+/** `omitzero`: a struct left out when all of it is zero. An empty list that is there is not zero, as in Go. */
 export function omitZero<T extends object>(type: GoType<T>): GoField<T> {
-  return { type: { ...type, isEmpty: (value) => type.write(value) === type.zero }, omit: "empty" };
+  return { type: { ...type, isEmpty: (value) => Object.values(value).every(isZero) }, omit: "empty" };
+}
+
+function isZero(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || value === 0 || value === false;
 }
 
 /** Raw JSON passed on as it came, members in their own order (managedFields' fieldsV1). */
