@@ -141,6 +141,7 @@ export class GobDecoder<T> {
       this.#waitFor = r.end;
       r.messageStart = r.end;
       this.#rereadBytes = 0;
+      if (r.end === r.filled && r.data.length > keptBytes) this.#startOver(new Uint8Array(0));
       return { value };
     } catch (error) {
       if (error !== needFrame) throw error;
@@ -161,7 +162,7 @@ export class GobDecoder<T> {
     for (const id of [...types.keys()].slice(keep)) types.delete(id);
   }
 
-  /** Drops what was read from the front of the buffer and grows it as needed. */
+  /** Makes room for more bytes: drops what was read from the front of the buffer and grows it as needed. */
   #makeRoom(count: number): void {
     const r = this.#reader;
     if (r.filled + count <= r.data.length) return;
@@ -175,7 +176,14 @@ export class GobDecoder<T> {
       grown.set(pending);
       r.data = grown;
     }
+    this.#startOver(r.data);
+  }
+
+  /** Goes on in a buffer that starts with what was not read yet. */
+  #startOver(data: Uint8Array): void {
+    const r = this.#reader;
     const moved = this.#next;
+    r.data = data;
     r.streamOffset += moved;
     r.messageStart -= moved;
     r.filled -= moved;
