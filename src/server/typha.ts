@@ -13,6 +13,7 @@ import { createHealth, createMetrics, type Health, type Metrics } from "../obser
 import { initialiseDatastore, runSyncers, type Syncers } from "../syncer/index.ts";
 import { DatastoreContact } from "./datastore-contact.ts";
 import { Evacuation, type Peer } from "./evacuation.ts";
+import { Introspection } from "./introspection.ts";
 import { createLegacySpeech } from "./legacy-speech.ts";
 import { openDatastore } from "./open-datastore.ts";
 import { probeServer } from "./probe-server.ts";
@@ -58,6 +59,7 @@ export type TyphaParts = {
   readonly settings: Settings;
   readonly server: Server;
   readonly syncers: Syncers;
+  readonly introspection: Introspection;
   readonly contact: DatastoreContact;
   readonly service: TyphaService;
   readonly evacuation: Evacuation;
@@ -99,11 +101,13 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
     name: settings.k8sServiceName,
     portName: settings.k8sPortName,
   });
+  const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
+  const introspection = new Introspection({ clock, isRecording: isWatched });
   const legacy = createLegacySpeech(log);
   const server = started.use(
     await startServer({
       listen: { host: settings.serverHost, port: settings.serverPort },
-      batches: tap(syncers, service),
+      batches: introspection.tap(tap(syncers, service)),
       ...(tls === undefined ? {} : { tls: tls.setup() }),
       limits: serverLimits(settings),
       ...(settings.workers === "auto" ? {} : { workers: settings.workers }),
@@ -117,6 +121,7 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
       signal,
     }),
   );
+  introspection.attach(server);
   const contact = new DatastoreContact({ datastore, clock, log });
   const isTls = tls !== undefined;
   const evacuation = new Evacuation({
@@ -134,6 +139,7 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
     settings,
     server,
     syncers,
+    introspection,
     contact,
     service,
     evacuation,
