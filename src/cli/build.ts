@@ -1,14 +1,15 @@
-// Which build this is. The build script (tools/build.ts) replaces the constant; a checkout asks its own package.json
-// and git, and says "unknown" where neither is there.
+// Which build this is: what tools/build.ts wrote beside the built files, or, in a checkout, what package.json and git say.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
-declare const CATTAIL_BUILD: { version: string; commit: string } | undefined;
+declare const CATTAIL_BUILD: Build | undefined; // set by the bundler that makes the single executable
 
 export type Build = { readonly version: string; readonly commit: string };
 
 export function build(): Build {
   if (typeof CATTAIL_BUILD !== "undefined") return CATTAIL_BUILD;
+  const note = new URL("../build.json", import.meta.url);
+  if (existsSync(note)) return JSON.parse(readFileSync(note, "utf8")) as Build; // written by tools/build.ts
   return { version: `v${packageVersion()}`, commit: commit() };
 }
 
@@ -20,11 +21,9 @@ function packageVersion(): string {
 function commit(): string {
   try {
     const folder = new URL("../..", import.meta.url).pathname;
-    return execFileSync("git", ["-C", folder, "rev-parse", "--short=12", "HEAD"], {
-      encoding: "utf8",
-      stdio: "pipe",
-    }).trim();
+    const options = { encoding: "utf8", stdio: "pipe" } as const;
+    return execFileSync("git", ["-C", folder, "rev-parse", "--short=12", "HEAD"], options).trim();
   } catch {
-    return "unknown";
+    return "unknown"; // no git, or not a checkout
   }
 }
