@@ -1,25 +1,62 @@
-// The command line. Each command is a file beside this one; here they only get their order and their manners:
-// an error says what was seen and what to do next, without a stack trace, and the exit code says how it went.
+// The command line. Each command is a file beside this one, loaded only when it is the one that was asked for: a person
+// waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next.
 import { Command } from "commander";
-import { certsCommand } from "./certs.ts";
-import { completionCommand } from "./completion.ts";
-import { demoCommand } from "./demo.ts";
 import { fail } from "./fail.ts";
-import { manifestsCommand } from "./manifests.ts";
-import { typhaCommand } from "./typha.ts";
-import { versionCommand } from "./version.ts";
-import { watchCommand } from "./watch.ts";
+
+type Entry = { readonly name: string; readonly says: string; readonly load: () => Promise<Command> };
+
+const entries: readonly Entry[] = [
+  {
+    name: "typha",
+    says: "run the server: reads every TYPHA_* setting, flag and file that calico/typha reads",
+    load: async () => (await import("./typha.ts")).typhaCommand(),
+  },
+  {
+    name: "demo",
+    says: "run the whole pipeline on a pretend cluster: no network, no root, nothing to set up",
+    load: async () => (await import("./demo.ts")).demoCommand(),
+  },
+  {
+    name: "watch",
+    says: "follow a Typha, ours or the original, and show what it serves",
+    load: async () => (await import("./watch.ts")).watchCommand(),
+  },
+  {
+    name: "certs",
+    says: "make, look at and renew the certificates that servers and nodes show each other",
+    load: async () => (await import("./certs.ts")).certsCommand(),
+  },
+  {
+    name: "manifests",
+    says: "print the YAML of an installation",
+    load: async () => (await import("./manifests.ts")).manifestsCommand(),
+  },
+  {
+    name: "completion",
+    says: "print a completion script for a shell",
+    load: async () => (await import("./completion.ts")).completionCommand(),
+  },
+  {
+    name: "version",
+    says: "print version, commit and protocol features",
+    load: async () => (await import("./version.ts")).versionCommand(),
+  },
+];
 
 const program = new Command("cattail")
   .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
   .showHelpAfterError("(run the same command with --help to see what it takes)")
-  .addCommand(typhaCommand())
-  .addCommand(demoCommand())
-  .addCommand(watchCommand())
-  .addCommand(certsCommand())
-  .addCommand(manifestsCommand())
-  .addCommand(completionCommand())
-  .addCommand(versionCommand());
+  .addHelpText(
+    "after",
+    "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
+  );
+
+const asked = process.argv[2];
+for (const { name, says, load } of entries) {
+  // Completion walks all commands; everybody else needs only their own.
+  if (asked === name || asked === "completion") program.addCommand(await load());
+  else program.command(name).description(says);
+}
 
 try {
   await program.parseAsync();

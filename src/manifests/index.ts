@@ -1,4 +1,5 @@
 // The YAML of an installation as values: pure, from the table of kinds, the schemas and a few options.
+import { crdManifests } from "./crds.ts";
 import { namespaceManifests } from "./namespace.ts";
 import type { InstallOptions, Manifest } from "./options.ts";
 import { rbacManifests } from "./rbac.ts";
@@ -14,6 +15,7 @@ export type ManifestSet = (typeof manifestSets)[number];
 export function manifests(set: ManifestSet, options: InstallOptions & { serviceMonitor: boolean }): Manifest[] {
   const has = (part: ManifestSet) => set === part || set === "all";
   return [
+    ...(has("crds") ? crdManifests(options) : []),
     ...(has("rbac") || has("typha") ? namespaceManifests(options) : []),
     ...(has("rbac") ? rbacManifests(options) : []),
     ...(has("typha") ? workloadManifests(options) : []),

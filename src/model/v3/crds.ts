@@ -106,7 +106,7 @@ export type CrdGroup = { readonly group: string; readonly version: string };
 export function crdManifest(
   kind: V3KindName,
   { group, version }: CrdGroup = { group: "crd.projectcalico.org", version: "v1" },
-): { readonly [field: string]: unknown } {
+): { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown } {
   const { plural, namespaced: isNamespaced, status }: V3Kind = v3Schemas[kind];
   return {
     apiVersion: "apiextensions.k8s.io/v1",

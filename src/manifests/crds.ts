@@ -1,0 +1,8 @@
+// Calico's custom resource definitions, made from the same schemas that read the objects.
+import { crdManifest, v3KindNames } from "../model/index.ts";
+import type { InstallOptions, Manifest } from "./options.ts";
+
+export function crdManifests({ apiGroup }: InstallOptions): Manifest[] {
+  const version = apiGroup === "projectcalico.org" ? "v3" : "v1";
+  return v3KindNames.map((kind) => crdManifest(kind, { group: apiGroup, version }));
+}
