@@ -58,7 +58,7 @@ export class TypeStream {
       return this.compile(id, node);
     } catch (error) {
       if (!(error instanceof GobError)) throw error;
-      throw new GobError(error.code, error.message.replace(/ \([A-Z_]+\)$/, ""), { offset: r.streamOffset + r.at });
+      throw new GobError(error.code, error.problem, { offset: r.streamOffset + r.at });
     }
   }
 

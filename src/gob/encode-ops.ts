@@ -3,7 +3,7 @@ import { lookUp } from "./basics.ts";
 import { GobError } from "./error.ts";
 import { base, type InterfaceNode, type MapNode, type Node, resolve, type StructNode } from "./schema.ts";
 import { TypeTable } from "./type-table.ts";
-import { asArray, asBytes, asComplex, asMap, asNumber, asObject, mismatch } from "./value-checks.ts";
+import { asArray, asBytes, asComplex, asMap, asNumber, asObject, inField, mismatch } from "./value-checks.ts";
 import { Writer } from "./writer.ts";
 
 /** How a value is written as an element, and whether a struct leaves a field with this value out. */
@@ -212,9 +212,14 @@ function structOp(node: StructNode): Ops {
   const write = (w: Writer, value: unknown): void => {
     const object = asObject(value ?? {});
     let last = -1;
-    for (let i = 0; i < names.length; i++) {
-      const write = ops[i] as WriteOp["field"]; // i is below the length of both
-      if (write(w, i - last, object[names[i] as string])) last = i;
+    let i = 0;
+    try {
+      for (; i < names.length; i++) {
+        const write = ops[i] as WriteOp["field"]; // i is below the length of both
+        if (write(w, i - last, object[names[i] as string])) last = i;
+      }
+    } catch (error) {
+      throw inField(error, `${node.name}.${names[i]}`);
     }
     w.byte(0);
   };

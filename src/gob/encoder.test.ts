@@ -146,9 +146,24 @@ describe("values that do not fit their schema", () => {
     });
   }
 
+  test("the error says where the bad value is", () => {
+    const bad: Drawing = { Shape: { type: "shapes.Line", value: { Points: [{ X: 1, Y: 0.5 }], Note: null } } };
+    throws(() => encoder(Drawing).encode(bad), {
+      message: "Drawing.Shape: Line.Points: Point.Y: wanted a whole number that fits int64, got number 0.5 (GOB_VALUE)",
+    });
+  });
+
   test("a type that is not registered is refused", () => {
     const value = { type: "nobody", value: 1 } as unknown as null;
     throws(() => encoder(interface_()).encode(value), { code: "GOB_UNKNOWN_NAME" });
+  });
+
+  test("a value that holds itself is refused", () => {
+    type Ring = { Next: Ring | null };
+    const Ring: Schema<Ring> = struct("Ring", { Next: pointer(lazy<Ring>(() => Ring)) });
+    const ring: Ring = { Next: null };
+    ring.Next = ring;
+    throws(() => encoder(Ring).encode(ring), { code: "GOB_VALUE" });
   });
 
   test("a refused value leaves the encoder as it was", () => {

@@ -91,7 +91,12 @@ export class GobEncoder<T> {
     w.used.clear();
     w.length = lengthRoom;
     w.typeId(schema);
-    payload(w, value);
+    try {
+      payload(w, value);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new GobError("GOB_VALUE", "a value nested deeper than the stack: does it hold itself?", { cause: error });
+    }
     const count = w.length - lengthRoom;
     const start = lengthRoom - uintWidth(count);
     putUint(w.bytes, start, count);

@@ -38,6 +38,8 @@ export type GobErrorCode = keyof typeof gobErrorCodes;
 export class GobError extends Error {
   override readonly name = "GobError";
   readonly code: GobErrorCode;
+  /** What was seen, without code and place. */
+  readonly problem: string;
   /** Bytes from the start of the stream to where the problem was seen; undefined where no stream is being read. */
   readonly offset: number | undefined;
 
@@ -45,6 +47,7 @@ export class GobError extends Error {
     const place = options.offset === undefined ? "" : ` at byte ${options.offset}`;
     super(`${problem}${place} (${code})`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.problem = problem;
     this.offset = options.offset;
   }
 }

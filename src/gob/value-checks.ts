@@ -33,3 +33,8 @@ export function mismatch(wanted: string, value: unknown): never {
   const shown = typeof value === "number" || typeof value === "bigint" ? ` ${value}` : "";
   throw new GobError("GOB_VALUE", `wanted ${wanted}, got ${seen}${shown}`);
 }
+
+/** The same error with the field it was met in, so that the way to a bad value can be read from the outside in. */
+export function inField(error: unknown, field: string): unknown {
+  return error instanceof GobError ? new GobError(error.code, `${field}: ${error.problem}`, { cause: error }) : error;
+}
