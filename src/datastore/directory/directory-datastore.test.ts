@@ -136,6 +136,21 @@ test("a file that is not UTF-8 is reported, and one with a byte order mark is re
   );
 });
 
+test("an object without a uid has the same one whenever and by whomever it is read; its own is kept", async (t) => {
+  const folder = await folderOf(t, {
+    "a.yaml": tier("a"),
+    "b.yaml": tier("b").replace("name: b", "name: b, uid: mine"),
+  });
+  const uids = async (datastore: Datastore) =>
+    (await Array.fromAsync(datastore.list("Tier", { signal }))).flatMap(({ items }) =>
+      items.map(({ value }) => (value as { metadata: { uid: string } }).metadata.uid),
+    );
+  const first = await uids(await open(t, folder));
+  deepEqual(await uids(await open(t, folder)), first);
+  match(first[0] ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  equal(first[1], "mine");
+});
+
 test("symlinks in a circle end", async (t) => {
   const folder = await folderOf(t, { "a.yaml": tier("a") });
   await symlink(folder, join(folder, "again"));

@@ -10,6 +10,7 @@ import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-da
 import { FolderWatch } from "./folder-watch.ts";
 import { type FolderContent, ManifestFolder, type ManifestProblem, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
+import { withStableUid } from "./stable-uid.ts";
 
 export type DirectoryOptions = {
   readonly path: string;
@@ -145,7 +146,7 @@ export async function openDirectoryDatastore(options: DirectoryOptions): Promise
 }
 
 function put(memory: MemoryDatastore, { kind, id, value }: ManifestObject): Promise<StoredObject> {
-  return memory.put(kind, value, { id });
+  return memory.put(kind, withStableUid(value, kind, id), { id });
 }
 
 function mustBeOwn(kind: Kind): void {

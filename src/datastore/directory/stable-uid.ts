@@ -1,0 +1,20 @@
+// A uid for an object whose manifest has none. Clients are sent uids, and some conversions need one; made from the name,
+// it is the same after a restart and on every server that reads the same folder.
+import { createHash } from "node:crypto";
+import type { Kind } from "../../model/index.ts";
+import type { ObjectId } from "../datastore.ts";
+import { type JsonObject, metadataOf } from "../identify.ts";
+
+export function withStableUid(value: JsonObject, kind: Kind, id: ObjectId): JsonObject {
+  const metadata = metadataOf(value);
+  if (metadata.uid !== undefined) return value;
+  return { ...value, metadata: { ...metadata, uid: uidOf(`${kind}/${id.namespace}/${id.name}`) } };
+}
+
+// The form of a name-based UUID: version 5, variant 10.
+function uidOf(name: string): string {
+  const bytes = createHash("sha1").update("cattail directory\u0000").update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

@@ -1,0 +1,62 @@
+// A folder of manifests all the way to what clients are sent: initialised like any datastore, followed by the syncers.
+import { deepEqual, match } from "node:assert/strict";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openDirectoryDatastore } from "../../src/datastore/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { initialiseDatastore, runSyncers } from "../../src/syncer/index.ts";
+import { until } from "../kit/follow-state.ts";
+
+const policy = `
+apiVersion: projectcalico.org/v3
+kind: GlobalNetworkPolicy
+metadata: {name: allow-dns}
+spec:
+  selector: all()
+  egress: [{action: Allow, protocol: UDP, destination: {ports: [53]}}]
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {team: web}}
+`;
+
+test("an empty folder becomes ready; a policy written into it is served, and gone with its file", async (t) => {
+  const path = await mkdtemp(join(tmpdir(), "cattail-directory-"));
+  t.after(() => rm(path, { recursive: true }));
+  await using datastore = await openDirectoryDatastore({ path, quietMs: 5 });
+  const ending = new AbortController();
+  const { signal } = ending;
+  using _ = { [Symbol.dispose]: () => ending.abort() };
+  const newClusterGuid = () => "0".repeat(32);
+  await initialiseDatastore(datastore, { signal, clock: systemClock, log: silentLog, newClusterGuid });
+  const kvs = new Map<string, string>();
+  let status = 0;
+  const reading = (async () => {
+    const edge = { clock: systemClock, log: silentLog, random: Math.random };
+    for await (const batch of runSyncers({ datastore, ...edge, signal, limits: { attemptIntervalMs: 10 } })) {
+      if (batch.syncer !== "felix") continue;
+      for (const { path: key, value } of batch.updates) {
+        if (value === undefined) kvs.delete(key);
+        else kvs.set(key, value);
+      }
+      status = batch.status ?? status;
+    }
+  })();
+  await until("in sync", () => status === 2);
+  deepEqual(kvs.get("/calico/v1/Ready"), "true");
+  deepEqual(
+    [...kvs.keys()].filter((key) => key.includes("/policy/tier/")),
+    ["default", "kube-admin", "kube-baseline"].map((tier) => `/calico/v1/policy/tier/${tier}/metadata`),
+  );
+  await writeFile(join(path, "shop.yaml.new"), policy);
+  await rename(join(path, "shop.yaml.new"), join(path, "shop.yaml"));
+  const key = "/calico/v1/policy/GlobalNetworkPolicy//allow-dns";
+  await until("the policy and the profile", () => kvs.has(key) && kvs.has("/calico/v1/policy/profile/kns.shop/labels"));
+  match(kvs.get(key) ?? "", /"selector":"all\(\)"/);
+  await rm(join(path, "shop.yaml"));
+  await until("they are gone", () => !kvs.has(key) && !kvs.has("/calico/v1/policy/profile/kns.shop/labels"));
+  ending.abort();
+  await reading;
+});
