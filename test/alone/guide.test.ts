@@ -1,0 +1,92 @@
+// Runs the guide: every `sh` block of docs/guide, in order, in one shell, against a real kube-apiserver, exactly as
+// printed. Alone, because the guide uses the ports that a reader's server would.
+import { ok } from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { clusterPeer, startCluster } from "../kit/cluster.ts";
+
+const pages = readdirSync("docs/guide")
+  .filter((name) => /^\d/.test(name))
+  .sort();
+
+const missing = await missingFor();
+
+test("every block of the guide works as printed", {
+  ...(missing === undefined ? {} : { skip: missing }),
+  timeout: 600_000,
+}, async () => {
+  await using cluster = await startCluster();
+  const folder = mkdtempSync(join(tmpdir(), "cattail-guide-"));
+  try {
+    const script = join(folder, "guide.sh");
+    writeFileSync(
+      script,
+      `set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${blocks().join("\n")}\n`,
+    );
+    const path = `${launcherFolder(folder)}:${process.env.PATH}`;
+    const { code, output } = await runShell(script, {
+      cwd: folder,
+      env: { ...process.env, PATH: path, KUBECONFIG: cluster.kubeconfig },
+    });
+    ok(code === 0, `the guide stopped with code ${code}:\n${output.slice(-6000)}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Each line of a block is echoed before it runs, so that a failure shows where the guide stopped. */
+function blocks(): string[] {
+  return pages.flatMap((page) => {
+    const text = readFileSync(join("docs/guide", page), "utf8");
+    const found = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block.trim());
+    return found.flatMap((block) => [`echo '=== ${page}'`, `set -v`, block, `{ set +v; } 2>/dev/null`]);
+  });
+}
+
+function launcherFolder(folder: string): string {
+  const bin = join(folder, "bin");
+  execFileSync("mkdir", [bin]);
+  writeFileSync(join(bin, "cattail"), `#!/bin/sh\nexec ${process.execPath} ${resolve("src/cli/main.ts")} "$@"\n`, {
+    mode: 0o755,
+  });
+  return bin;
+}
+
+function runShell(
+  script: string,
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<{ code: number | null; output: string }> {
+  return new Promise((done) => {
+    const shell = spawn("bash", [script], { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 540_000 });
+    let output = "";
+    for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    shell.on("close", (code) => done({ code, output }));
+  });
+}
+
+async function missingFor(): Promise<string | undefined> {
+  const peer = await clusterPeer();
+  if (peer.missing !== undefined) return peer.missing;
+  for (const program of ["kubectl", "openssl", "curl", "bash"]) {
+    try {
+      execFileSync("sh", ["-c", `command -v ${program}`], { stdio: "pipe" });
+    } catch {
+      return `${program} is not installed`;
+    }
+  }
+  for (const port of [5473, 9093, 9098, 9099])
+    if (!(await isFree(port))) return `port ${port} is in use on this machine`;
+  return undefined;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.once("error", () => done(false));
+    server.listen({ port, host: "127.0.0.1" }, () => server.close(() => done(true)));
+  });
+}
