@@ -35,11 +35,12 @@ export class DemoScreen {
     const files = `--ca ${on.folder}/typhaca.crt --cert ${on.folder}/calico-node.crt --key ${on.folder}/calico-node.key`;
     const watch = `${on.commandName} watch --server ${on.address} ${files}`;
     this.say(`
+${on.dashboard === undefined ? "" : `Open the dashboard: ${on.dashboard}\n`}
 What runs here:
   a pretend cluster in memory: nodes, namespaces, pods that are replaced in rolling updates, policies;
   a Typha server on ${on.address}, which converts every change once and sends it to every client over mutual TLS;
   ${on.nodes} nodes as clients, each checking the server's certificate and showing its own (made for this run, in ${on.folder}).
-${on.dashboard === undefined ? "" : `\nLook at it: ${on.dashboard}\n`}
+
 Three things to try in another terminal:
   see what a node is told        ${watch} --until in-sync --stats
   follow the changes to pods     ${watch} --keys '/calico/v1/host/*/workload/*'

@@ -1,21 +1,21 @@
-// `cattail demo`: the whole pipeline on this machine alone. A pretend cluster in memory, a server with mutual TLS, its
-// certificates in a temporary folder, and clients that play the cluster's nodes. Ctrl-C leaves nothing behind.
+// `cattail demo`: the whole pipeline on this machine alone. A pretend cluster in memory, a server with mutual TLS and the
+// dashboard, its certificates in a temporary folder, and clients that play the cluster's nodes. Ctrl-C leaves nothing behind.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import { loadSettings } from "../config/index.ts";
 import { createMemoryDatastore } from "../datastore/index.ts";
 import { PretendCluster } from "../demo/index.ts";
 import { systemClock } from "../lib/index.ts";
-import { filesOf, loadTlsMaterial, makeAuthority, makePair, tlsPolicy } from "../security/index.ts";
-import { startServer } from "../server/index.ts";
-import { runSyncers } from "../syncer/index.ts";
+import { filesOf, makeAuthority, makePair } from "../security/index.ts";
+import { startTypha } from "../server/index.ts";
 import { build } from "./build.ts";
 import { DemoNodes } from "./demo-nodes.ts";
 import { DemoScreen } from "./demo-screen.ts";
 
-type Flags = { nodes: number; pods: number; churn: number; port: number };
+type Flags = { nodes: number; pods: number; churn: number; port: number; dashboardPort: number };
 
 export function demoCommand(): Command {
   return new Command("demo")
@@ -24,6 +24,12 @@ export function demoCommand(): Command {
     .option("--pods <count>", "pods on them", wholeNumber(0, 200_000), 1000)
     .option("--churn <per-second>", "changes a second", wholeNumber(0, 10_000), 20)
     .option("--port <port>", "the server's port; a free one is taken where it is in use", wholeNumber(1, 65_535), 5473)
+    .option(
+      "--dashboard-port <port>",
+      "the dashboard's port; a free one where it is in use",
+      wholeNumber(1, 65_535),
+      9095,
+    )
     .addHelpText("after", "\nExamples:\n  cattail demo\n  cattail demo --nodes 500 --pods 20000 --churn 200")
     .action(demo);
 }
@@ -43,25 +49,26 @@ async function demo(flags: Flags): Promise<void> {
   const datastore = stack.use(createMemoryDatastore({ mostChanges: 100_000 }));
   const cluster = new PretendCluster({ ...flags, datastore, clock: systemClock, random: Math.random });
   await cluster.populate();
-  const common = { clock: systemClock, log: screen.log, signal };
-  const syncers = runSyncers({ ...common, datastore, random: Math.random });
-  const server = stack.use(
-    await startServer({
-      ...common,
-      listen: { host: "127.0.0.1", port: await freePort(flags.port) },
-      batches: syncers,
-      tls: {
-        material: await loadTlsMaterial({ ...tls.server, caFile: tls.caFile }),
-        policy: tlsPolicy({}),
-        requirement: { commonName: "calico-node" },
-      },
+  const typha = stack.use(
+    await startTypha({
+      read: loadSettings({ environment: await settingsOf(flags, tls), configFile: "" }),
+      datastore,
       version: build().version,
+      log: screen.log,
+      signal,
     }),
   );
+  const { server, windows } = typha;
   const address = `127.0.0.1:${server.address.port}`;
   const nodes = new DemoNodes({ address, folder, count: flags.nodes, signal, random: Math.random });
   stack.use(nodes);
-  screen.introduce({ address, folder, nodes: nodes.connectable, commandName: commandName() });
+  screen.introduce({
+    address,
+    folder,
+    nodes: nodes.connectable,
+    commandName: commandName(),
+    ...(windows.dashboard === undefined ? {} : { dashboard: `http://${windows.dashboard}/` }),
+  });
   const living = cluster.live(signal);
   while (!signal.aborted) {
     screen.status({
@@ -76,6 +83,25 @@ async function demo(flags: Flags): Promise<void> {
   screen.say("\nStopping: the clients, the server, the cluster; and the certificates are removed.");
 }
 
+/** The demo is a Typha like any other: these are the settings it is given. */
+async function settingsOf(
+  flags: Flags,
+  tls: Awaited<ReturnType<typeof makeCertificates>>,
+): Promise<{ [name: string]: string }> {
+  return {
+    TYPHA_DATASTORETYPE: "memory",
+    TYPHA_SERVERHOST: "127.0.0.1",
+    TYPHA_SERVERPORT: String(await freePort(flags.port)),
+    TYPHA_SERVERCERTFILE: tls.server.certFile,
+    TYPHA_SERVERKEYFILE: tls.server.keyFile,
+    TYPHA_CAFILE: tls.caFile,
+    TYPHA_CLIENTCN: "calico-node",
+    TYPHA_DASHBOARDENABLED: "true",
+    TYPHA_DASHBOARDHOST: "127.0.0.1",
+    TYPHA_DASHBOARDPORT: String(await freePort(flags.dashboardPort)),
+  };
+}
+
 async function makeCertificates(folder: string) {
   const options = { folder, nowMs: Date.now() };
   const { certFile: caFile } = await makeAuthority(options);
@@ -87,9 +113,13 @@ async function makeCertificates(folder: string) {
 /** The wanted port if nobody has it, else whatever the kernel gives. */
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer();
-  return await new Promise((resolve) => {
-    probe.once("error", () => resolve(0));
-    probe.listen({ port: wanted, host: "127.0.0.1" }, () => probe.close(() => resolve(wanted)));
+  return await new Promise((resolve, reject) => {
+    probe.once("error", (error) => (wanted === 0 ? reject(error) : resolve(freePort(0))));
+    probe.listen({ port: wanted, host: "127.0.0.1" }, () => {
+      const address = probe.address();
+      const port = typeof address === "object" && address !== null ? address.port : wanted;
+      probe.close(() => resolve(port));
+    });
   });
 }
 

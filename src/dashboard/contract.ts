@@ -25,6 +25,10 @@ export type OverviewView = {
   address: string;
   workers: number;
   ready: boolean;
+  /** Why it is not ready, part by part. */
+  notReady: string[];
+  /** When the clients were last asked about: the list of nodes is worth asking for again when this moves. */
+  clientsAtMs: number;
   datastore: { type: string; state: "reachable" | "unreachable" | "starting"; detail: string };
   syncers: SyncerView[];
   keysByKind: { kind: string; keys: number; bytes: number }[];
@@ -58,7 +62,8 @@ export type NodeView = {
   connections: ConnectionView[];
 };
 
-export type KeyRow = { path: string; kind: string; bytes: number; revision: string; changedAtMs: number };
+/** `changedAtMs` is null for what this server took no note of. */
+export type KeyRow = { path: string; kind: string; bytes: number; revision: string; changedAtMs: number | null };
 export type KeysView = { syncer: string; total: number; offset: number; rows: KeyRow[] };
 
 export type KeyChange = {
@@ -72,12 +77,14 @@ export type KeyView = KeyRow & {
   syncer: string;
   value: string | null;
   history: KeyChange[];
+  /** A time is null where it has not come yet, or is no longer known. */
   trace: {
-    receivedAtMs: number;
-    cachedAtMs: number;
+    receivedAtMs: number | null;
+    cachedAtMs: number | null;
     firstWriteAtMs: number | null;
     lastWriteAtMs: number | null;
     clients: number;
+    clientsBehind: number;
     slowestClient: string | null;
   };
 };
@@ -117,4 +124,6 @@ export type WatchView = {
   relists: number;
   lastError: string | null;
   rights: "granted" | "forbidden" | "missing";
+  /** What to grant, as YAML, where rights are lacking. */
+  missingRule: string | null;
 };

@@ -8,6 +8,7 @@ import { attention } from "./attention.ts";
 import type { OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
 import { History, sampleIntervalMs } from "./history.ts";
+import { Paced } from "./paced.ts";
 import type { DashboardSource, KeyQuery } from "./source.ts";
 
 export type DashboardOptions = {
@@ -29,6 +30,8 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   const history = new History();
   const listeners = new Set<ServerResponse>();
   const assets = await loadAssets();
+  const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
+  const answer = (make: (url: URL) => Promise<unknown>): HttpHandler => jsonAnswer(answers, make);
   const server = startHttp({
     ...options,
     name: "dashboard",
@@ -40,11 +43,11 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
       "/api/nodes": answer(() => source.nodes()),
       "/api/watches": answer(async () => source.watches()),
       "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
-      "/api/key": answer(async (url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
+      "/api/key": answer((url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
       "/api/endpoint": answer(async (url) => endpointPolicies(pathOf(url), source.felix)),
     },
   });
-  void every(sampleIntervalMs, options, async () => history.add({ atMs: clock.wallMs(), ...source.sample() }));
+  void every(sampleIntervalMs, options, async () => history.add({ atMs: clock.wallMs(), ...(await source.sample()) }));
   void every(pushIntervalMs, options, async () => {
     if (listeners.size > 0) push(listeners, await overview(source, history, clock));
   });
@@ -98,12 +101,20 @@ async function every(
   }
 }
 
-function answer(make: (url: URL) => Promise<unknown>): HttpHandler {
-  return async (_request, response, url) => {
-    const value = await make(url);
-    const headers = { "content-type": "application/json", "cache-control": "no-store", ...securityHeaders };
-    response.writeHead(value === undefined ? 404 : 200, headers);
-    response.end(value === undefined ? '"not there (any more)"' : JSON.stringify(value));
+type Answers = { readonly paced: Paced<string | undefined>; readonly run: string };
+
+// The tag is the number of the answer: a browser that has this one is told so, and need not be sent it again.
+function jsonAnswer(answers: Answers, make: (url: URL) => Promise<unknown>): HttpHandler {
+  return async (request, response, url) => {
+    const { value, number } = await answers.paced.get(`${url.pathname}${url.search}`, async () => {
+      const made = await make(url);
+      return made === undefined ? undefined : JSON.stringify(made);
+    });
+    const etag = `"${answers.run}-${number}"`;
+    const headers = { "content-type": "application/json", "cache-control": "no-cache", etag, ...securityHeaders };
+    const status = value === undefined ? 404 : request.headers["if-none-match"] === etag ? 304 : 200;
+    response.writeHead(status, headers);
+    response.end(status === 304 ? undefined : (value ?? '"not there (any more)"'));
   };
 }
 

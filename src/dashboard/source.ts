@@ -14,12 +14,12 @@ export type KeyQuery = {
 
 export type DashboardSource = {
   /** Numbers for the plots, taken every few seconds. */
-  sample(): Omit<Sample, "atMs">;
+  sample(): Promise<Omit<Sample, "atMs">>;
   facts(): Promise<Omit<OverviewView, "history" | "attention" | "nowMs" | "nodes">>;
-  nodes(): Promise<NodeView[]>;
+  nodes(): Promise<readonly NodeView[]>;
   watches(): WatchView[];
   invalidObjects(): AttentionFacts["invalidObjects"];
   keys(query: KeyQuery): KeysView;
-  key(syncer: string, path: string): KeyView | undefined;
+  key(syncer: string, path: string): Promise<KeyView | undefined>;
   readonly felix: FelixKeys;
 };

@@ -1,5 +1,6 @@
 // The HTTP addresses through which a running Typha is looked at, each only where the settings ask for it.
 
+import { startDashboard } from "../dashboard/index.ts";
 import { type HttpServer, healthRoutes, metricsRoutes, profileRoutes, startHttp } from "../observe/index.ts";
 import {
   admitHttpsPeers,
@@ -8,6 +9,7 @@ import {
   tlsPolicy,
   watchTlsFiles,
 } from "../security/index.ts";
+import { TyphaDashboard } from "./dashboard-source.ts";
 import { debugRoutes } from "./debug-routes.ts";
 import type { Typha, TyphaParts } from "./typha.ts";
 import type { MetricsRefresh } from "./typha-metrics.ts";
@@ -39,6 +41,15 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
       guard: { hosts: guardHosts(settings.debugHost) },
       routes: { ...profileRoutes(edge), ...debugRoutes(parts) },
     });
+  }
+  if (settings.dashboardEnabled) {
+    const { dashboardHost: host, dashboardPort: port } = settings;
+    try {
+      servers.dashboard = await startDashboard({ ...edge, source: new TyphaDashboard(parts), host, port });
+    } catch (error) {
+      // Nodes do not wait for a page.
+      options.log.error("The dashboard cannot be served", { problem: String(error) });
+    }
   }
   // In turn, so that the addresses are known to whoever prints them; one that cannot be bound yet is not waited for.
   await Promise.race([
