@@ -1,7 +1,7 @@
 // Kubernetes quantities ("1500m", "10M", "2Gi", "1e3") as whole numbers, rounded up as Kubernetes' Value() does.
 
 const syntax = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
-const maximum = 9223372036854775807n; // a quantity is capped at an int64
+const maximum = 9223372036854775807n; // of an int64
 
 const factors: { readonly [suffix: string]: readonly [numerator: bigint, denominator: bigint] } = {
   n: [1n, 1_000_000_000n],
@@ -35,13 +35,16 @@ export function parseQuantity(text: string): bigint | undefined {
   let [numerator, denominator] = suffix === undefined ? [1n, 1n] : (factors[suffix] ?? [1n, 1n]);
   denominator *= 10n ** BigInt(fraction.length);
   if (exponentText !== undefined) {
-    // Beyond these bounds the result is the cap, or the smallest step, whatever the digits say.
+    // Beyond these bounds no bit of the digits is left, or only the smallest step.
     const exponent = Math.max(-400, Math.min(400, Number(exponentText)));
     if (exponent >= 0) numerator *= 10n ** BigInt(exponent);
     else denominator *= 10n ** BigInt(-exponent);
   }
   const scaled = digits * numerator;
   const value = scaled / denominator + (scaled % denominator === 0n ? 0n : 1n); // away from zero
-  const capped = value > maximum ? maximum : value;
-  return sign === "-" ? -capped : capped;
+  const signed = sign === "-" ? -value : value;
+  if (value <= maximum) return signed;
+  // Powers of two stop at the largest int64; a decimal number that does not fit counts as 0.
+  if (!suffix?.endsWith("i")) return 0n;
+  return sign === "-" ? -maximum : maximum;
 }
