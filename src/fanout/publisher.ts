@@ -1,8 +1,8 @@
 // Stands between one syncer's cache and the threads that serve clients: decides when what has changed is published, makes
 // the bytes once per variant in use, and answers for snapshots and catch-ups.
 //
-// Adaptive batching: an idle server publishes at once; a busy one lets updates gather until the batching age has passed
-// since the last flush, because the write to each socket is the floor of what an update costs.
+// Adaptive batching: an idle server publishes at once; a busy one lets updates gather until the first of them is as old as
+// the batching age, because the write to each socket is the floor of what an update costs.
 import type { CacheReader, KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts";
@@ -81,9 +81,10 @@ export class Publisher {
     }
     this.#catchUps.clear();
     if (this.#isWaiting) return;
-    const waitMs = this.#lastFlushMs + this.#batchingAgeMs - this.#clock.monotonicMs();
-    if (waitMs <= 0) this.flush();
-    else this.#flushIn(waitMs);
+    // Idle: nothing was published lately, so nothing is likely to come that this could travel with.
+    const isIdle = this.#clock.monotonicMs() - this.#lastFlushMs >= 2 * this.#batchingAgeMs;
+    if (isIdle) this.flush();
+    else this.#flushIn(this.#batchingAgeMs);
   }
 
   flush(): void {

@@ -20,9 +20,10 @@ export const cipherSuites: ReadonlyMap<string, Suite> = new Map([
   // Without forward secrecy: only for those who ask for them by name.
   ["TLS_RSA_WITH_AES_256_GCM_SHA384", suite("AES256-GCM-SHA384", false)],
   ["TLS_RSA_WITH_AES_128_GCM_SHA256", suite("AES128-GCM-SHA256", false)],
+  // As Go's servers prefer it: as safe for this use, and a fifth less CPU for every byte of every snapshot.
+  ["TLS_AES_128_GCM_SHA256", suite13("TLS_AES_128_GCM_SHA256")],
   ["TLS_AES_256_GCM_SHA384", suite13("TLS_AES_256_GCM_SHA384")],
   ["TLS_CHACHA20_POLY1305_SHA256", suite13("TLS_CHACHA20_POLY1305_SHA256")],
-  ["TLS_AES_128_GCM_SHA256", suite13("TLS_AES_128_GCM_SHA256")],
 ]);
 
 /** What both TLS settings come to. Plain data, so that it can be sent to a worker thread. */

@@ -60,7 +60,11 @@ export class WorkerThread implements ServingThread {
   async start(): Promise<number> {
     const entry = this.#options.entry ?? workerEntry();
     const flushed = new Map([...this.#options.publishers].map(([syncer, { flushed }]) => [syncer, flushed]));
-    const worker = new Worker(entry, { workerData: { ...this.#setup, flushed } satisfies WorkerSetup });
+    const worker = new Worker(entry, {
+      workerData: { ...this.#setup, flushed } satisfies WorkerSetup,
+      // Little that a worker allocates outlives a message; V8's default would let it gather 48 MB of garbage first.
+      resourceLimits: { maxYoungGenerationSizeMb: 6 },
+    });
     this.#worker = worker;
     const listening = Promise.withResolvers<number>();
     worker.on("message", (message: FromWorker) => {
