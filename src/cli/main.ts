@@ -22,6 +22,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import("./watch.ts")).watchCommand(),
   },
   {
+    name: "doctor",
+    says: "check settings, TLS files, ports, datastore and rights before a server starts; or a running server",
+    load: async () => (await import("./doctor.ts")).doctorCommand(),
+  },
+  {
     name: "certs",
     says: "make, look at and renew the certificates that servers and nodes show each other",
     load: async () => (await import("./certs.ts")).certsCommand(),

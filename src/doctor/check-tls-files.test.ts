@@ -1,0 +1,102 @@
+import { deepEqual } from "node:assert/strict";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import {
+  type CertificateFolder,
+  certificateFolder,
+  type TestAuthority,
+  testAuthority,
+} from "../../test/kit/certificates.ts";
+import { checkTlsFiles } from "./check-tls-files.ts";
+import { isProblem } from "./finding.ts";
+
+const dayMs = 86_400_000;
+
+type Case = {
+  name: string;
+  spoil: (folder: CertificateFolder, authority: TestAuthority) => void;
+  codes: string[];
+};
+
+const replace = (folder: CertificateFolder, pair: { certPem: string; keyPem: string }) => {
+  writeFileSync(folder.server.certFile, pair.certPem);
+  writeFileSync(folder.server.keyFile, pair.keyPem);
+};
+
+const cases: Case[] = [
+  { name: "a good set has no problem", spoil: () => undefined, codes: [] },
+  {
+    name: "a file that is not there",
+    spoil: ({ server }) => rmSync(server.caFile),
+    codes: ["TLS_FILE_UNREADABLE"],
+  },
+  {
+    name: "a certificate file that holds something else",
+    spoil: ({ server }) => writeFileSync(server.certFile, "hello"),
+    codes: ["TLS_CERTIFICATE_INVALID"],
+  },
+  {
+    name: "a key file that holds something else",
+    spoil: ({ server }) => writeFileSync(server.keyFile, "hello"),
+    codes: ["TLS_KEY_INVALID"],
+  },
+  {
+    name: "another certificate's key",
+    spoil: ({ server }, authority) => writeFileSync(server.keyFile, authority.server().keyPem),
+    codes: ["TLS_KEY_MISMATCH"],
+  },
+  {
+    name: "an expired certificate",
+    spoil: (folder, authority) =>
+      replace(folder, authority.server({ nowMs: Date.now() - 20 * dayMs, notAfterMs: Date.now() - dayMs })),
+    codes: ["TLS_CERTIFICATE_EXPIRED"],
+  },
+  {
+    name: "a certificate of tomorrow",
+    spoil: (folder, authority) => replace(folder, authority.server({ nowMs: Date.now() + 2 * dayMs })),
+    codes: ["TLS_CERTIFICATE_NOT_YET_VALID"],
+  },
+  {
+    name: "a certificate that expires in ten days",
+    spoil: (folder, authority) => replace(folder, authority.server({ notAfterMs: Date.now() + 10 * dayMs })),
+    codes: ["TLS_CERTIFICATE_EXPIRES_SOON"],
+  },
+  {
+    name: "a certificate of another CA",
+    spoil: (folder) => replace(folder, testAuthority("Another CA").server()),
+    codes: ["TLS_NO_CHAIN"],
+  },
+  {
+    name: "a client's certificate for the server",
+    spoil: (folder, authority) => replace(folder, authority.server({ role: "client" })),
+    codes: ["TLS_PURPOSE"],
+  },
+  {
+    name: "a name that nodes do not ask for",
+    spoil: (folder, authority) => replace(folder, authority.server({ names: { commonName: "typha" } })),
+    codes: ["TLS_UNUSUAL_NAME"],
+  },
+  {
+    name: "a key that everybody can read",
+    spoil: ({ server }) => chmodSync(server.keyFile, 0o644),
+    codes: ["TLS_KEY_PERMISSIONS"],
+  },
+  {
+    name: "a CA file without a root",
+    spoil: ({ server }, authority) => writeFileSync(server.caFile, authority.server().certPem),
+    codes: ["TLS_CA_NO_ROOT", "TLS_NO_CHAIN"],
+  },
+];
+for (const { name, spoil, codes } of cases) {
+  test(`TLS files: ${name}`, async () => {
+    const authority = testAuthority();
+    using folder = certificateFolder(authority);
+    spoil(folder, authority);
+    const expected = { commonName: "calico-typha" };
+    const found = await checkTlsFiles({ files: folder.server, role: "server", nowMs: Date.now(), expected });
+    deepEqual(
+      found.filter(isProblem).map(({ code }) => code),
+      codes,
+    );
+  });
+}
