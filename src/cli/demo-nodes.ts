@@ -1,9 +1,9 @@
 // The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. Two are left out on
-// purpose, so that there is something to find: one node never connects, and one reads so slowly that it lags.
-import { setTimeout as sleep } from "node:timers/promises";
+// purpose, so that there is something to find: one node never connects, and one is behind a slow line, so that it lags.
 import { follow } from "../client/index.ts";
 import { type SyncerType, syncStatus } from "../model/index.ts";
 import { filesOf } from "../security/index.ts";
+import { startSlowLine } from "./slow-line.ts";
 
 export type DemoNodesOptions = {
   readonly address: string;
@@ -28,9 +28,8 @@ export class DemoNodes implements AsyncDisposable {
     this.#options = options;
     for (let index = 0; index < this.connectable; index++) {
       const isSlow = index === this.connectable - 1 && options.count > 10;
-      this.#running.push(this.#run(index, "felix", isSlow ? 5000 : 0));
-      if (index < nodesWithAllSyncers)
-        for (const syncer of otherSyncers) this.#running.push(this.#run(index, syncer, 0));
+      this.#running.push(isSlow ? this.#runBehindSlowLine(index) : this.#run(index, "felix"));
+      if (index < nodesWithAllSyncers) for (const syncer of otherSyncers) this.#running.push(this.#run(index, syncer));
     }
   }
 
@@ -47,8 +46,14 @@ export class DemoNodes implements AsyncDisposable {
     await Promise.all(this.#running);
   }
 
-  async #run(index: number, type: SyncerType, pauseMs: number): Promise<void> {
-    const { address, folder, signal } = this.#options;
+  async #runBehindSlowLine(index: number): Promise<void> {
+    const { address, signal } = this.#options;
+    await using line = await startSlowLine({ to: address, signal });
+    await this.#run(index, "felix", line.address);
+  }
+
+  async #run(index: number, type: SyncerType, address = this.#options.address): Promise<void> {
+    const { folder, signal } = this.#options;
     const caFile = filesOf("authority", folder).certFile;
     const updates = follow({
       servers: address,
@@ -66,7 +71,6 @@ export class DemoNodes implements AsyncDisposable {
         isInSync = !isInSync;
         this.#inSync += isInSync ? 1 : -1;
       }
-      if (pauseMs > 0 && isInSync) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }

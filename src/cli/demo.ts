@@ -96,6 +96,7 @@ async function settingsOf(
     TYPHA_SERVERKEYFILE: tls.server.keyFile,
     TYPHA_CAFILE: tls.caFile,
     TYPHA_CLIENTCN: "calico-node",
+    TYPHA_SERVERPINGINTERVALSECS: "3", // so that the node that lags is seen to within seconds
     TYPHA_DASHBOARDENABLED: "true",
     TYPHA_DASHBOARDHOST: "127.0.0.1",
     TYPHA_DASHBOARDPORT: String(await freePort(flags.dashboardPort)),

@@ -25,7 +25,7 @@ export type ClientReport = {
   readonly bytesSent: number;
   /** Bytes that the kernel has not taken. */
   readonly queuedBytes: number;
-  /** Round trip of the last ping, if any. */
+  /** Round trip of the last ping, or how long the next has been unanswered if that is longer. */
   readonly pingMs: number | undefined;
   /** Worker thread, 0 being the main thread. */
   readonly worker: number;

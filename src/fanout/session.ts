@@ -71,6 +71,7 @@ export class Session implements Follower {
   #nextPingMs = Number.POSITIVE_INFINITY;
   #owesPing = false;
   #pingMs: number | undefined;
+  #unansweredSinceMs: number | undefined;
 
   constructor(id: bigint, transport: Transport, context: SessionContext) {
     this.id = id;
@@ -188,7 +189,7 @@ export class Session implements Follower {
       lagMs: this.#service?.lag.lagMs(feed?.flushed.atMs ?? 0) ?? 0,
       bytesSent: this.#outbox?.bytesSent ?? 0,
       queuedBytes: this.#outbox?.queuedBytes ?? 0,
-      pingMs: this.#pingMs,
+      pingMs: this.#pongDelayMs(),
       worker: this.#context.worker,
     };
   }
@@ -309,6 +310,8 @@ export class Session implements Follower {
         if (changes === undefined) return this.end(ends.shutdown);
         if (changes === "forgotten") return this.end(ends.fellBehind);
         tally.add("typha_breadcrumb_non_block", feed.syncer, 1);
+        const merged = changes.to - this.#position - changes.updates;
+        if (merged > 0) tally.add("cattail_merged_updates_total", feed.syncer, merged);
         tally.observe("typha_next_breadcrumb_latency_secs", feed.syncer, (clock.monotonicMs() - askedMs) / 1000);
         this.#deliver(changes.bytes, changes);
         this.#catchUp();
@@ -344,6 +347,7 @@ export class Session implements Follower {
 
   #sendPing(): void {
     this.#owesPing = false;
+    this.#unansweredSinceMs ??= this.#context.clock.monotonicMs();
     const { variant } = this.#service ?? unserved();
     this.#outbox?.send(this.#context.frames.ping(this.#context.clock.wallMs(), compressionOf(variant)));
   }
@@ -356,8 +360,15 @@ export class Session implements Follower {
   #notePong(sentMs: number): void {
     const { clock, tally } = this.#context;
     this.#pingMs = Math.max(0, clock.wallMs() - sentMs);
+    this.#unansweredSinceMs = undefined;
     const { feed } = this.#service ?? unserved();
     tally.observe("typha_ping_latency", feed.syncer, this.#pingMs / 1000);
+  }
+
+  // A pong comes after everything sent before its ping has been read, so one that is late says how old the client's view is.
+  #pongDelayMs(): number | undefined {
+    if (this.#unansweredSinceMs === undefined) return this.#pingMs;
+    return Math.max(this.#pingMs ?? 0, Math.round(this.#context.clock.monotonicMs() - this.#unansweredSinceMs));
   }
 
   #releaseSnapshot(): void {
