@@ -1,0 +1,62 @@
+import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { kindInfo, kindNames } from "../kinds.ts";
+import { cleanJson } from "../read-json.ts";
+import type { CrdSchema } from "../schema.ts";
+import { crdManifest, crdSchema, type V3Kind, type V3KindName, v3KindNames, v3Schemas, zodSchemaOf } from "./crds.ts";
+
+test("every kind that Calico defines and the syncers read has a schema, with the same plural and scope", () => {
+  for (const kind of kindNames) {
+    const { kubernetes, namespaced } = kindInfo(kind);
+    if (kubernetes?.group !== "calico") continue;
+    const schema: V3Kind | undefined = v3Schemas[kind as V3KindName]; // undefined would be the finding
+    deepEqual([kind, schema?.plural, schema?.namespaced], [kind, kubernetes.plural, namespaced]);
+  }
+});
+
+/** Kubernetes demands it of every schema ("structural"), so that unknown fields can be pruned. */
+function untyped(schema: CrdSchema, path: string): string[] {
+  const isTyped = schema.type !== undefined || schema["x-kubernetes-int-or-string"] === true;
+  const members = Object.entries((schema.properties ?? {}) as { [name: string]: CrdSchema });
+  return [
+    ...(isTyped ? [] : [path]),
+    ...members.flatMap(([name, member]) => untyped(member, `${path}.${name}`)),
+    ...(schema.items === undefined ? [] : untyped(schema.items as CrdSchema, `${path}[]`)),
+    ...(schema.additionalProperties === undefined
+      ? []
+      : untyped(schema.additionalProperties as CrdSchema, `${path}{}`)),
+  ];
+}
+
+for (const kind of v3KindNames) {
+  test(`the CRD of ${kind} is structural and survives JSON`, () => {
+    deepEqual(untyped(crdSchema(kind), kind), []);
+    const manifest = crdManifest(kind);
+    deepEqual(JSON.parse(JSON.stringify(manifest)), manifest);
+  });
+}
+
+test("a CRD can be of the new group", () => {
+  const { metadata, spec } = crdManifest("Tier", { group: "projectcalico.org", version: "v3" });
+  deepEqual(metadata, { name: "tiers.projectcalico.org" });
+  notEqual(spec, undefined);
+});
+
+type Observed = { object: string; answer?: { kind?: string; rejected?: string } }[];
+test("the zod schema of each kind reads every object that an API server stored in the golden cases", () => {
+  let count = 0;
+  for (const file of globSync("test/vectors/golden/cases/*/observed.json")) {
+    equal(existsSync(file), true);
+    const text = readFileSync(file, "utf8").replaceAll("<time>", "2026-01-02T03:04:05Z");
+    for (const { object, answer } of JSON.parse(text) as Observed) {
+      const kind = answer?.kind ?? "";
+      if (!object.startsWith("crd.projectcalico.org/") || !(kind in v3Schemas) || answer?.rejected !== undefined)
+        continue;
+      const read = zodSchemaOf(kind as V3KindName).safeParse(cleanJson(answer)); // a key of the table, as just seen
+      equal(read.success, true, `${file}: ${object}: ${read.error?.message}`);
+      count += 1;
+    }
+  }
+  equal(count > 100, true);
+});
