@@ -1,18 +1,23 @@
 // Why a session ended, for the log and for tests. The protocol has no word for it: the socket is closed.
 import type { CloseReason as WireCloseReason } from "../wire/index.ts";
 
+/** The ends that are not the protocol's; docs/reference/protocol.md has those. */
+export const fanoutEndCodes = [
+  "FANOUT_WRITE_TIMEOUT",
+  "FANOUT_FELL_BEHIND",
+  "FANOUT_SOCKET",
+  "FANOUT_REBALANCING",
+  "FANOUT_HANDOVER",
+  "FANOUT_SHUTDOWN",
+  "FANOUT_FLOOD",
+  "FANOUT_TLS",
+  "FANOUT_UNTRUSTED",
+] as const;
+
 export type SessionEnd =
   | WireCloseReason
   | {
-      readonly code:
-        | "FANOUT_WRITE_TIMEOUT"
-        | "FANOUT_FELL_BEHIND"
-        | "FANOUT_SOCKET"
-        | "FANOUT_REBALANCING"
-        | "FANOUT_HANDOVER"
-        | "FANOUT_SHUTDOWN"
-        | "FANOUT_FLOOD"
-        | "FANOUT_TLS";
+      readonly code: (typeof fanoutEndCodes)[number];
       readonly severity: "debug" | "info" | "warn" | "error";
       readonly problem: string;
     };
@@ -42,6 +47,11 @@ export const ends = {
   },
   // Not worth a line here: whoever was refused is in the log of refusals, once a minute, with the reason.
   tlsFailed: { code: "FANOUT_TLS", severity: "debug", problem: "TLS handshake failed" },
+  untrusted: {
+    code: "FANOUT_UNTRUSTED",
+    severity: "warn",
+    problem: "the client's certificate has expired, or its CA is no longer trusted",
+  },
   socket: (error: Error | undefined): SessionEnd => ({
     code: "FANOUT_SOCKET",
     severity: "info",

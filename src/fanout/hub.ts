@@ -135,6 +135,7 @@ export class Hub implements FlushSink {
     this.#handshaking.delete(session);
     tally.add("typha_connections_active", undefined, -1);
     if (session.isServed) tally.add("typha_connections_streaming", session.syncer, -1);
+    tally.add("cattail_connections_closed_total", why.code, 1);
     const fields = { client: session.address, connID: session.id, type: session.syncer, code: why.code };
     // Probes and port scans open and close: who never said a word is not worth a line.
     const isProbe = why.code === "WIRE_PEER_CLOSED" && session.syncer === undefined;

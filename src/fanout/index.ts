@@ -1,6 +1,6 @@
 // One session per client: snapshot, changes, pings, lag, shedding. Opens no listener and encodes nothing twice.
 export { type ClientReport, cut } from "./client-report.ts";
-export { ends, type SessionEnd } from "./close-reason.ts";
+export { ends, fanoutEndCodes, type SessionEnd } from "./close-reason.ts";
 export { Feed, type FeedSource, type Follower } from "./feed.ts";
 export { type Flush, RecentFlushes } from "./flush.ts";
 export {

@@ -16,6 +16,9 @@ export const addedMetrics = [
   "typha_breadcrumb_block",
   "typha_updates_total",
   "typha_updates_skipped",
+  "cattail_connections_closed_total",
+  "cattail_connections_refused_total",
+  "cattail_merged_updates_total",
 ] as const;
 export type AddedMetric = (typeof addedMetrics)[number];
 
@@ -24,6 +27,8 @@ export const setMetrics = [
   "typha_snapshot_compressed_bytes",
   "typha_breadcrumb_seq_number",
   "typha_cache_size",
+  "cattail_worker_connections",
+  "cattail_worker_utilization",
 ] as const;
 export type SetMetric = (typeof setMetrics)[number];
 
@@ -39,9 +44,9 @@ export const observedMetrics = [
 export type ObservedMetric = (typeof observedMetrics)[number];
 
 export type FanoutMetrics = {
-  /** `syncer` is undefined for metrics of the whole server. */
-  add(name: AddedMetric, syncer: SyncerType | undefined, difference: number): void;
-  set(name: SetMetric, syncer: SyncerType, value: number): void;
+  /** The label is a syncer for most, a reason or a worker for some, undefined for metrics of the whole server. */
+  add(name: AddedMetric, label: string | undefined, difference: number): void;
+  set(name: SetMetric, label: string, value: number): void;
   /** The value was observed this many times. */
   observe(name: ObservedMetric, syncer: SyncerType, value: number, times: number): void;
 };

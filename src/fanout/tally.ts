@@ -5,8 +5,8 @@ import type { SyncerType } from "../model/index.ts";
 import type { AddedMetric, FanoutMetrics, ObservedMetric, SetMetric } from "./metrics.ts";
 
 export type TallyItem =
-  | { readonly is: "add"; readonly name: AddedMetric; readonly syncer: SyncerType | undefined; readonly value: number }
-  | { readonly is: "set"; readonly name: SetMetric; readonly syncer: SyncerType; readonly value: number }
+  | { readonly is: "add"; readonly name: AddedMetric; readonly label: string | undefined; readonly value: number }
+  | { readonly is: "set"; readonly name: SetMetric; readonly label: string; readonly value: number }
   | {
       readonly is: "observe";
       readonly name: ObservedMetric;
@@ -16,19 +16,19 @@ export type TallyItem =
     };
 
 export class Tally implements FanoutMetrics {
-  readonly #added = new Map<string, { name: AddedMetric; syncer: SyncerType | undefined; value: number }>();
-  readonly #set = new Map<string, { name: SetMetric; syncer: SyncerType; value: number }>();
+  readonly #added = new Map<string, { name: AddedMetric; label: string | undefined; value: number }>();
+  readonly #set = new Map<string, { name: SetMetric; label: string; value: number }>();
   readonly #observed = new Map<string, Summary>();
 
-  add(name: AddedMetric, syncer: SyncerType | undefined, difference: number): void {
-    const key = `${name} ${syncer ?? ""}`;
+  add(name: AddedMetric, label: string | undefined, difference: number): void {
+    const key = `${name} ${label ?? ""}`;
     const known = this.#added.get(key);
-    if (known === undefined) this.#added.set(key, { name, syncer, value: difference });
+    if (known === undefined) this.#added.set(key, { name, label, value: difference });
     else known.value += difference;
   }
 
-  set(name: SetMetric, syncer: SyncerType, value: number): void {
-    this.#set.set(`${name} ${syncer}`, { name, syncer, value });
+  set(name: SetMetric, label: string, value: number): void {
+    this.#set.set(`${name} ${label}`, { name, label, value });
   }
 
   observe(name: ObservedMetric, syncer: SyncerType, value: number, times = 1): void {
@@ -49,8 +49,8 @@ export class Tally implements FanoutMetrics {
   /** What gathered since the last call. */
   drain(): TallyItem[] {
     const items: TallyItem[] = [];
-    for (const { name, syncer, value } of this.#added.values()) items.push({ is: "add", name, syncer, value });
-    for (const { name, syncer, value } of this.#set.values()) items.push({ is: "set", name, syncer, value });
+    for (const { name, label, value } of this.#added.values()) items.push({ is: "add", name, label, value });
+    for (const { name, label, value } of this.#set.values()) items.push({ is: "set", name, label, value });
     for (const summary of this.#observed.values()) items.push(...summary.drain());
     this.#added.clear();
     this.#set.clear();
@@ -84,8 +84,8 @@ export class Summary {
 
 export function replay(items: readonly TallyItem[], metrics: FanoutMetrics): void {
   for (const item of items) {
-    if (item.is === "add") metrics.add(item.name, item.syncer, item.value);
-    else if (item.is === "set") metrics.set(item.name, item.syncer, item.value);
+    if (item.is === "add") metrics.add(item.name, item.label, item.value);
+    else if (item.is === "set") metrics.set(item.name, item.label, item.value);
     else metrics.observe(item.name, item.syncer, item.value, item.times);
   }
 }

@@ -1,17 +1,18 @@
 // The running server as the dashboard shows it. Only made where the dashboard is switched on, and only asked while a page
 // is open, but for the samples of its plots.
 import { availableParallelism } from "node:os";
-import type {
-  CertificateView,
-  ConnectionView,
-  DashboardSource,
-  KeyQuery,
-  KeysView,
-  KeyView,
-  NodeView,
-  OverviewView,
-  SyncerView,
-  WatchView,
+import {
+  type CertificateView,
+  type ConnectionView,
+  type DashboardSource,
+  type KeyQuery,
+  type KeysView,
+  type KeyView,
+  type NodeView,
+  nodeState,
+  type OverviewView,
+  type SyncerView,
+  type WatchView,
 } from "../dashboard/index.ts";
 import type { FollowReport } from "../datastore/index.ts";
 import type { ClientReport } from "../fanout/index.ts";
@@ -118,13 +119,10 @@ export class TyphaDashboard implements DashboardSource {
   async #ask(): Promise<Clients> {
     const { server, introspection, options } = this.#parts;
     const reports = (await server.clients()).filter(({ syncer }) => syncer !== undefined);
-    const nodes = introspection.nodesOf(reports).map(
-      ({ node, isExpected, clients }): NodeView => ({
-        node,
-        expected: isExpected,
-        connections: clients.map(connectionView),
-      }),
-    );
+    const nodes = introspection.nodesOf(reports).map(({ node, isExpected: expected, clients }): NodeView => {
+      const connections = clients.map(connectionView);
+      return { node, expected, connections, state: nodeState({ expected, connections }) };
+    });
     return { reports, nodes, atMs: options.clock.wallMs() };
   }
 
@@ -179,6 +177,7 @@ function connectionView(report: ClientReport): ConnectionView {
     connectedSinceMs: report.connectedAtMs,
     state: report.phase,
     lagMs: Math.round(lagMs),
+    answersAfterMs: report.pingMs === undefined ? null : Math.round(report.pingMs),
   };
 }
 

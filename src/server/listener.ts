@@ -6,11 +6,14 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { ends, type Hub, type Session } from "../fanout/index.ts";
 import { CattailError, type Log } from "../lib/index.ts";
 import { admitPeers, type PeerRequirement, type Refusal, type TlsPolicy, tlsServerOptions } from "../security/index.ts";
+import { TrustWatch } from "./trust-watch.ts";
 
 export type TlsSetup = {
   readonly material: { readonly cert: string; readonly key: string; readonly ca: string };
   readonly policy: TlsPolicy;
   readonly requirement: PeerRequirement;
+  /** Ends connections whose certificate has expired or whose CA is gone. */
+  readonly endsUntrusted?: boolean;
 };
 
 export type ListenAddress = { readonly host: string; readonly port: number };
@@ -21,10 +24,13 @@ export type ListenerOptions = ListenAddress & {
   readonly isShared: boolean;
   readonly tls: TlsSetup | undefined;
   readonly log: Log;
+  /** Certificates are dated in the world's time. */
+  readonly wallMs: () => number;
   refuse(refusal: Refusal): void;
 };
 
 const keepAliveDelayMs = 15_000;
+const trustCheckMs = 5000;
 
 export class Listener {
   readonly #options: ListenerOptions;
@@ -32,10 +38,16 @@ export class Listener {
   readonly #tls: TlsServer | undefined;
   /** Sessions whose TLS handshake is not done, by peer address and port. */
   readonly #securing = new Map<string, Session>();
+  readonly #trust: TrustWatch | undefined;
+  readonly #trustTimer: NodeJS.Timeout | undefined;
+  #authorities: string;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#tls = options.tls === undefined ? undefined : this.#createTls(options.tls);
+    this.#authorities = options.tls?.material.ca ?? "";
+    this.#trust = options.tls?.endsUntrusted === true ? new TrustWatch() : undefined;
+    if (this.#trust !== undefined) this.#trustTimer = setInterval(() => this.#checkTrust(), trustCheckMs).unref();
     const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
     this.#tcp = createTcpServer({ ...socketOptions, pauseOnConnect: this.#tls !== undefined }, (socket) =>
       this.#accept(socket),
@@ -70,11 +82,18 @@ export class Listener {
   setMaterial(material: TlsSetup["material"]): void {
     const { tls } = this.#options;
     if (tls !== undefined) this.#tls?.setSecureContext(tlsServerOptions(material, tls.policy));
+    this.#authorities = material.ca;
+    this.#checkTrust();
   }
 
   /** No more connections; those that exist stay. */
   close(): void {
     this.#tcp.close();
+    clearInterval(this.#trustTimer);
+  }
+
+  #checkTrust(): void {
+    this.#trust?.check(this.#authorities, this.#options.wallMs());
   }
 
   #createTls(tls: TlsSetup): TlsServer {
@@ -84,7 +103,10 @@ export class Listener {
       admit: (socket) => {
         const session = this.#securing.get(peerKey(socket));
         if (session === undefined) socket.destroy();
-        else session.attach(socket);
+        else {
+          session.attach(socket);
+          this.#trust?.add(socket, () => session.end(ends.untrusted));
+        }
         this.#securing.delete(peerKey(socket));
       },
       refuse: (refusal) => this.#options.refuse(refusal),

@@ -17,7 +17,7 @@ import {
 } from "../fanout/index.ts";
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/index.ts";
-import { createRefusalLog } from "../security/index.ts";
+import { createRefusalLog, type RefusalLog } from "../security/index.ts";
 import { createCodec, offeredStreams } from "./codec.ts";
 import { ConnectionGovernor } from "./connection-governor.ts";
 import type { TlsSetup } from "./listener.ts";
@@ -201,12 +201,18 @@ async function startThreads(
   const { publishers, tally, threads } = plumbing;
   const preference = options.compressions ?? ["zstd", "snappy"];
   const workers = options.workers ?? Math.min(8, availableParallelism());
-  const refusals = createRefusalLog({ log, clock });
+  const refusalLog = createRefusalLog({ log, clock });
+  const refusals: RefusalLog = {
+    report(refusal) {
+      tally.add("cattail_connections_refused_total", refusal.check, 1);
+      refusalLog.report(refusal);
+    },
+  };
   const limits = corrected(plumbing.limits);
   if (workers === 0) {
     const streams = offeredStreams();
     const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };
-    const listener = { ...listen, tls, log, refuse: refusals.report };
+    const listener = { ...listen, tls, log, wallMs: () => clock.wallMs(), refuse: refusals.report };
     const { thread, port } = await startLocalThread({ hub, publishers, listener });
     threads.push(thread);
     return { port };

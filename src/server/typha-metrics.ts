@@ -1,9 +1,10 @@
 // The metrics that are read off rather than counted as things happen: taken from the parts once a second and before each
 // scrape. Label values come from fixed lists; whatever else turns up is "other".
 
+import { fanoutEndCodes } from "../fanout/index.ts";
 import { kindNames, syncerTypes } from "../model/index.ts";
 import type { LabelValues, MetricName } from "../observe/index.ts";
-import type { TlsFilesState } from "../security/index.ts";
+import { peerChecks, type TlsFilesState } from "../security/index.ts";
 import { closeSeverity } from "../wire/index.ts";
 import { recommendedReplicas } from "./rebalancing.ts";
 import type { TyphaParts } from "./typha.ts";
@@ -12,7 +13,9 @@ export const metricLabels: LabelValues = {
   syncer: syncerTypes,
   kind: kindNames,
   file: ["certificate", "ca"],
-  reason: Object.keys(closeSeverity),
+  reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
+  check: peerChecks,
+  worker: Array.from({ length: 16 }, (_, index) => `${index + 1}`),
 };
 
 /** What the parts count themselves is a total; the registry takes differences. So it remembers what it has added. */

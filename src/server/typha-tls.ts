@@ -38,7 +38,12 @@ export async function openTls(
     ...(clientUriSan === "" ? {} : { uriSan: clientUriSan }),
   };
   return {
-    setup: () => ({ material: watcher.state().material, policy, requirement }),
+    setup: () => ({
+      material: watcher.state().material,
+      policy,
+      requirement,
+      endsUntrusted: settings.closeExpiredClients,
+    }),
     state: () => watcher.state(),
     files: [
       { role: "certificate", path: serverCertFile },

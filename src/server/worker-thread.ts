@@ -247,14 +247,14 @@ export class WorkerThread implements ServingThread {
     for (const item of items) {
       if (item.is !== "add") continue;
       if (item.name !== "typha_connections_active" && item.name !== "typha_connections_streaming") continue;
-      const key = `${item.name} ${item.syncer ?? ""}`;
+      const key = `${item.name} ${item.label ?? ""}`;
       this.#gauges.set(key, { ...item, value: item.value + (this.#gauges.get(key)?.value ?? 0) });
     }
   }
 
   // The gauges of a dead worker would otherwise stay up for ever.
   #forgetGauges(): void {
-    for (const { name, syncer, value } of this.#gauges.values()) this.#options.metrics.add(name, syncer, -value);
+    for (const { name, label, value } of this.#gauges.values()) this.#options.metrics.add(name, label, -value);
     this.#gauges.clear();
     this.#active = 0;
   }

@@ -38,11 +38,13 @@ const listener = new Listener({
   isShared: true,
   tls: setup.tls,
   log: postedLog(),
+  wallMs: () => systemClock.wallMs(),
   refuse: (refusal) => post({ is: "refusal", refusal }),
 });
 
 main.on("message", (message: ToWorker) => obey(message));
 const running = hub.run(stopping.signal);
+let lastBusy = performance.eventLoopUtilization();
 const toldVariants = new Map<SyncerType, string>();
 const pulse = setInterval(() => beat(), pulseMs);
 try {
@@ -115,6 +117,14 @@ function beat(): void {
     toldVariants.set(syncer, variants.join());
     oldest.set(syncer, feed.oldestPosition);
   }
+  const busy = performance.eventLoopUtilization();
+  tally.set("cattail_worker_connections", `${setup.number}`, hub.activeCount);
+  tally.set(
+    "cattail_worker_utilization",
+    `${setup.number}`,
+    performance.eventLoopUtilization(busy, lastBusy).utilization,
+  );
+  lastBusy = busy;
   post({ is: "pulse", active: hub.activeCount, oldest, metrics: tally.drain() });
 }
 

@@ -4,22 +4,30 @@ import { test } from "node:test";
 import type { FanoutMetrics } from "../../src/fanout/index.ts";
 import { addedMetrics, observedMetrics, setMetrics } from "../../src/fanout/metrics.ts";
 import { systemClock } from "../../src/lib/index.ts";
-import { syncerTypes } from "../../src/model/index.ts";
-import { createMetrics, metricTable } from "../../src/observe/index.ts";
+import { createMetrics, type MetricName, metricTable } from "../../src/observe/index.ts";
+import { metricLabels } from "../../src/server/index.ts";
 
 test("everything the fan-out counts is shown", async () => {
   const metrics = createMetrics({
     clock: systemClock,
-    labels: { syncer: syncerTypes },
+    labels: metricLabels,
     includesProcess: false,
     includesRuntime: false,
   });
   const fanout: FanoutMetrics = metrics;
-  for (const name of addedMetrics) fanout.add(name, "label" in metricTable[name] ? "felix" : undefined, 7);
-  for (const name of setMetrics) fanout.set(name, "felix", 7);
+  for (const name of addedMetrics) fanout.add(name, labelOf(name), 7);
+  for (const name of setMetrics) fanout.set(name, labelOf(name) ?? "", 7);
   for (const name of observedMetrics) fanout.observe(name, "felix", 7, 2);
   const text = await metrics.text();
-  for (const name of [...addedMetrics, ...setMetrics])
-    ok(new RegExp(`^${name}(\\{syncer="felix"\\})? 7$`, "m").test(text), name);
+  for (const name of [...addedMetrics, ...setMetrics]) {
+    const label = labelOf(name);
+    ok(new RegExp(`^${name}(\\{[a-z]+="${label}"\\})? 7$`, "m").test(text), name);
+  }
   for (const name of observedMetrics) ok(text.includes(`${name}_sum{syncer="felix"} 14\n`), name);
 });
+
+/** One of the values that the server announces for the metric's label. */
+function labelOf(name: MetricName): string | undefined {
+  const row = metricTable[name];
+  return "label" in row ? metricLabels[row.label]?.[0] : undefined;
+}
