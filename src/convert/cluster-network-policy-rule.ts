@@ -20,6 +20,7 @@ type Protocol = NonNullable<ClusterRule["protocols"]>[number];
 type Port = NonNullable<NonNullable<Protocol["tcp"]>["destinationPort"]>;
 type Direction = "ingress" | "egress";
 
+const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
 const actions: { readonly [action: string]: string } = { Accept: "Allow", Deny: "Deny", Pass: "Pass" };
 
 export function convertClusterRules(from: {
@@ -93,7 +94,11 @@ function readProtocol(
   if (tcp !== undefined) return { protocol: "TCP", port: readPort(tcp.destinationPort, `${field}.tcp`) };
   if (udp !== undefined) return { protocol: "UDP", port: readPort(udp.destinationPort, `${field}.udp`) };
   if (sctp !== undefined) return { protocol: "SCTP", port: readPort(sctp.destinationPort, `${field}.sctp`) };
-  return destinationNamedPort === "" ? undefined : { protocol: "", port: destinationNamedPort };
+  if (destinationNamedPort === "") return undefined;
+  if (!portName.test(destinationNamedPort)) {
+    throw new FieldError(`${field}.destinationNamedPort`, "must be 1 to 128 letters, digits, _ . or -");
+  }
+  return { protocol: "", port: destinationNamedPort };
 }
 
 function readPort(port: Port | undefined, field: string): NumberOrText | undefined {

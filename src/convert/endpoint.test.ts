@@ -83,7 +83,7 @@ test("an endpoint is written as the go-json table writes it", () => {
         name: endpoint.name,
         active_instance_id: "",
         mac: endpoint.mac,
-        profile_ids: orNull(endpoint.profileIds),
+        profile_ids: endpoint.profileIds,
         ipv4_nets: orNull(endpoint.ipv4Nets),
         ipv6_nets: orNull(endpoint.ipv6Nets),
         ipv4_nat: endpoint.ipv4Nats.map(natOf),

@@ -16,7 +16,8 @@ export type Nat = { readonly internalIp: string; readonly externalIp: string };
 export type Endpoint = {
   readonly name: string;
   readonly mac: string | undefined;
-  readonly profileIds: readonly string[];
+  /** Undefined is written as null, and an empty list as one. */
+  readonly profileIds: readonly string[] | undefined;
   readonly ipv4Nets: readonly string[];
   readonly ipv6Nets: readonly string[];
   readonly ipv4Nats: readonly Nat[];
@@ -34,7 +35,8 @@ export type Endpoint = {
 export function writeEndpoint(endpoint: Endpoint): string {
   let text = `{"state":"active","name":${writeGoString(endpoint.name)},"active_instance_id":"","mac":`;
   text += endpoint.mac === undefined ? "null" : `"${endpoint.mac}"`;
-  text += `,"profile_ids":${writeList(endpoint.profileIds, writeGoString)}`;
+  const { profileIds } = endpoint;
+  text += `,"profile_ids":${profileIds?.length === 0 ? "[]" : writeList(profileIds ?? [], writeGoString)}`;
   text += `,"ipv4_nets":${writeList(endpoint.ipv4Nets, quote)},"ipv6_nets":${writeList(endpoint.ipv6Nets, quote)}`;
   if (endpoint.ipv4Nats.length > 0) text += `,"ipv4_nat":${writeList(endpoint.ipv4Nats, writeNat)}`;
   if (endpoint.ipv6Nats.length > 0) text += `,"ipv6_nat":${writeList(endpoint.ipv6Nats, writeNat)}`;

@@ -15,6 +15,8 @@ import type { Warning } from "./converted.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 
+const protocols = ["TCP", "UDP", "ICMP", "ICMPv6", "SCTP", "UDPLite"];
+
 export type KubernetesPolicySpec = Omit<StagedKubernetesNetworkPolicySpec, "stagedAction">;
 type PolicyRule = NonNullable<KubernetesPolicySpec["ingress"]>[number];
 type Peer = NonNullable<PolicyRule["from"]>[number];
@@ -85,7 +87,7 @@ function readPorts(ports: readonly Port[], field: string): PortsByProtocol {
   if (ports.length === 0) return new Map([["", undefined]]);
   return groupPorts(
     ports.map(({ protocol = "TCP", port, endPort }, at) => ({
-      protocol,
+      protocol: protocols.find((name) => name.toLowerCase() === protocol.toLowerCase()) ?? protocol,
       port: port === undefined ? undefined : readPort({ port, endPort, field: `${field}.ports[${at}]` }),
     })),
   );

@@ -175,7 +175,10 @@ function readAddresses(node: JsonRecord, own: readonly (string | undefined)[]): 
 function readInterfaces(annotations: StringMap, warnings: Warning[]): NodeSpec["interfaces"] {
   const text = ownText(annotations, `${prefix}Interfaces`);
   if (text === undefined) return undefined;
-  const spec = attempt(() => readSchema(nodeSpec, cleanJson({ interfaces: parseOrUndefined(text) ?? "" }), ""));
+  const parsed = parseOrUndefined(text) ?? "";
+  // An entry that is null is an empty one, as Go reads it.
+  const interfaces = Array.isArray(parsed) ? parsed.map((entry) => entry ?? {}) : parsed;
+  const spec = attempt(() => readSchema(nodeSpec, cleanJson({ interfaces }), ""));
   if (spec instanceof FieldError) {
     const rule = "must be a JSON list of interfaces with name and addresses";
     warnings.push({ field: annotationField(`${prefix}Interfaces`), rule, effect: "dropped" });

@@ -44,7 +44,10 @@ export function parseQuantity(text: string): bigint | undefined {
   const value = scaled / denominator + (scaled % denominator === 0n ? 0n : 1n); // away from zero
   const signed = sign === "-" ? -value : value;
   if (value <= maximum) return signed;
-  // Powers of two stop at the largest int64; a decimal number that does not fit counts as 0.
-  if (!suffix?.endsWith("i")) return 0n;
-  return sign === "-" ? -maximum : maximum;
+  // What does not fit an int64 is odd in three ways: powers of two stop at the largest, a decimal number of up to 18 digits
+  // counts as 0, and of a longer one the low 64 bits are left.
+  if (suffix?.endsWith("i")) return sign === "-" ? -maximum : maximum;
+  if (whole.replace(/^0+/, "").length + fraction.length <= 18) return 0n;
+  const wrapped = BigInt.asIntN(64, value);
+  return sign === "-" ? -wrapped : wrapped;
 }

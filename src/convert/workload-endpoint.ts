@@ -81,7 +81,7 @@ function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<
   const endpoint: Endpoint = {
     name: spec.interfaceName ?? "",
     mac: readOptional(spec.mac, canonicalMac, { field: "spec.mac", rule: "must be a MAC address" }),
-    profileIds: spec.profiles ?? [],
+    profileIds: spec.profiles,
     ipv4Nets: networks.filter(({ version }) => version === 4).map(({ text }) => text),
     ipv6Nets: networks.filter(({ version }) => version === 6).map(({ text }) => text),
     ...readNats(spec),
