@@ -58,7 +58,9 @@ async function examine(socket: Socket, examination: Examination): Promise<Findin
     onSettled();
   }
   clearTimeout(timer);
-  if (view.hello === undefined) return [noHello(examination, close)];
+  if (view.hello === undefined) {
+    return [noHello({ ...examination, isLate: late.signal.aborted, answerBytes: socket.bytesRead }, close)];
+  }
   const greeting = passed(describeHello(view.hello));
   if (view.timingsMs.inSync !== undefined) return [greeting, ...describeKeys(view)];
   if (close !== undefined && !enough.aborted && !late.signal.aborted) return [greeting, lost(close)];
@@ -111,11 +113,21 @@ function helloOf({ type, policyKeys }: ProbeOptions) {
   };
 }
 
-function noHello({ opening, tls, type }: Examination, close: CloseReason | undefined): Problem {
+/** How long the alert is with which a TLS server answers what is no TLS. */
+const tlsAlertBytes = 7;
+
+function noHello(
+  { opening, tls, type, isLate, answerBytes }: Examination & { isLate: boolean; answerBytes: number },
+  close: CloseReason | undefined,
+): Problem {
   const error = opening.lastError();
   if (error !== undefined && isRefusal(error)) return handshakeProblem(error);
-  if (close === undefined || close.code === "WIRE_READ_TIMEOUT") return problem("SERVER_SILENT", "no hello in time");
+  if (isLate || close === undefined || close.code === "WIRE_READ_TIMEOUT")
+    return problem("SERVER_SILENT", "no hello in time");
   if (close.code !== "WIRE_PEER_CLOSED") return lost(close);
+  if (tls === undefined && answerBytes > 0 && answerBytes !== tlsAlertBytes) {
+    return problem("SERVER_PROTOCOL", `it answered ${answerBytes} bytes that are no hello, and closed`);
+  }
   if (tls === undefined) return problem("SERVER_WANTS_TLS", "it closed the connection when it saw our hello");
   return problem("SERVER_REFUSED_HELLO", `it closed the connection when we asked for ${type}`);
 }
