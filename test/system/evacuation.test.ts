@@ -1,0 +1,127 @@
+// Two servers on one etcd, each behind a proxy. One is cut off: every client has to end up on the other, and none may be
+// without a server for long. Then the proxy lets it back in, and clients are welcome again.
+import { equal, ok } from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { follow } from "../../src/client/index.ts";
+import { readSettings } from "../../src/config/index.ts";
+import { silentLog } from "../../src/lib/index.ts";
+import { syncStatus } from "../../src/model/index.ts";
+import { startTypha, type Typha } from "../../src/server/index.ts";
+import { type CertificateFolder, certificateFolder } from "../kit/certificates.ts";
+import { etcdMissing, startEtcd } from "../kit/etcd.ts";
+import { startProxy } from "../kit/proxy.ts";
+
+const missing = await etcdMissing();
+const skip = missing === undefined ? {} : { skip: missing };
+
+test("a server that loses its datastore hands every client to the healthy one", {
+  ...skip,
+  timeout: 180_000,
+}, async () => {
+  using certificates = certificateFolder();
+  await using etcd = await startEtcd();
+  const [member] = etcd.members;
+  await using proxyA = await startProxy(member?.port ?? 0);
+  await using proxyB = await startProxy(member?.port ?? 0);
+  const stop = new AbortController();
+  await using b = await startOne({ etcdPort: proxyB.port, certificates, signal: stop.signal, peers: "" });
+  await using a = await startOne({
+    etcdPort: proxyA.port,
+    certificates,
+    signal: stop.signal,
+    peers: `127.0.0.1:${b.server.address.port}`,
+  });
+  await until("both servers ready", () => a.health.summary().ready && b.health.summary().ready);
+
+  const nodes = Array.from({ length: 20 }, (_, index) =>
+    followAs(`node-${index}`, { a, b, certificates, signal: stop.signal }),
+  );
+  await until("all clients in sync", () => nodes.every((node) => node.isInSync));
+  equal((await a.server.clients()).length + (await b.server.clients()).length >= nodes.length, true);
+
+  proxyA.refuse();
+  proxyA.cut();
+  await until("every client on the healthy server", async () => {
+    const onB = new Set((await b.server.clients()).map(({ node }) => node));
+    return nodes.every((node) => node.isInSync && onB.has(node.name)) && (await a.server.clients()).length === 0;
+  });
+  equal(a.health.summary().ready, false);
+  for (const node of nodes)
+    ok(node.longestGapMs < 10_000, `${node.name} was without a server for ${node.longestGapMs} ms`);
+
+  proxyA.accept();
+  await until("the server is welcome again", () => a.health.summary().ready);
+  stop.abort();
+  await Promise.all(nodes.map((node) => node.done));
+});
+
+test("a server without a healthy peer keeps serving what it has", { ...skip, timeout: 120_000 }, async () => {
+  using certificates = certificateFolder();
+  await using etcd = await startEtcd();
+  await using proxy = await startProxy(etcd.members[0]?.port ?? 0);
+  const stop = new AbortController();
+  await using a = await startOne({ etcdPort: proxy.port, certificates, signal: stop.signal, peers: "127.0.0.1:1" });
+  await until("ready", () => a.health.summary().ready);
+  const node = followAs("node-0", { a, b: a, certificates, signal: stop.signal });
+  await until("in sync", () => node.isInSync);
+  proxy.refuse();
+  proxy.cut();
+  await until("it says that it is stale", () => !a.health.summary().ready);
+  equal((await a.server.clients()).length, 1);
+  stop.abort();
+  await node.done;
+});
+
+type StartOne = { etcdPort: number; certificates: CertificateFolder; signal: AbortSignal; peers: string };
+
+async function startOne({ etcdPort, certificates, signal, peers }: StartOne): Promise<Typha> {
+  const { certFile, keyFile, caFile } = certificates.server;
+  const environment = {
+    TYPHA_DATASTORETYPE: "etcdv3",
+    TYPHA_ETCDENDPOINTS: `http://127.0.0.1:${etcdPort}`,
+    TYPHA_SERVERHOST: "127.0.0.1",
+    TYPHA_SERVERCERTFILE: certFile,
+    TYPHA_SERVERKEYFILE: keyFile,
+    TYPHA_CAFILE: caFile,
+    TYPHA_CLIENTCN: "calico-node",
+    TYPHA_WORKERS: "0",
+    TYPHA_STALESERVERTIMEOUTSECS: "3",
+    TYPHA_PEERADDRESSES: peers,
+  };
+  const read = readSettings({ environment, checks: { exists: () => true } });
+  equal(read.problems.join(), "");
+  // The settings know no "any free port": 0 means 5473 there, as in the original.
+  return startTypha({
+    read: { ...read, values: { ...read.values, serverPort: 0 } },
+    version: "test",
+    log: silentLog,
+    signal,
+  });
+}
+
+function followAs(name: string, on: { a: Typha; b: Typha; certificates: CertificateFolder; signal: AbortSignal }) {
+  const servers = [on.a, on.b].map(({ server }) => `127.0.0.1:${server.address.port}`);
+  const state = { name, isInSync: false, longestGapMs: 0, done: Promise.resolve() };
+  let lostAtMs: number | undefined;
+  const run = async () => {
+    const tls = { ...on.certificates.client, server: { commonName: "calico-typha" } };
+    for await (const update of follow({ servers, hostname: name, tls, signal: on.signal })) {
+      if (update.is !== "status") continue;
+      state.isInSync = update.status === syncStatus.inSync;
+      if (state.isInSync && lostAtMs !== undefined)
+        state.longestGapMs = Math.max(state.longestGapMs, performance.now() - lostAtMs);
+      lostAtMs = state.isInSync ? undefined : (lostAtMs ?? performance.now());
+    }
+  };
+  state.done = run();
+  return state;
+}
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 60_000;
+  while (!(await isSo())) {
+    ok(performance.now() < deadlineMs, `not within a minute: ${what}`);
+    await sleep(50);
+  }
+}
