@@ -71,7 +71,7 @@ async function* streamList(request: ListRequest): AsyncGenerator<ListPage, void,
         yield { items, revision: event.revision };
         return;
       }
-      if (items.length < apiLimits.pageItems) continue;
+      if (items.length < apiLimits.streamedItems) continue;
       yield { items, revision: "" as Revision }; // not known yet
       items = [];
     }
