@@ -1,7 +1,6 @@
 // What a converter answers. Deleted, absent and invalid are three things: a value is sent; "absent" means that the object
 // has nothing to say under its key (a pod without an address), which is sent as a deletion; "invalid" means that the
 // object is broken, which is sent as the original sends it and reported with its field and the rule it breaks.
-import { FieldError } from "../model/index.ts";
 
 /** One thing wrong with an object, for the log, the counters and `cattail doctor`. Said once per object and field. */
 export type Problem = {
@@ -46,14 +45,4 @@ export const invalid = (why: string, field = ""): Converted<never> => ({ is: "in
 /** A deletion of a key. */
 export function deletion(path: string): ConvertedKv {
   return { path, value: undefined, revision: "", v3ResourceVersion: "" };
-}
-
-/** Runs a converter that reads with model's throwing readers: what does not fit becomes "invalid". */
-export function converting<T>(convert: () => Converted<T>): Converted<T> {
-  try {
-    return convert();
-  } catch (error) {
-    if (error instanceof FieldError) return { is: "invalid", why: error.rule, field: error.field };
-    throw error;
-  }
 }
