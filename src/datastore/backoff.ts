@@ -1,13 +1,16 @@
 // How long to wait before trying again: twice as long after each failure, spread out so that followers of one server do
 // not come back in step, and never sooner than the server asked for.
 export type BackoffLimits = {
-  /** No wait grows beyond this, unless the server asks for more. */
+  /**
+   * No wait grows beyond this, unless the server asks for more. Short: an API server that is back after a restart should
+   * not find us asleep, and one that is overloaded says how long to wait.
+   */
   readonly capMs: number;
   /** The longest Retry-After that is believed. */
   readonly retryAfterCapMs: number;
 };
 
-export const backoffLimits: BackoffLimits = { capMs: 10_000, retryAfterCapMs: 300_000 };
+export const backoffLimits: BackoffLimits = { capMs: 5000, retryAfterCapMs: 300_000 };
 
 export class Backoff {
   readonly #random: () => number;

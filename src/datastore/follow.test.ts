@@ -124,8 +124,8 @@ const cases: Case[] = [
       ...Array.from({ length: 5 }, (): ScriptLine => ({ watch: [], fails: "invalid" })),
       { list: ["a@3", "b@4"], at: "10" },
     ],
-    seconds: 16.5,
-    trace: [...started, "1 Watch 10", "2 Watch 10", "4 Watch 10", "8 Watch 10", "16 List", "16.5 Watch 10"],
+    seconds: 13.5,
+    trace: [...started, "1 Watch 10", "2 Watch 10", "4 Watch 10", "8 Watch 10", "13 List", "13.5 Watch 10"],
   },
   {
     name: "a word from the server starts the count of errors again",
@@ -141,8 +141,8 @@ const cases: Case[] = [
   {
     name: "nobody answers the watch: it is tried again at the same revision, however often",
     script: [start, ...Array.from({ length: 9 }, (): ScriptLine => ({ watch: [], fails: "unavailable" }))],
-    seconds: 56,
-    trace: [...started, ...[1, 2, 4, 8, 16, 26, 36, 46, 56].map((second) => `${second} Watch 10`)],
+    seconds: 33,
+    trace: [...started, ...[1, 2, 4, 8, 13, 18, 23, 28, 33].map((second) => `${second} Watch 10`)],
   },
   {
     name: "a server that asks for time gets it",
@@ -231,7 +231,7 @@ const cases: Case[] = [
   {
     name: "a forbidden kind that carries enforcement never says in sync",
     script: Array.from({ length: 4 }, (): ScriptLine => ({ list: [], fails: "forbidden" })),
-    seconds: 14,
+    seconds: 11,
     trace: ["0 List", "1 List", "3 List", "7 List"],
   },
   {
@@ -266,11 +266,11 @@ for (const { name, trace, ...says } of cases) {
 }
 
 test("follow: after 10 minutes of outage the kind waits for the datastore, and says no object meanwhile", async () => {
-  const outage = Array.from({ length: 70 }, (): ScriptLine => ({ list: [], fails: "unavailable" }));
+  const outage = Array.from({ length: 123 }, (): ScriptLine => ({ list: [], fails: "unavailable" }));
   const script: ScriptLine[] = [start, { watch: [], fails: "expired" }, ...outage, { list: ["a@3", "c@5"], at: "30" }];
   const { trace } = await traceOf({ script, seconds: 720 });
   const said = trace.slice(started.length).filter((line) => !line.endsWith("List"));
-  deepEqual(said.slice(0, 2), ["1 resync", "616 wait"]);
+  deepEqual(said.slice(0, 2), ["1 resync", "608 wait"]);
   deepEqual(
     said
       .slice(2)
@@ -281,11 +281,11 @@ test("follow: after 10 minutes of outage the kind waits for the datastore, and s
 });
 
 test("follow: an outage at the watch ends in wait for datastore too, and is then listed", async () => {
-  const outage = Array.from({ length: 65 }, (): ScriptLine => ({ watch: [], fails: "unavailable" }));
+  const outage = Array.from({ length: 124 }, (): ScriptLine => ({ watch: [], fails: "unavailable" }));
   const { trace } = await traceOf({ script: [start, ...outage, { list: ["a@3", "b@4"], at: "30" }], seconds: 700 });
   deepEqual(
     trace.slice(started.length).filter((line) => !line.includes("Watch")),
-    ["616 wait", "616 List", "616 resync", "616 in-sync"],
+    ["608 wait", "608 List", "608 resync", "608 in-sync"],
   );
 });
 
