@@ -1,0 +1,127 @@
+// The doctor in front of a real kube-apiserver: kinds that are missing, credentials that are refused, and every right
+// of the ClusterRole taken away in turn.
+import { deepEqual, equal, match } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openKubernetes } from "../../src/datastore/index.ts";
+import { checkRights, examineSetup, type Finding, usesOf } from "../../src/doctor/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { followRules, initialiseRules } from "../../src/manifests/index.ts";
+import { kindInfo, kindNames } from "../../src/model/index.ts";
+import { openDatastore } from "../../src/server/index.ts";
+import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
+import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
+import { until } from "../kit/follow-state.ts";
+
+const skip = (await clusterPeer()).missing ?? false;
+const group = "crd.projectcalico.org";
+const edge = { clock: systemClock, log: silentLog };
+
+let cluster: Cluster;
+before(async () => {
+  if (!skip) cluster = await startCluster();
+});
+after(() => (skip ? undefined : cluster[Symbol.asyncDispose]()));
+
+async function examine(environment: { [name: string]: string }): Promise<string[]> {
+  const sections = await examineSetup({
+    environment: { TYPHA_DATASTORETYPE: "kubernetes", HOME: "/nowhere", ...environment },
+    configFile: join(cluster.dir, "no-such.cfg"),
+    openDatastore: (settings) => openDatastore(settings, edge),
+    clock: systemClock,
+  });
+  const looked = sections.filter(({ name }) => name === "datastore" || name === "rights");
+  return problems(looked.flatMap(({ findings }) => findings)).map(({ code }) => code);
+}
+
+function problems(findings: readonly Finding[]) {
+  return findings.flatMap((finding) => (finding.level === "ok" ? [] : [finding]));
+}
+
+/** One rule per right, so that any one can be left out. */
+function rights(): { resource: string; verb: string; rule: Rule }[] {
+  return [...followRules(group), ...initialiseRules(group)].flatMap(({ apiGroups, resources, verbs }) =>
+    resources.flatMap((resource) =>
+      verbs.map((verb) => ({ resource, verb, rule: { apiGroups, resources: [resource], verbs: [verb] } })),
+    ),
+  );
+}
+
+test("doctor: an API server that is not there, a kubeconfig that is none, a token nobody knows", { skip }, async () => {
+  deepEqual(await examine({ K8S_API_ENDPOINT: "https://127.0.0.1:1" }), ["DATASTORE_UNREACHABLE"]);
+  const broken = join(cluster.dir, "broken.kubeconfig");
+  await writeFile(broken, "{");
+  deepEqual(await examine({ KUBECONFIG: broken }), ["DATASTORE_SETTINGS"]);
+  const unknown = {
+    K8S_API_ENDPOINT: cluster.server,
+    K8S_CA_FILE: join(cluster.dir, "ca.crt"),
+    CALICO_K8SAPITOKEN: "nobody",
+  };
+  deepEqual(await examine(unknown), ["DATASTORE_REFUSED"]);
+});
+
+test("doctor: a cluster without Calico's kinds, then with some, then with all", { skip }, async () => {
+  const without = ["CRDS_MISSING", "API_MISSING", "API_MISSING"];
+  deepEqual(await examine({ KUBECONFIG: cluster.kubeconfig }), without);
+  const [first, ...others] = customKinds.map((kind) => openCrd(kind));
+  await installCrds(cluster, others);
+  deepEqual(await examine({ KUBECONFIG: cluster.kubeconfig }), ["CRD_MISSING", "API_MISSING", "API_MISSING"]);
+  await installCrds(cluster, [first ?? {}]);
+  deepEqual(await examine({ KUBECONFIG: cluster.kubeconfig }), ["API_MISSING", "API_MISSING"]);
+});
+
+test("doctor: what it asks for is what the manifests grant", () => {
+  const kubernetesKinds = kindNames.filter((kind) => kindInfo(kind).kubernetes !== undefined);
+  const asked = usesOf(kubernetesKinds).map(({ kind, verb }) => `${verb} ${kindInfo(kind).kubernetes?.plural}`);
+  const granted = rights().map(({ resource, verb }) => `${verb} ${resource}`);
+  deepEqual(asked.sort(), granted.sort());
+});
+
+test("doctor: each right taken away in turn is noticed, and no other", { skip }, async () => {
+  const name = "doctor-patient";
+  const kubeconfig = await cluster.makeUser(name);
+  const all = rights().map(({ rule }) => rule);
+  await cluster.grant(name, { kind: "User", name }, all);
+  await using datastore = await openKubernetes({ kubeconfig, clientQps: 10_000, clientBurst: 10_000 }, edge);
+  const there = kindNames.filter((kind) => {
+    const source = kindInfo(kind).kubernetes;
+    return source !== undefined && source.group !== "policy.networking.k8s.io" && source.group !== "kubevirt.io";
+  });
+  await until("the server knows the role", async () => (await datastore.mayI("create", "Tier")).may);
+  deepEqual(problems(await checkRights(datastore, there)), []);
+  for (const { kind, verb } of usesOf(there)) {
+    const source = kindInfo(kind).kubernetes;
+    const kindGroup = source?.group === "calico" ? group : source?.group;
+    const isTaken = ({ apiGroups, resources, verbs }: Rule) =>
+      apiGroups[0] === kindGroup && resources[0] === source?.plural && verbs[0] === verb;
+    const left = all.filter((rule) => !isTaken(rule));
+    equal(left.length, all.length - 1);
+    await cluster.grant(name, { kind: "User", name }, left);
+    await until("the server knows the new role", async () => !(await datastore.mayI(verb, kind)).may);
+    const found = problems(await checkRights(datastore, there));
+    equal(found.length, 1, `${verb} ${kind}: ${JSON.stringify(found)}`);
+    match(found[0]?.what ?? "", new RegExp(`^may not ${verb} ${source?.plural}`));
+    match(found[0]?.fix ?? "", new RegExp(`resources: \\["${source?.plural}"\\]`));
+  }
+});
+
+test("doctor: the command itself, with too few rights", { skip }, async () => {
+  const kubeconfig = await cluster.makeUser("doctor-nobody");
+  const env = { PATH: process.env.PATH, TYPHA_DATASTORETYPE: "kubernetes", KUBECONFIG: kubeconfig };
+  const { code, stdout } = await cattail(["doctor", "-o", "json"], env);
+  equal(code, 2);
+  const { exitCode, findings } = JSON.parse(stdout) as { exitCode: number; findings: { code?: string }[] };
+  equal(exitCode, 2);
+  const missing = findings.filter((finding) => finding.code?.startsWith("RIGHT_MISSING"));
+  equal(missing.length, customKinds.length + 7 + 2); // of Kubernetes' own kinds, and the two that are set up
+});
+
+function cattail(parameters: string[], env: NodeJS.ProcessEnv): Promise<{ code: number; stdout: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["bin/cattail", ...parameters], { env, timeout: 60_000 }, (error, stdout) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout }),
+    );
+  });
+}
