@@ -48,6 +48,11 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
 }
 
+/** The answer would not fit into the largest message we take. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof DatastoreError && /larger than max/.test(error.message);
+}
+
 /** The server does not know our token any more: it expired, or the server restarted, or users changed. */
 export function isTokenRefused(error: unknown): boolean {
   return /invalid auth token|revision of auth store is old/.test(error instanceof Error ? error.message : "");
