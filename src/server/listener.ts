@@ -4,8 +4,9 @@
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { ends, type Hub, type Session } from "../fanout/index.ts";
-import { CattailError, type Log } from "../lib/index.ts";
+import type { Log } from "../lib/index.ts";
 import { admitPeers, type PeerRequirement, type Refusal, type TlsPolicy, tlsServerOptions } from "../security/index.ts";
+import { cannotListen } from "./claim-port.ts";
 import { TrustWatch } from "./trust-watch.ts";
 
 export type TlsSetup = {
@@ -64,11 +65,7 @@ export class Listener {
     try {
       await listening.promise;
     } catch (error) {
-      throw new CattailError("SERVER_LISTEN", {
-        problem: `cannot listen on ${host === "" ? "all addresses" : host}, port ${port}: ${(error as Error).message}`,
-        next: "Free the port, or choose another with TYPHA_SERVERHOST and TYPHA_SERVERPORT",
-        cause: error,
-      });
+      throw cannotListen({ host, port }, error);
     }
     this.#tcp.off("error", listening.reject);
     // Running out of descriptors, mostly: it passes when clients go, and must not take the served ones with it.

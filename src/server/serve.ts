@@ -18,6 +18,7 @@ import {
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/index.ts";
 import { createRefusalLog, type RefusalLog } from "../security/index.ts";
+import { claimPort } from "./claim-port.ts";
 import { createCodec, offeredStreams } from "./codec.ts";
 import { ConnectionGovernor } from "./connection-governor.ts";
 import type { TlsSetup } from "./listener.ts";
@@ -217,6 +218,7 @@ async function startThreads(
     threads.push(thread);
     return { port };
   }
+  await claimPort(listen);
   const shared = { ...limits, maxHandshaking: Math.ceil(limits.maxHandshaking / workers) };
   let { port } = listen;
   for (let number = 1; number <= workers; number += 1) {

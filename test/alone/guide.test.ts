@@ -3,11 +3,11 @@
 import { ok } from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { portInUse } from "../kit/fixed-ports.ts";
 
 const pages = readdirSync("docs/guide")
   .filter((name) => /^\d/.test(name))
@@ -78,15 +78,5 @@ async function missingFor(): Promise<string | undefined> {
       return `${program} is not installed`;
     }
   }
-  for (const port of [5473, 9093, 9098, 9099])
-    if (!(await isFree(port))) return `port ${port} is in use on this machine`;
-  return undefined;
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.once("error", () => done(false));
-    server.listen({ port, host: "127.0.0.1" }, () => server.close(() => done(true)));
-  });
+  return portInUse([5473, 9093, 9098, 9099]);
 }

@@ -1,0 +1,61 @@
+// Campaign: a long stream of random sets and deletions to 50 Go clients of every kind. At the end every key's last value is
+// right on every client, no key ever went back, nothing is lost. Whole: npm run campaign:soak (1,000,000 updates).
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { say, size } from "../kit/campaign.ts";
+import { eventually, GoClients, serve, withoutGoClient } from "../kit/serving.ts";
+
+const updates = size({ short: 10_000, long: 1_000_000 });
+const kinds = [[], ["--no-restart"], ["--zstd"], ["--no-compression"], ["--read-delay", "2ms"]];
+
+for (const workers of [0, 2]) {
+  test(`${updates} updates to 50 clients, ${workers} workers`, { skip: withoutGoClient }, async () => {
+    await using server = await serve({ workers, limits: { shutdownTimeoutMs: 500 } });
+    server.status(2);
+    const groups = kinds.map((flags) => new GoClients(server, ["--clients", "10", "--stats", "--digest", ...flags]));
+    await using stack = new AsyncDisposableStack();
+    for (const group of groups) stack.use(group);
+    await Promise.all(groups.map((group) => group.inSync(10)));
+    const live = new Set<string>();
+    let state = 1;
+    const random = (below: number): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    for (let sent = 0; sent < updates; ) {
+      const batch = 1 + random(50);
+      const set: { [path: string]: string } = {};
+      const gone: string[] = [];
+      for (let index = 0; index < batch; index += 1) {
+        const path = `/calico/v1/config/soak-${random(5000)}`;
+        if (random(5) === 0 && live.has(path)) gone.push(path);
+        else set[path] = `{"seq":${sent + index},"filler":"${"x".repeat(random(300))}"}`;
+      }
+      for (const path of gone) delete set[path];
+      server.set(set);
+      server.delete(gone);
+      for (const path of Object.keys(set)) live.add(path);
+      for (const path of gone) live.delete(path);
+      sent += batch;
+      if (random(4) === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await using judge = new GoClients(server, ["--stats", "--digest"]);
+    await judge.inSync();
+    const [expected = ""] = Object.keys((await judge.finalStats()).states);
+    await eventually(
+      async () => (await server.clients()).every(({ lagUpdates }) => lagUpdates === 0),
+      "all caught up",
+      300_000,
+    );
+    await server.shutdown();
+    const totals = { messages: 0, kvs: 0 };
+    for (const group of groups) {
+      const stats = await group.finalStats();
+      deepEqual(stats.states, { [expected]: 10 });
+      equal(stats.backwards, 0);
+      totals.messages += stats.messages;
+      totals.kvs += stats.kvs;
+    }
+    say({ updates, workers, keysLeft: live.size, ...totals });
+  });
+}
