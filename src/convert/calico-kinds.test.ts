@@ -39,6 +39,13 @@ const cases: Case[] = [
     value: '{"order":1000000,"defaultAction":"Deny"}',
   },
   {
+    name: "a tier whose order is a whole number beyond 2^53",
+    processor: createTierProcessor(kubernetes),
+    object: parseJson('{"spec":{"order":12345678901234567890}}') as object, // the text is an object
+    path: "/calico/v1/policy/tier/x/metadata",
+    value: '{"order":12345678901234567000,"defaultAction":"Deny"}',
+  },
+  {
     name: "a tier without order in Kubernetes",
     processor: createTierProcessor(kubernetes),
     object: { spec: { defaultAction: "Pass" } },

@@ -54,7 +54,8 @@ export const integer = (range: IntegerRange = int64, crd: CrdSchema = {}): Schem
 });
 
 export const float = (crd: CrdSchema = {}): Schema<number> => ({
-  zod: z.number(),
+  // A whole number beyond 2^53 comes from parseJson as a bigint; as a float it is rounded, as Go rounds it.
+  zod: z.union([z.number(), z.bigint().transform(Number)]),
   go: goNumber,
   crd: { type: "number", ...crd },
 });
