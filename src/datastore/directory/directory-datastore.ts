@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { CattailError, type Clock, type Log, silentLog, systemClock } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
-import type { Datastore, ObjectId, StoredObject } from "../datastore.ts";
+import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../identify.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
@@ -27,126 +27,168 @@ export type DirectoryDatastore = Datastore & {
   refresh(): Promise<void>;
 };
 
+/** The folder must be there at the start; later it may come and go. */
+export async function openDirectoryDatastore(options: DirectoryOptions): Promise<DirectoryDatastore> {
+  await mustBeFolder(options.path);
+  const directory = new Directory(options);
+  await directory.refresh();
+  directory.keepFollowing();
+  return directory;
+}
+
 /** What a server itself writes at its start. It may, but into memory: the folder is its author's. */
 const ownKinds: readonly Kind[] = ["ClusterInformation", "Tier"];
 
-/** The folder must be there at the start; later it may come and go. */
-export async function openDirectoryDatastore(options: DirectoryOptions): Promise<DirectoryDatastore> {
-  const { path, clock = systemClock, log = silentLog, quietMs = 100, pollIntervalMs = 10_000 } = options;
-  await mustBeFolder(path);
-  const closing = new AbortController();
-  const memory = createMemoryDatastore({ clock, metadata: "as-given" });
-  const folder = new ManifestFolder(path);
-  const { signal } = closing;
-  const watch = new FolderWatch({ clock, log, signal, quietMs, mostQuietWaitMs: 20 * quietMs, pollIntervalMs });
-  let content: FolderContent = { objects: new Map(), problems: [], folders: [] };
-  /** Objects written by ourselves, and the file's object each stood in for: a change of that one takes its place back. */
-  const own = new Map<string, { object: ManifestObject; insteadOf: ManifestObject | undefined }>();
-  const stored = new Map<string, ManifestObject>();
-  let turn: Promise<void> = Promise.resolve();
+/** An object we wrote, and the file's object it stood in for: a change of that one takes its place back. */
+type OwnObject = { readonly object: ManifestObject; readonly insteadOf: ManifestObject | undefined };
 
-  await refresh();
-  const following = keepFollowing();
+class Directory implements DirectoryDatastore {
+  readonly flavour = "kubernetes";
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  readonly #memory: MemoryDatastore;
+  readonly #folder: ManifestFolder;
+  readonly #watch: FolderWatch;
+  readonly #own = new Map<string, OwnObject>();
+  /** What memory holds. */
+  readonly #stored = new Map<string, ManifestObject>();
+  #content: FolderContent = { objects: new Map(), problems: [], folders: [] };
+  #turn: Promise<void> = Promise.resolve();
+  #following: Promise<void> = Promise.resolve();
 
-  return {
-    flavour: "kubernetes",
-    list: memory.list,
-    watch: memory.watch,
-    get: memory.get,
-    async create(kind, value, { id = identify(kind, value, { defaultNamespace: "default" }) } = {}) {
-      mustBeOwn(kind);
-      if ((await memory.get(kind, id)) !== undefined) throw new DatastoreError("exists", `${kind} ${id.name} exists`);
-      return write(kind, id, value);
-    },
-    async update(kind, object) {
-      mustBeOwn(kind);
-      const now = await memory.get(kind, object.id);
-      if (now === undefined) throw new DatastoreError("not-found", `${kind} ${object.id.name} does not exist`);
-      if (now.revision !== object.revision)
-        throw new DatastoreError("conflict", `${kind} ${object.id.name} has changed`);
-      return write(kind, object.id, object.value);
-    },
-    async delete(kind) {
-      throw readOnly(kind);
-    },
-    problems: () => content.problems,
-    refresh,
-    async [Symbol.asyncDispose]() {
-      closing.abort();
-      watch.close();
-      await following;
-      await memory[Symbol.asyncDispose]();
-    },
-  };
+  constructor({
+    path,
+    clock = systemClock,
+    log = silentLog,
+    quietMs = 100,
+    pollIntervalMs = 10_000,
+  }: DirectoryOptions) {
+    this.#path = path;
+    this.#log = log;
+    this.#memory = createMemoryDatastore({ clock, metadata: "as-given" });
+    this.#folder = new ManifestFolder(path);
+    const { signal } = this.#closing;
+    this.#watch = new FolderWatch({ clock, log, signal, quietMs, mostQuietWaitMs: 20 * quietMs, pollIntervalMs });
+  }
 
-  async function keepFollowing(): Promise<void> {
+  list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncIterable<ListPage> {
+    return this.#memory.list(kind, options);
+  }
+
+  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<WatchEvent> {
+    return this.#memory.watch(kind, options);
+  }
+
+  get(kind: Kind, id: ObjectId, options: { signal?: AbortSignal } = {}): Promise<StoredObject | undefined> {
+    return this.#memory.get(kind, id, options);
+  }
+
+  async create(kind: Kind, value: unknown, options: { id?: ObjectId } = {}): Promise<StoredObject> {
+    mustBeOwn(kind);
+    const id = options.id ?? identify(kind, value);
+    if ((await this.#memory.get(kind, id)) !== undefined)
+      throw new DatastoreError("exists", `${kind} ${id.name} exists`);
+    return this.#write(kind, id, value);
+  }
+
+  async update(kind: Kind, { id, revision, value }: StoredObject): Promise<StoredObject> {
+    mustBeOwn(kind);
+    const now = await this.#memory.get(kind, id);
+    if (now === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
+    if (now.revision !== revision) throw new DatastoreError("conflict", `${kind} ${id.name} has changed`);
+    return this.#write(kind, id, value);
+  }
+
+  async delete(kind: Kind): Promise<void> {
+    throw readOnly(kind);
+  }
+
+  problems(): readonly ManifestProblem[] {
+    return this.#content.problems;
+  }
+
+  /** One at a time: two readings of one folder at once could apply the older one last. */
+  refresh(): Promise<void> {
+    const read = () => this.#readOnce();
+    this.#turn = this.#turn.then(read, read);
+    return this.#turn;
+  }
+
+  keepFollowing(): void {
+    this.#following = this.#follow();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#watch.close();
+    await this.#following;
+    await this.#memory[Symbol.asyncDispose]();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        await watch.changed();
-        await refresh();
+        await this.#watch.changed();
+        await this.refresh();
       } catch (error) {
-        if (!signal.aborted) log.error("a folder of manifests cannot be followed", { path, error: String(error) });
+        const fields = { path: this.#path, error: String(error) };
+        if (!signal.aborted) this.#log.error("a folder of manifests cannot be followed", fields);
       }
     }
   }
 
-  /** One at a time: two readings of one folder at once could apply the older one last. */
-  function refresh(): Promise<void> {
-    turn = turn.then(readOnce, readOnce);
-    return turn;
-  }
-
-  async function readOnce(): Promise<void> {
-    let next = await folder.read();
+  async #readOnce(): Promise<void> {
+    let next = await this.#folder.read();
+    if (this.#closing.signal.aborted) return;
     // A change between reading a folder and watching it would be lost, so whatever is newly watched is read again.
-    if (watch.follow(next.folders)) next = await folder.read();
-    reportNew(next.problems);
-    content = next;
-    await apply();
+    if (this.#watch.follow(next.folders)) next = await this.#folder.read();
+    this.#report(next.problems);
+    this.#content = next;
+    await this.#apply();
   }
 
-  async function apply(): Promise<void> {
-    const wanted = new Map(content.objects);
-    for (const [key, { object, insteadOf }] of own) {
-      if (isSame(content.objects.get(key)?.value, insteadOf?.value)) wanted.set(key, object);
-      else own.delete(key);
+  async #apply(): Promise<void> {
+    const wanted = new Map(this.#content.objects);
+    for (const [key, { object, insteadOf }] of this.#own) {
+      if (isSame(this.#content.objects.get(key)?.value, insteadOf?.value)) wanted.set(key, object);
+      else this.#own.delete(key);
     }
     for (const [key, object] of wanted) {
-      const before = stored.get(key);
+      const before = this.#stored.get(key);
       if (before === object) continue;
-      stored.set(key, object);
-      if (before === undefined || !isSame(before.value, object.value)) await put(memory, object);
+      if (before === undefined || !isSame(before.value, object.value)) await this.#put(object);
+      this.#stored.set(key, object);
     }
-    for (const [key, { kind, id }] of stored) {
+    for (const [key, { kind, id }] of this.#stored) {
       if (wanted.has(key)) continue;
-      stored.delete(key);
-      await memory.delete(kind, id);
+      this.#stored.delete(key);
+      await this.#memory.delete(kind, id);
     }
   }
 
-  async function write(kind: Kind, id: ObjectId, value: unknown): Promise<StoredObject> {
-    const object = { kind, id, value: value as ManifestObject["value"], place: { line: 0, column: 0 } }; // put() checks it
+  async #write(kind: Kind, id: ObjectId, value: unknown): Promise<StoredObject> {
+    const object = { kind, id, value: value as ManifestObject["value"], place: { line: 0, column: 0 } }; // memory checks it
     const key = objectKey(object);
-    const written = await put(memory, object);
-    own.set(key, { object, insteadOf: content.objects.get(key) });
-    stored.set(key, object);
+    const written = await this.#put(object);
+    this.#own.set(key, { object, insteadOf: this.#content.objects.get(key) });
+    this.#stored.set(key, object);
     return written;
   }
 
-  function reportNew(problems: readonly ManifestProblem[]): void {
-    const known = new Set(content.problems.map(textOf));
-    for (const problem of problems) {
-      if (known.has(textOf(problem))) continue;
-      const { file, line, column, says, keepsLastGood } = problem;
-      log.warn("a manifest has a problem", { file, line, column, says, keepsLastGood });
-    }
-    const isMended = content.problems.length > 0 && problems.length === 0;
-    if (isMended) log.info("the manifests have no problems any more", { path });
+  #put({ kind, id, value }: ManifestObject): Promise<StoredObject> {
+    return this.#memory.put(kind, withStableUid(value, kind, id), { id });
   }
-}
 
-function put(memory: MemoryDatastore, { kind, id, value }: ManifestObject): Promise<StoredObject> {
-  return memory.put(kind, withStableUid(value, kind, id), { id });
+  #report(problems: readonly ManifestProblem[]): void {
+    const known = new Set(this.#content.problems.map(textOf));
+    for (const problem of problems) {
+      if (!known.has(textOf(problem))) this.#log.warn("a manifest has a problem", { ...problem });
+    }
+    const isMended = known.size > 0 && problems.length === 0;
+    if (isMended) this.#log.info("the manifests have no problems any more", { path: this.#path });
+  }
 }
 
 function mustBeOwn(kind: Kind): void {

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../lib/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
-import { withBirth } from "../birth.ts";
+import { type Birth, withBirth } from "../birth.ts";
 import type { Datastore, Flavour, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../identify.ts";
@@ -19,18 +19,18 @@ export type MemoryStep = {
 };
 
 export type MemoryDatastoreOptions = {
-  flavour?: Flavour;
-  clock?: Clock;
+  readonly flavour?: Flavour;
+  readonly clock?: Clock;
   /** Most changes of one kind a watch can go on from; older ones are "expired". */
-  mostChanges?: number;
-  pageSize?: number;
+  readonly mostChanges?: number;
+  readonly pageSize?: number;
   /** How long an idle watch waits before it says its revision. */
-  bookmarkIntervalMs?: number;
-  makeUid?: () => string;
+  readonly bookmarkIntervalMs?: number;
+  readonly makeUid?: () => string;
   /** "as-given": no uid and no birth are made up for objects that lack them. */
-  metadata?: "completed" | "as-given";
+  readonly metadata?: "completed" | "as-given";
   /** Called before each step; may wait, or throw the failure that step shall have. */
-  intercept?: (step: MemoryStep) => void | Promise<void>;
+  readonly intercept?: (step: MemoryStep) => void | Promise<void>;
 };
 
 export type MemoryDatastore = Datastore & {
@@ -45,164 +45,191 @@ export type MemoryDatastore = Datastore & {
 };
 
 export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): MemoryDatastore {
-  const { flavour = "kubernetes", clock = systemClock, mostChanges = 10_000, pageSize = 500 } = options;
-  const { bookmarkIntervalMs = 60_000, makeUid = randomUUID } = options;
-  let intercept = options.intercept;
-  let revision = 0n;
-  let compacted = 0n;
-  let era = 0; // changes when watches shall end
-  let isClosed = false;
-  const tables = new Map<Kind, KindTable>();
-  const sleepers = new Set<() => void>();
+  return new Memory(options);
+}
 
-  const datastore: MemoryDatastore = {
-    flavour,
-    async *list(kind, { signal, notOlderThan }) {
-      await before({ does: "list", kind }, signal);
-      const table = tableOf(kind);
-      if (notOlderThan !== undefined && parse(notOlderThan) > revision) throw notYet(notOlderThan);
-      const items = table.all();
-      const at = text(revision);
-      for (let start = 0; start === 0 || start < items.length; start += pageSize) {
-        if (start > 0) await before({ does: "list", kind }, signal);
-        yield { items: items.slice(start, start + pageSize), revision: at } satisfies ListPage;
-      }
-    },
-    async *watch(kind, { from, signal }) {
-      await before({ does: "watch", kind }, signal);
-      const table = tableOf(kind);
-      const openedIn = era;
-      let at = parse(from);
-      if (at > revision) throw notYet(from);
-      if (at < compacted) throw tooOld(kind, at);
-      while (!isClosed && era === openedIn) {
-        if (at < table.floor) throw tooOld(kind, at);
-        const change = table.next(at);
-        if (change !== undefined) {
-          await before({ does: "event", kind }, signal);
-          at = change.at;
-          yield toEvent(change);
-          continue;
-        }
-        at = revision; // every change of this kind up to here was handed out
-        if ((await changed(signal)) === "silence") yield { is: "bookmark", revision: text(at) };
-      }
-    },
-    async get(kind, id, { signal } = {}) {
-      await before({ does: "get", kind }, signal);
-      return tableOf(kind).get(id);
-    },
-    async create(kind, value, { id, signal } = {}) {
-      await before({ does: "create", kind }, signal);
-      const table = tableOf(kind);
-      const name = id ?? identify(kind, value);
-      if (table.get(name) !== undefined) throw new DatastoreError("exists", `${kind} ${name.name} exists`);
-      return set(kind, name, value);
-    },
-    async update(kind, object, { signal } = {}) {
-      await before({ does: "update", kind }, signal);
-      existing(kind, object.id, object.revision);
-      return set(kind, object.id, object.value);
-    },
-    async delete(kind, id, { revision: expected, signal } = {}) {
-      await before({ does: "delete", kind }, signal);
-      existing(kind, id, expected);
-      revision += 1n;
-      tableOf(kind).apply({ at: revision, is: "delete", id });
-      wake();
-    },
-    async put(kind, value, { id } = {}) {
-      return set(kind, id ?? identify(kind, value), value);
-    },
-    revision: () => text(revision),
-    compact() {
-      compacted = revision;
-      for (const table of tables.values()) table.compact();
-      wake();
-    },
-    endWatches() {
-      era += 1;
-      wake();
-    },
-    setIntercept(next) {
-      intercept = next;
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      wake();
-    },
-  };
-  return datastore;
+type Call = { readonly signal?: AbortSignal };
 
-  async function before(step: MemoryStep, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (isClosed) throw new DatastoreError("unavailable", "the datastore is closed");
-    await intercept?.(step);
-    signal?.throwIfAborted();
+class Memory implements MemoryDatastore {
+  readonly flavour: Flavour;
+  readonly #clock: Clock;
+  readonly #mostChanges: number;
+  readonly #pageSize: number;
+  readonly #bookmarkIntervalMs: number;
+  /** Undefined: metadata stays as it is given. */
+  readonly #birth: Birth | undefined;
+  readonly #tables = new Map<Kind, KindTable>();
+  readonly #sleepers = new Set<() => void>();
+  #intercept: MemoryDatastoreOptions["intercept"];
+  #revision = 0n;
+  #compacted = 0n;
+  /** Changes when watches shall end. */
+  #era = 0;
+  #isClosed = false;
+
+  constructor(options: MemoryDatastoreOptions) {
+    const { clock = systemClock, makeUid = randomUUID, metadata = "completed" } = options;
+    this.flavour = options.flavour ?? "kubernetes";
+    this.#clock = clock;
+    this.#mostChanges = options.mostChanges ?? 10_000;
+    this.#pageSize = options.pageSize ?? 500;
+    this.#bookmarkIntervalMs = options.bookmarkIntervalMs ?? 60_000;
+    this.#birth = metadata === "completed" ? { clock, makeUid } : undefined;
+    this.#intercept = options.intercept;
   }
 
-  function tableOf(kind: Kind): KindTable {
-    const info = kindInfo(kind);
-    const isServed = flavour === "kubernetes" ? info.kubernetes !== undefined : info.etcdPrefix !== undefined;
-    if (!isServed) throw new DatastoreError("not-found", `${kind} does not exist in a datastore of flavour ${flavour}`);
-    const known = tables.get(kind);
-    if (known !== undefined) return known;
-    const table = new KindTable(mostChanges);
-    tables.set(kind, table);
-    return table;
-  }
-
-  function existing(kind: Kind, id: ObjectId, expected: Revision | undefined): void {
-    const found = tableOf(kind).get(id);
-    if (found === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
-    if (expected !== undefined && found.revision !== expected) {
-      throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${found.revision}, not ${expected}`);
+  async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
+    const { signal, notOlderThan } = options;
+    await this.#before({ does: "list", kind }, signal);
+    const table = this.#tableOf(kind);
+    if (notOlderThan !== undefined && parse(notOlderThan) > this.#revision) throw notYet(notOlderThan);
+    const items = table.all();
+    const revision = this.revision();
+    for (let start = 0; start === 0 || start < items.length; start += this.#pageSize) {
+      if (start > 0) await this.#before({ does: "list", kind }, signal);
+      yield { items: items.slice(start, start + this.#pageSize), revision };
     }
   }
 
-  function set(kind: Kind, id: ObjectId, value: unknown): StoredObject {
-    const table = tableOf(kind);
-    const next = revision + 1n;
-    const stored = frozenCopy(named(value, id, { previous: table.get(id), next }));
-    revision = next;
-    const object: StoredObject = { id, revision: text(next), value: stored };
-    table.apply({ at: next, is: "set", object });
-    wake();
+  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent> {
+    await this.#before({ does: "watch", kind }, signal);
+    const table = this.#tableOf(kind);
+    const openedIn = this.#era;
+    let at = parse(from);
+    if (at > this.#revision) throw notYet(from);
+    if (at < this.#compacted) throw tooOld(kind, at);
+    while (!this.#isClosed && this.#era === openedIn) {
+      if (at < table.floor) throw tooOld(kind, at);
+      const change = table.next(at);
+      if (change !== undefined) {
+        await this.#before({ does: "event", kind }, signal);
+        at = change.at;
+        yield toEvent(change);
+        continue;
+      }
+      at = this.#revision; // every change of this kind up to here was handed out
+      if ((await this.#changed(signal)) === "silence") yield { is: "bookmark", revision: text(at) };
+    }
+  }
+
+  async get(kind: Kind, id: ObjectId, { signal }: Call = {}): Promise<StoredObject | undefined> {
+    await this.#before({ does: "get", kind }, signal);
+    return this.#tableOf(kind).get(id);
+  }
+
+  async create(kind: Kind, value: unknown, options: Call & { id?: ObjectId } = {}): Promise<StoredObject> {
+    await this.#before({ does: "create", kind }, options.signal);
+    const table = this.#tableOf(kind);
+    const id = options.id ?? identify(kind, value);
+    if (table.get(id) !== undefined) throw new DatastoreError("exists", `${kind} ${id.name} exists`);
+    return this.#set(kind, id, value);
+  }
+
+  async update(kind: Kind, { id, revision, value }: StoredObject, { signal }: Call = {}): Promise<StoredObject> {
+    await this.#before({ does: "update", kind }, signal);
+    this.#mustHave(kind, id, revision);
+    return this.#set(kind, id, value);
+  }
+
+  async delete(kind: Kind, id: ObjectId, options: Call & { revision?: Revision } = {}): Promise<void> {
+    await this.#before({ does: "delete", kind }, options.signal);
+    this.#mustHave(kind, id, options.revision);
+    this.#revision += 1n;
+    this.#tableOf(kind).apply({ at: this.#revision, is: "delete", id });
+    this.#wake();
+  }
+
+  async put(kind: Kind, value: unknown, { id }: { id?: ObjectId } = {}): Promise<StoredObject> {
+    return this.#set(kind, id ?? identify(kind, value), value);
+  }
+
+  revision(): Revision {
+    return text(this.#revision);
+  }
+
+  compact(): void {
+    this.#compacted = this.#revision;
+    for (const table of this.#tables.values()) table.compact();
+    this.#wake();
+  }
+
+  endWatches(): void {
+    this.#era += 1;
+    this.#wake();
+  }
+
+  setIntercept(intercept: MemoryDatastoreOptions["intercept"]): void {
+    this.#intercept = intercept;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  async #before(step: MemoryStep, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new DatastoreError("unavailable", "the datastore is closed");
+    await this.#intercept?.(step);
+    signal?.throwIfAborted();
+  }
+
+  #tableOf(kind: Kind): KindTable {
+    const { kubernetes, etcdPrefix } = kindInfo(kind);
+    const isServed = this.flavour === "kubernetes" ? kubernetes !== undefined : etcdPrefix !== undefined;
+    if (!isServed) throw new DatastoreError("not-found", `${kind} does not exist in a datastore of ${this.flavour}`);
+    const known = this.#tables.get(kind);
+    if (known !== undefined) return known;
+    const table = new KindTable(this.#mostChanges);
+    this.#tables.set(kind, table);
+    return table;
+  }
+
+  #mustHave(kind: Kind, id: ObjectId, revision: Revision | undefined): void {
+    const found = this.#tableOf(kind).get(id);
+    if (found === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
+    if (revision !== undefined && found.revision !== revision) {
+      throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${found.revision}, not ${revision}`);
+    }
+  }
+
+  #set(kind: Kind, id: ObjectId, value: unknown): StoredObject {
+    const table = this.#tableOf(kind);
+    const at = this.#revision + 1n;
+    const stored = frozenCopy(this.#asStored(value, id, { stored: table.get(id)?.value, at }));
+    this.#revision = at;
+    const object: StoredObject = { id, revision: text(at), value: stored };
+    table.apply({ at, is: "set", object });
+    this.#wake();
     return object;
   }
 
   // As an API server does it: the uid and the birth stay, the revision is written into the object. Values of etcd's
   // flavour that are no API objects (blocks, affinities) are left as they are.
-  function named(value: unknown, id: ObjectId, was: { previous: StoredObject | undefined; next: bigint }): unknown {
+  #asStored(value: unknown, id: ObjectId, { stored, at }: { stored: unknown; at: bigint }): unknown {
     if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
-    if (flavour === "etcdv3" && value.metadata === undefined) return value;
-    const isCompleted = options.metadata !== "as-given";
-    const whole = isCompleted ? withBirth(value, { birth: { makeUid, clock }, stored: was.previous?.value }) : value;
-    const { resourceVersion: _, ...metadata } = metadataOf(whole);
-    return {
-      ...value,
-      metadata: {
-        ...metadata,
-        ...(id.namespace === "" ? {} : { namespace: id.namespace }),
-        ...(flavour === "kubernetes" ? { resourceVersion: text(was.next) } : {}),
-      },
-    };
+    if (this.flavour === "etcdv3" && value.metadata === undefined) return value;
+    const born = this.#birth === undefined ? value : withBirth(value, { birth: this.#birth, stored });
+    const { resourceVersion: _, ...metadata } = metadataOf(born);
+    const named = id.namespace === "" ? metadata : { ...metadata, namespace: id.namespace };
+    const resourceVersion = text(at);
+    return { ...value, metadata: this.flavour === "kubernetes" ? { ...named, resourceVersion } : named };
   }
 
-  function wake(): void {
-    for (const resume of sleepers) resume();
-    sleepers.clear();
+  #wake(): void {
+    for (const resume of this.#sleepers) resume();
+    this.#sleepers.clear();
   }
 
-  // Resolves at the next write, or after the bookmark interval without one; rejects when the signal aborts.
-  async function changed(signal: AbortSignal): Promise<"change" | "silence"> {
+  /** Resolves at the next write, or after the bookmark interval without one; rejects when the signal aborts. */
+  async #changed(signal: AbortSignal): Promise<"change" | "silence"> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    sleepers.add(resolve);
+    this.#sleepers.add(resolve);
     try {
-      const settled = await settleWithin(promise, { clock, limitMs: bookmarkIntervalMs, signal });
-      return settled.is === "late" ? "silence" : "change";
+      const limit = { clock: this.#clock, limitMs: this.#bookmarkIntervalMs, signal };
+      return (await settleWithin(promise, limit)).is === "late" ? "silence" : "change";
     } finally {
-      sleepers.delete(resolve);
+      this.#sleepers.delete(resolve);
     }
   }
 }

@@ -46,7 +46,12 @@ function troubled(memory: MemoryDatastore, trouble: Trouble): Datastore {
     if (code !== undefined) throw new DatastoreError(code, "made to fail");
   };
   return {
-    ...memory,
+    flavour: memory.flavour,
+    get: (kind, id) => memory.get(kind, id),
+    create: (kind, value) => memory.create(kind, value),
+    update: (kind, object) => memory.update(kind, object),
+    delete: (kind, id) => memory.delete(kind, id),
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
     async *list(kind, options) {
       for await (const page of memory.list(kind, options)) {
         check();
