@@ -1,5 +1,7 @@
 // The frame around every view: name, navigation, and whether what is shown is live.
-import { type Link, useOverview } from "./live.ts";
+import { useEffect, useRef } from "preact/hooks";
+import { ago } from "./format.ts";
+import { type Link, useNow, useOverview } from "./live.ts";
 import { linkTo, useRoute, type View, views } from "./route.ts";
 import { EndpointsView } from "./views/endpoints.tsx";
 import { KeysView } from "./views/keys.tsx";
@@ -11,19 +13,29 @@ const titles: { readonly [view in View]: string } = {
   overview: "Overview",
   nodes: "Nodes",
   keys: "Keys",
-  endpoints: "Endpoints",
+  endpoints: "Pods and policies",
   watches: "Watches",
 };
 
 export function App() {
   const { overview, link } = useOverview();
   const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(route.view);
+  useEffect(() => {
+    document.title = `${titles[route.view]} · Cattail`;
+    // Who moves by keyboard or screen reader goes on from the new view, not from the link behind them.
+    if (before.current !== route.view) main.current?.focus();
+    before.current = route.view;
+  }, [route.view]);
   const nowMs = overview?.nowMs ?? Date.now();
+  const { parameters } = route;
   return (
     <>
-      <a class="skip" href="#main">
+      {/* Not a link: the part behind "#" is the view. */}
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
-      </a>
+      </button>
       <header>
         <h1>
           <a href={linkTo("overview")}>Cattail</a>
@@ -37,16 +49,16 @@ export function App() {
         </nav>
         <LinkState link={link} />
       </header>
-      <main id="main" tabIndex={-1}>
-        <h2>{titles[route.view]}</h2>
-        {link === "connecting" && overview === undefined ? (
+      {link === "lost" && <Gone heardAtMs={overview?.nowMs} />}
+      <main id="main" ref={main} tabIndex={-1} class={link === "lost" ? "stale" : ""}>
+        {overview === undefined ? (
           <p class="quiet">Waiting for the server's first answer…</p>
         ) : (
           <>
-            {route.view === "overview" && overview !== undefined && <OverviewPage overview={overview} />}
-            {route.view === "nodes" && <NodesView nowMs={nowMs} />}
-            {route.view === "keys" && <KeysView nowMs={nowMs} parameters={route.parameters} />}
-            {route.view === "endpoints" && <EndpointsView nowMs={nowMs} parameters={route.parameters} />}
+            {route.view === "overview" && <OverviewPage overview={overview} />}
+            {route.view === "nodes" && <NodesView overview={overview} parameters={parameters} />}
+            {route.view === "keys" && <KeysView overview={overview} parameters={parameters} />}
+            {route.view === "endpoints" && <EndpointsView nowMs={nowMs} parameters={parameters} />}
             {route.view === "watches" && <WatchesView nowMs={nowMs} />}
           </>
         )}
@@ -56,10 +68,21 @@ export function App() {
 }
 
 function LinkState({ link }: { link: Link }) {
-  const says = { connecting: "connecting", live: "live", lost: "server gone, trying again" } as const;
+  const says = { connecting: "connecting", live: "live", lost: "not live" } as const;
   return (
     <p class={`link ${link}`} role="status">
       {says[link]}
     </p>
+  );
+}
+
+function Gone({ heardAtMs }: { heardAtMs: number | undefined }) {
+  const nowMs = useNow();
+  return (
+    <div class="gone" role="alert">
+      <strong>The server does not answer.</strong> It may be restarting; this page goes on by itself as soon as it is
+      back.
+      {heardAtMs !== undefined && ` What you see is what it said last, ${ago(heardAtMs, nowMs)}.`}
+    </div>
   );
 }

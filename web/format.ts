@@ -24,8 +24,15 @@ export function duration(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
+/** 14:03:07.125, in the reader's own time zone. */
+export function clock(ms: number): string {
+  return `${new Date(ms).toLocaleTimeString("en-GB")}.${String(Math.floor(ms % 1000)).padStart(3, "0")}`;
+}
+
 export function ago(thenMs: number | null, nowMs: number): string {
-  return thenMs === null ? "never" : `${duration(nowMs - thenMs)} ago`;
+  if (thenMs === null) return "never";
+  // The page's "now" is a second old at times.
+  return nowMs - thenMs < 1000 ? "just now" : `${duration(nowMs - thenMs)} ago`;
 }
 
 /** Readable JSON where the value is JSON, the text itself where it is not (many config values are plain text). */

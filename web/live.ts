@@ -6,20 +6,56 @@ import type { OverviewView } from "../src/dashboard/contract.ts";
 /** "lost": there was a connection and it is being tried again; what is on screen is the last that was heard. */
 export type Link = "connecting" | "live" | "lost";
 
+const retryMs = 2000;
+
 export function useOverview(): { overview: OverviewView | undefined; link: Link } {
   const [overview, setOverview] = useState<OverviewView>();
   const [link, setLink] = useState<Link>("connecting");
   useEffect(() => {
-    const events = new EventSource("/events");
-    events.addEventListener("overview", (event) => {
-      setOverview(JSON.parse(event.data) as OverviewView); // our own server's JSON, shaped by contract.ts
-      setLink("live");
-    });
-    // EventSource tries again by itself, which is what a page left open over a restart should do.
-    events.onerror = () => setLink((before) => (before === "connecting" ? "connecting" : "lost"));
-    return () => events.close();
+    let events: EventSource;
+    let timer = 0;
+    const open = () => {
+      events = new EventSource("/events");
+      events.addEventListener("overview", (event) => {
+        setOverview(JSON.parse(event.data) as OverviewView); // our own server's JSON, shaped by contract.ts
+        setLink("live");
+      });
+      events.onerror = () => {
+        setLink((before) => (before === "connecting" ? "connecting" : "lost"));
+        // EventSource tries again by itself, unless it was answered with an error (too many pages): then we do.
+        if (events.readyState === EventSource.CLOSED) timer = setTimeout(open, retryMs);
+      };
+    };
+    open();
+    return () => {
+      clearTimeout(timer);
+      events.close();
+    };
   }, []);
   return { overview, link };
+}
+
+/** The time, once a second, for as long as there is no server to tell it. */
+export function useNow(): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}
+
+/** True on a phone. */
+export function useNarrow(): boolean {
+  const query = "(max-width: 640px)";
+  const [isNarrow, setNarrow] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setNarrow(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, []);
+  return isNarrow;
 }
 
 export type Answer<T> = { is: "loading" } | { is: "here"; value: T } | { is: "failed"; why: string };
@@ -39,9 +75,8 @@ export function useAnswer<T>(path: string, beat: number): Answer<T> {
         (value) => setAnswer({ is: "here", value, path }),
         (error: unknown) => {
           if (controller.signal.aborted) return;
-          setAnswer((before) =>
-            before.is === "here" && before.path === path ? before : { is: "failed", why: String(error), path },
-          );
+          const why = error instanceof Error ? error.message : String(error);
+          setAnswer((before) => (before.is === "here" && before.path === path ? before : { is: "failed", why, path }));
         },
       );
     return () => controller.abort();

@@ -1,7 +1,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { type AttentionFacts, attention } from "./attention.ts";
-import type { ConnectionView } from "./contract.ts";
+import type { ConnectionView, NodeView } from "./contract.ts";
+import { nodeState } from "./node-state.ts";
 
 const nowMs = 1_000_000_000_000;
 const dayMs = 86_400_000;
@@ -14,7 +15,7 @@ const calm: AttentionFacts = {
   certificates: [],
   invalidObjects: [],
 };
-const connection = { lagMs: 0 } as ConnectionView; // the rules read nothing else of a connection
+const connection = { lagMs: 0, answersAfterMs: null, state: "streaming" } as ConnectionView; // the rules read nothing else of a connection
 
 const cases: { name: string; facts: Partial<AttentionFacts>; says: RegExp; severity: string }[] = [
   {
@@ -37,14 +38,14 @@ const cases: { name: string; facts: Partial<AttentionFacts>; says: RegExp; sever
   },
   {
     name: "a node that is not connected",
-    facts: { nodes: [{ node: "node-1", expected: true, connections: [] }] },
+    facts: { nodes: [node([])] },
     says: /1 node is not connected: node-1/,
     severity: "warning",
   },
   {
     name: "a node that is behind",
-    facts: { nodes: [{ node: "node-1", expected: true, connections: [{ ...connection, lagMs: 20_000 }] }] },
-    says: /1 node is behind: node-1/,
+    facts: { nodes: [node([{ ...connection, lagMs: 20_000 }])] },
+    says: /1 node is behind: node-1.*20 s late/s,
     severity: "warning",
   },
   {
@@ -66,6 +67,29 @@ for (const { name, facts, says, severity } of cases) {
 }
 
 test("a calm server draws no attention", () => deepEqual(attention(calm), []));
+
+const states: { name: string; connections: ConnectionView[]; state: string }[] = [
+  { name: "without a connection is not connected", connections: [], state: "not connected" },
+  { name: "that streams is up to date", connections: [connection], state: "up to date" },
+  {
+    name: "still reading a snapshot is starting",
+    connections: [connection, { ...connection, state: "snapshot" }],
+    state: "starting",
+  },
+  { name: "whose updates wait is behind", connections: [{ ...connection, lagMs: 10_001 }], state: "behind" },
+  {
+    name: "that answers late is behind",
+    connections: [connection, { ...connection, answersAfterMs: 15_000 }],
+    state: "behind",
+  },
+];
+for (const { name, connections, state } of states) {
+  test(`a node ${name}`, () => equal(node(connections).state, state));
+}
+
+function node(connections: ConnectionView[]): NodeView {
+  return { node: "node-1", expected: true, connections, state: nodeState({ expected: true, connections }) };
+}
 
 function certificate(expiresAtMs: number) {
   return { file: "typha.crt", subject: "CN=calico-typha", issuer: "CN=ca", expiresAtMs };

@@ -1,6 +1,8 @@
 // What an operator should look at, decided from the same numbers the page shows. Rules, most urgent first; each says
 // what is wrong, why it matters and the next step. An empty answer is the goal.
+
 import type { AttentionView, CertificateView, NodeView, SyncerView, WatchView } from "./contract.ts";
+import { ageOfView } from "./node-state.ts";
 
 export type AttentionFacts = {
   readonly nowMs: number;
@@ -13,7 +15,6 @@ export type AttentionFacts = {
 };
 
 const dayMs = 86_400_000;
-const slowMs = 10_000;
 
 export function attention(facts: AttentionFacts): AttentionView[] {
   return [
@@ -72,23 +73,23 @@ function watchAttention({ watches }: AttentionFacts): AttentionView[] {
 }
 
 function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
-  const missing = nodes.filter(({ expected, connections }) => expected && connections.length === 0);
-  const slow = nodes.filter(({ connections }) => connections.some(({ lagMs }) => lagMs > slowMs));
+  const missing = nodes.filter(({ state }) => state === "not connected");
+  const slow = nodes.filter(({ state }) => state === "behind");
   const found: AttentionView[] = [];
   if (missing.length > 0) {
     found.push({
       severity: "warning",
       what: `${count(missing.length, "node")} not connected: ${some(missing.map(({ node }) => node))}`,
-      why: "They may be connected to another server; if not, they run on old policies.",
-      fix: "Look at calico-node on one of them, then at the refused clients in this server's log.",
+      why: `${missing.length === 1 ? "It" : "They"} may be connected to another server; if not, ${missing.length === 1 ? "it runs" : "they run"} on old policies.`,
+      fix: "See whether calico-node runs there and what its log says of Typha; clients refused here are in this server's log.",
     });
   }
   if (slow.length > 0) {
     found.push({
       severity: "warning",
       what: `${count(slow.length, "node")} behind: ${some(slow.map(({ node }) => node))}`,
-      why: "Updates wait for these nodes to read them; the others are not affected.",
-      fix: "Check the load of these nodes and the network to them.",
+      why: `Updates take effect there up to ${Math.round(oldest(slow) / 1000)} s late; other nodes do not wait for ${slow.length === 1 ? "it" : "them"}.`,
+      fix: "Check the load of the node, and the network to it.",
     });
   }
   return found;
@@ -105,6 +106,10 @@ function objectAttention({ invalidObjects }: AttentionFacts): AttentionView[] {
       fix: "Correct them with kubectl edit; the log names each object, field and rule.",
     },
   ];
+}
+
+function oldest(nodes: readonly NodeView[]): number {
+  return Math.max(...nodes.flatMap(({ connections }) => connections.map(ageOfView)));
 }
 
 function count(amount: number, noun: string): string {

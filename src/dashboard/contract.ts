@@ -32,7 +32,7 @@ export type OverviewView = {
   datastore: { type: string; state: "reachable" | "unreachable" | "starting"; detail: string };
   syncers: SyncerView[];
   keysByKind: { kind: string; keys: number; bytes: number }[];
-  nodes: { connected: number; expected: number; missing: string[] };
+  nodes: { expected: number; connected: number; upToDate: number; missing: string[]; behind: string[] };
   connections: number;
   certificates: CertificateView[];
   attention: AttentionView[];
@@ -51,12 +51,17 @@ export type ConnectionView = {
   state: string;
   lagUpdates: number;
   lagMs: number;
+  /** Round trip of a ping, or how long one has been unanswered; null before the first. */
+  answersAfterMs: number | null;
   bytesSent: number;
   queuedBytes: number;
 };
 
+export type NodeState = "not connected" | "behind" | "starting" | "up to date";
+
 export type NodeView = {
   node: string;
+  state: NodeState;
   /** In the datastore. A connected client of no known node is shown too. */
   expected: boolean;
   connections: ConnectionView[];

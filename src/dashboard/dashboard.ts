@@ -5,7 +5,7 @@ import type { Clock, Log } from "../lib/index.ts";
 import { type HttpHandler, type HttpServer, startHttp } from "../observe/index.ts";
 import { type Assets, loadAssets } from "./assets.ts";
 import { attention } from "./attention.ts";
-import type { OverviewView } from "./contract.ts";
+import type { NodeState, OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
 import { History, sampleIntervalMs } from "./history.ts";
 import { Paced } from "./paced.ts";
@@ -22,6 +22,7 @@ export type DashboardOptions = {
 
 const pushIntervalMs = 1000;
 const mostKeys = 1000;
+const mostNames = 100;
 /** Somebody who opens the page in a hundred tabs gets what the first fifty get. */
 const mostListeners = 50;
 
@@ -60,13 +61,20 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
 async function overview(source: DashboardSource, history: History, clock: Clock): Promise<OverviewView> {
   const nowMs = clock.wallMs();
   const [facts, nodes] = await Promise.all([source.facts(), source.nodes()]);
-  const expected = nodes.filter((node) => node.expected);
-  const missing = expected.filter((node) => node.connections.length === 0).map((node) => node.node);
+  const named = (wanted: NodeState) => nodes.filter(({ state }) => state === wanted).map(({ node }) => node);
+  const expected = nodes.filter((node) => node.expected).length;
+  const missing = named("not connected");
   const invalidObjects = source.invalidObjects();
   return {
     ...facts,
     nowMs,
-    nodes: { connected: expected.length - missing.length, expected: expected.length, missing: missing.slice(0, 100) },
+    nodes: {
+      expected,
+      connected: nodes.length - missing.length,
+      upToDate: named("up to date").length,
+      missing: missing.slice(0, mostNames),
+      behind: named("behind").slice(0, mostNames),
+    },
     attention: attention({ ...facts, nowMs, nodes, watches: source.watches(), invalidObjects }),
     history: history.view(),
   };
@@ -101,20 +109,20 @@ async function every(
   }
 }
 
-type Answers = { readonly paced: Paced<string | undefined>; readonly run: string };
+type Answers = { readonly paced: Paced<string>; readonly run: string };
 
 // The tag is the number of the answer: a browser that has this one is told so, and need not be sent it again.
 function jsonAnswer(answers: Answers, make: (url: URL) => Promise<unknown>): HttpHandler {
   return async (request, response, url) => {
     const { value, number } = await answers.paced.get(`${url.pathname}${url.search}`, async () => {
-      const made = await make(url);
-      return made === undefined ? undefined : JSON.stringify(made);
+      // What is not there is an answer like any other: a pod that is gone is no failure of the page.
+      return JSON.stringify((await make(url)) ?? null);
     });
     const etag = `"${answers.run}-${number}"`;
     const headers = { "content-type": "application/json", "cache-control": "no-cache", etag, ...securityHeaders };
-    const status = value === undefined ? 404 : request.headers["if-none-match"] === etag ? 304 : 200;
-    response.writeHead(status, headers);
-    response.end(status === 304 ? undefined : (value ?? '"not there (any more)"'));
+    const isKnown = request.headers["if-none-match"] === etag;
+    response.writeHead(isKnown ? 304 : 200, headers);
+    response.end(isKnown ? undefined : value);
   };
 }
 

@@ -117,7 +117,7 @@ export class Introspection {
     const cache = this.#cache(syncer);
     const key = cache?.find(path);
     const history = this.#journals.get(syncer)?.of(path) ?? [];
-    if (cache === undefined || key === undefined) return history.length === 0 ? undefined : gone(syncer, history);
+    if (cache === undefined || key === undefined) return this.#gone(syncer, history);
     const { value } = readPiece(cache.pieceOf(key));
     const facts = this.#facts(syncer, cache, key); // before anything else can move the key
     const { position, isLive } = key;
@@ -220,6 +220,15 @@ export class Introspection {
     return { path: key.path, kind: kindOfPath(key.path), bytes: sizeOf(key), revision, changedAtMs };
   }
 
+  /** A deletion is forgotten once every client has it. */
+  async #gone(syncer: SyncerType, history: readonly JournalEntry[]): Promise<KeyDetail | undefined> {
+    const [last] = history;
+    if (last === undefined) return undefined;
+    const { path, receivedAtMs: changedAtMs } = last;
+    const trace = await this.#trace(syncer, last.position, history);
+    return { path, kind: kindOfPath(path), bytes: 0, revision: "", changedAtMs, syncer, value: null, history, trace };
+  }
+
   async #trace(syncer: SyncerType, position: Position, history: readonly JournalEntry[]): Promise<KeyTrace> {
     const noted = history.find((entry) => entry.position === position);
     const changedAtMs = this.#timelines.get(syncer)?.timeOf(position) ?? null;
@@ -244,22 +253,6 @@ export class Introspection {
       slowestClient: slowest === undefined ? null : `${slowest.node} (${slowest.address})`,
     };
   }
-}
-
-function gone(syncer: SyncerType, history: readonly JournalEntry[]): KeyDetail {
-  const last = history[0];
-  const trace = {
-    receivedAtMs: last?.receivedAtMs ?? null,
-    cachedAtMs: last?.cachedAtMs ?? null,
-    firstWriteAtMs: null,
-    lastWriteAtMs: null,
-    clients: 0,
-    clientsBehind: 0,
-    slowestClient: null,
-  };
-  const path = last?.path ?? "";
-  const facts = { path, kind: kindOfPath(path), bytes: 0, revision: "", changedAtMs: last?.receivedAtMs ?? null };
-  return { ...facts, syncer, value: null, history, trace };
 }
 
 function sizeOf({ piece }: KeyInfo): number {

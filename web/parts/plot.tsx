@@ -5,6 +5,10 @@ import UPlot from "uplot";
 export type Series = { label: string; colour: string; values: (number | null)[] };
 export type PlotProps = { title: string; unit: string; timesMs: number[]; series: Series[]; summary: string };
 
+const heightPx = 160;
+/** A plot of the first seconds would make every wiggle a mountain. */
+const shortestSpanS = 120;
+
 export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
@@ -13,26 +17,9 @@ export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const text = getComputedStyle(element).color;
-    const axis = { stroke: text, grid: { stroke: "#8883", width: 1 }, ticks: { show: false } };
-    const made = new UPlot(
-      {
-        width: element.clientWidth,
-        height: 180,
-        legend: { show: series.length > 1, live: false },
-        cursor: { drag: { x: false, y: false } },
-        axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
-        scales: { y: { range: (_, __, max) => [0, Math.max(max ?? 0, 1) * 1.1] } },
-        series: [
-          {},
-          ...series.map(({ label, colour }) => ({ label, stroke: colour, width: 2, points: { show: false } })),
-        ],
-      },
-      data,
-      element,
-    );
+    const made = new UPlot(optionsOf({ element, unit, series }), data, element);
     plot.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: 180 }));
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: heightPx }));
     resized.observe(element);
     return () => {
       resized.disconnect();
@@ -47,8 +34,46 @@ export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
     <figure class="card">
       <figcaption>
         {title} <span class="quiet">{summary}</span>
+        {series.length > 1 && (
+          <span class="legend">
+            {series.map(({ label, colour }) => (
+              <span key={label}>
+                <i style={{ background: colour }} />
+                {label}
+              </span>
+            ))}
+          </span>
+        )}
       </figcaption>
       <div ref={place} class="plot" aria-hidden="true" />
     </figure>
   );
+}
+
+function optionsOf(on: { element: HTMLElement; unit: string; series: Series[] }): UPlot.Options {
+  const text = getComputedStyle(on.element).color;
+  const axis = { stroke: text, grid: { stroke: "#8883", width: 1 }, ticks: { show: false } };
+  return {
+    width: on.element.clientWidth,
+    height: heightPx,
+    legend: { show: false },
+    cursor: { show: false },
+    axes: [
+      { ...axis, size: 28, values: (_, ticks) => ticks.map(clockTime) },
+      { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => `${tick} ${on.unit}`) },
+    ],
+    scales: {
+      x: { range: (_, min, max) => [Math.min(min, max - shortestSpanS), max] },
+      y: { range: (_, __, max) => [0, Math.max(max ?? 0, 1) * 1.1] },
+    },
+    series: [
+      {},
+      ...on.series.map(({ label, colour }) => ({ label, stroke: colour, width: 2, points: { show: false } })),
+    ],
+  };
+}
+
+function clockTime(seconds: number): string {
+  const text = new Date(seconds * 1000).toLocaleTimeString("en-GB");
+  return text.endsWith(":00") ? text.slice(0, 5) : text;
 }

@@ -1,12 +1,16 @@
 // A table of thousands of rows of one height, of which only those in sight exist in the page.
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useNarrow } from "../live.ts";
 
 export type Column<Row> = {
   readonly title: string;
   readonly width: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly sortBy?: (row: Row) => string | number;
+  readonly isNumber?: boolean;
+  /** Left out where there is no room. */
+  readonly isMinor?: boolean;
 };
 
 export type RowsProps<Row> = {
@@ -15,18 +19,30 @@ export type RowsProps<Row> = {
   rows: readonly Row[];
   rowKey: (row: Row) => string;
   rowClass?: (row: Row) => string;
+  rowPx?: number;
 };
 
-const rowPx = 36;
+type Order = { column: string; ascending: boolean } | undefined;
+
 const sparePx = 360;
 
-export function Rows<Row>({ label, columns, rows, rowKey, rowClass }: RowsProps<Row>) {
-  const [order, setOrder] = useState<{ column: number; ascending: boolean }>();
+export function Rows<Row>({ label, columns: all, rows, rowKey, rowClass, rowPx = 36 }: RowsProps<Row>) {
+  const [order, setOrder] = useState<Order>();
   const [topPx, setTopPx] = useState(0);
+  const [heightPx, setHeightPx] = useState(800);
   const box = useRef<HTMLElement>(null);
-  const sorted = order === undefined ? rows : sortRows(rows, columns[order.column]?.sortBy, order.ascending);
-  const heightPx = box.current?.clientHeight ?? 600;
-  const first = Math.max(0, Math.floor((topPx - sparePx) / rowPx));
+  const isNarrow = useNarrow();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const resized = new ResizeObserver(() => setHeightPx(element.clientHeight));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  const columns = isNarrow ? all.filter(({ isMinor }) => isMinor !== true) : all;
+  const sortBy = columns.find(({ title }) => title === order?.column)?.sortBy;
+  const sorted = order === undefined ? rows : sortRows(rows, sortBy, order.ascending);
+  const first = Math.min(Math.max(0, Math.floor((topPx - sparePx) / rowPx)), sorted.length);
   const last = Math.min(sorted.length, Math.ceil((topPx + heightPx + sparePx) / rowPx));
   return (
     <section
@@ -40,19 +56,24 @@ export function Rows<Row>({ label, columns, rows, rowKey, rowClass }: RowsProps<
       <table aria-rowcount={sorted.length + 1}>
         <colgroup>
           {columns.map(({ title, width }) => (
-            <col key={title} style={{ width }} />
+            <col key={title} style={{ width: isNarrow ? "auto" : width }} />
           ))}
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map((column, index) => (
-              <th scope="col" key={column.title} aria-sort={sortState(order, index)}>
+            {columns.map((column) => (
+              <th
+                scope="col"
+                key={column.title}
+                class={column.isNumber === true ? "number" : ""}
+                aria-sort={sortState(order, column.title)}
+              >
                 {column.sortBy === undefined ? (
                   column.title
                 ) : (
-                  <button type="button" onClick={() => setOrder(nextOrder(order, index))}>
+                  <button type="button" onClick={() => setOrder(nextOrder(order, column.title))}>
                     {column.title}
-                    {order?.column === index ? (order.ascending ? " ▲" : " ▼") : ""}
+                    {sortMark(order, column.title)}
                   </button>
                 )}
               </th>
@@ -62,9 +83,16 @@ export function Rows<Row>({ label, columns, rows, rowKey, rowClass }: RowsProps<
         <tbody>
           <tr class="spacer" style={{ height: `${first * rowPx}px` }} />
           {sorted.slice(first, last).map((row, index) => (
-            <tr class={rowClass?.(row) ?? ""} key={rowKey(row)} aria-rowindex={first + index + 2}>
+            <tr
+              class={rowClass?.(row) ?? ""}
+              key={rowKey(row)}
+              aria-rowindex={first + index + 2}
+              style={{ height: `${rowPx}px` }}
+            >
               {columns.map((column) => (
-                <td key={column.title}>{column.cell(row)}</td>
+                <td key={column.title} class={column.isNumber === true ? "number" : ""}>
+                  {column.cell(row)}
+                </td>
               ))}
             </tr>
           ))}
@@ -75,8 +103,6 @@ export function Rows<Row>({ label, columns, rows, rowKey, rowClass }: RowsProps<
   );
 }
 
-type Order = { column: number; ascending: boolean } | undefined;
-
 function sortRows<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], ascending: boolean): readonly Row[] {
   if (by === undefined) return rows;
   const sign = ascending ? 1 : -1;
@@ -86,12 +112,21 @@ function sortRows<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], ascendin
   });
 }
 
-function nextOrder(order: Order, column: number): Order {
+function nextOrder(order: Order, column: string): Order {
   if (order?.column !== column) return { column, ascending: true };
   return order.ascending ? { column, ascending: false } : undefined;
 }
 
-function sortState(order: Order, column: number): "ascending" | "descending" | "none" {
+function sortState(order: Order, column: string): "ascending" | "descending" | "none" {
   if (order?.column !== column) return "none";
   return order.ascending ? "ascending" : "descending";
+}
+
+function sortMark(order: Order, column: string) {
+  const mark = order?.column !== column ? "↕" : order.ascending ? "▲" : "▼";
+  return (
+    <span class="sort" aria-hidden="true">
+      {mark}
+    </span>
+  );
 }

@@ -2,9 +2,14 @@
 import type { ComponentChildren } from "preact";
 import type { Answer } from "../live.ts";
 
-export type WithAnswerProps<T> = { answer: Answer<T>; children: (value: T) => ComponentChildren };
+export type WithAnswerProps<T> = {
+  answer: Answer<T | null>;
+  /** What to say where the server has no such thing. */
+  missing?: string;
+  children: (value: T) => ComponentChildren;
+};
 
-export function WithAnswer<T>({ answer, children }: WithAnswerProps<T>) {
+export function WithAnswer<T>({ answer, missing, children }: WithAnswerProps<T>) {
   if (answer.is === "loading") return <p class="quiet">Loading…</p>;
   if (answer.is === "failed") {
     return (
@@ -13,6 +18,7 @@ export function WithAnswer<T>({ answer, children }: WithAnswerProps<T>) {
       </Empty>
     );
   }
+  if (answer.value === null) return <Empty title="Not there">{missing ?? "There is no such thing here."}</Empty>;
   return <>{children(answer.value)}</>;
 }
 

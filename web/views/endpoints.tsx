@@ -1,9 +1,11 @@
 // For one pod: its endpoint, and which policies apply to it, in the order in which they are tried.
 import { useState } from "preact/hooks";
 import type { EndpointView, KeysView, PolicyView } from "../../src/dashboard/contract.ts";
+import { amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { Empty, WithAnswer } from "../parts/state.tsx";
 import { linkTo } from "../route.ts";
+import { nodeOfKey, podOfKey } from "../words.ts";
 
 export function EndpointsView({ nowMs, parameters }: { nowMs: number; parameters: URLSearchParams }) {
   const path = parameters.get("path");
@@ -12,35 +14,46 @@ export function EndpointsView({ nowMs, parameters }: { nowMs: number; parameters
 
 function FindEndpoint({ nowMs }: { nowMs: number }) {
   const [search, setSearch] = useState("");
-  const query = new URLSearchParams({ syncer: "felix", kind: "WorkloadEndpoint", search, limit: "50" });
+  const query = new URLSearchParams({ syncer: "felix", kind: "WorkloadEndpoint", search: search.trim(), limit: "60" });
   const answer = useAnswer<KeysView>(`/api/keys?${query}`, nowMs);
   return (
     <>
-      <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Pod{" "}
-          <input
-            type="search"
-            value={search}
-            placeholder="part of a pod's, namespace's or node's name"
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </label>
-      </form>
+      <h2>Pods and policies</h2>
+      <p class="quiet">Choose a pod to see its network interface, its labels, and which policies apply to it.</p>
+      <search>
+        <form class="filter" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            Pod{" "}
+            <input
+              type="search"
+              value={search}
+              placeholder="pod, namespace or node"
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          </label>
+        </form>
+      </search>
       <WithAnswer answer={answer}>
-        {({ rows }) =>
+        {({ rows, total }) =>
           rows.length === 0 ? (
             <Empty title="No endpoint">
               No pod with an address matches. Pods on the host's network have no endpoint of their own.
             </Empty>
           ) : (
-            <ul class="links">
-              {rows.map((row) => (
-                <li key={row.path}>
-                  <a href={linkTo("endpoints", { path: row.path })}>{podName(row.path)}</a>
-                </li>
-              ))}
-            </ul>
+            <>
+              <p class="quiet" role="status">
+                {amount(total)} {total === 1 ? "pod" : "pods"}
+                {total > rows.length ? `, the first ${amount(rows.length)} are shown; type to narrow them down` : ""}
+              </p>
+              <ul class="links">
+                {rows.map((row) => (
+                  <li key={row.path}>
+                    <a href={linkTo("endpoints", { path: row.path })}>{podOfKey(row.path)}</a>{" "}
+                    <span class="quiet">on {nodeOfKey(row.path)}</span>
+                  </li>
+                ))}
+              </ul>
+            </>
           )
         }
       </WithAnswer>
@@ -49,40 +62,22 @@ function FindEndpoint({ nowMs }: { nowMs: number }) {
 }
 
 function OneEndpoint({ path, nowMs }: { path: string; nowMs: number }) {
-  const answer = useAnswer<EndpointView>(`/api/endpoint?${new URLSearchParams({ path })}`, nowMs);
+  const answer = useAnswer<EndpointView | null>(`/api/endpoint?${new URLSearchParams({ path })}`, nowMs);
   return (
     <>
+      <h2>{podOfKey(path)}</h2>
       <p>
-        <a href={linkTo("endpoints")}>← another pod</a> ·{" "}
-        <a href={linkTo("keys", { syncer: "felix", path })}>its key</a>
+        <a href={linkTo("endpoints")}>← all pods</a> · <a href={linkTo("keys", { syncer: "felix", path })}>its key</a>
       </p>
-      <WithAnswer answer={answer}>
+      <WithAnswer answer={answer} missing="There is no such pod (any more).">
         {(endpoint) => (
           <>
-            <h3>{podName(path)}</h3>
-            <p>
-              on {endpoint.node}, {endpoint.name}, {endpoint.addresses.join(", ") || "no address"}
-            </p>
-            <Labels labels={endpoint.labels} inherited={endpoint.inheritedLabels} />
-            <p>Profiles: {endpoint.profiles.join(", ") || "none"}</p>
+            <Endpoint endpoint={endpoint} />
+            <h3>Policies that apply, in the order they are tried</h3>
             {endpoint.tiers.length === 0 ? (
               <Empty title="No policy applies">Traffic of this pod is decided by its profiles alone.</Empty>
             ) : (
-              endpoint.tiers.map((tier) => (
-                <section class="card" key={tier.tier}>
-                  <h4>
-                    Tier {tier.tier}{" "}
-                    <span class="quiet">
-                      order {tier.order ?? "last"}, else {tier.defaultAction}
-                    </span>
-                  </h4>
-                  <ol class="policies">
-                    {tier.policies.map((policy) => (
-                      <Policy key={policy.path} policy={policy} />
-                    ))}
-                  </ol>
-                </section>
-              ))
+              endpoint.tiers.map((tier) => <Tier key={tier.tier} tier={tier} />)
             )}
             {endpoint.unparsable.map(({ path: policy, why }) => (
               <p class="bad" key={policy}>
@@ -96,13 +91,57 @@ function OneEndpoint({ path, nowMs }: { path: string; nowMs: number }) {
   );
 }
 
+function Endpoint({ endpoint }: { endpoint: EndpointView }) {
+  return (
+    <dl class="card facts">
+      <dt>Address</dt>
+      <dd>{endpoint.addresses.join(", ") || "none"}</dd>
+      <dt>Node</dt>
+      <dd>
+        <a href={linkTo("nodes", { node: endpoint.node })}>{endpoint.node}</a>, interface {endpoint.name}
+      </dd>
+      <dt>Labels</dt>
+      <dd>
+        <Labels labels={endpoint.labels} />
+      </dd>
+      <dt>Profiles</dt>
+      <dd>
+        {endpoint.profiles.join(", ") || "none"}
+        {Object.keys(endpoint.inheritedLabels).length > 0 && (
+          <>
+            , which add the labels <Labels labels={endpoint.inheritedLabels} />
+          </>
+        )}
+      </dd>
+    </dl>
+  );
+}
+
+function Tier({ tier }: { tier: EndpointView["tiers"][number] }) {
+  return (
+    <section class="card" aria-label={`Tier ${tier.tier}`}>
+      <h4>
+        Tier {tier.tier} <span class="quiet">order {tier.order ?? "last"}</span>
+      </h4>
+      <ol class="policies">
+        {tier.policies.map((policy) => (
+          <Policy key={policy.path} policy={policy} />
+        ))}
+      </ol>
+      <p class="quiet">
+        What none of them decides: {tier.defaultAction === "Pass" ? "passed on to the next tier" : "denied"}.
+      </p>
+    </section>
+  );
+}
+
 function Policy({ policy }: { policy: PolicyView }) {
   const name = policy.namespace === "" ? policy.name : `${policy.namespace}/${policy.name}`;
   return (
     <li>
       <a href={linkTo("keys", { syncer: "felix", path: policy.path })}>{name}</a>{" "}
       <span class="quiet">
-        {policy.kind}, order {policy.order ?? "last"}, {policy.types.join(" and ")}
+        {policy.kind}, order {policy.order ?? "last"}, {rules(policy)}
         {policy.staged ? ", staged: only watched, not enforced" : ""}
       </span>
       <code>{policy.selector || "all()"}</code>
@@ -110,30 +149,22 @@ function Policy({ policy }: { policy: PolicyView }) {
   );
 }
 
-function Labels({
-  labels,
-  inherited,
-}: {
-  labels: { [label: string]: string };
-  inherited: { [label: string]: string };
-}) {
+function rules({ types, inboundRules, outboundRules }: PolicyView): string {
+  const of = (type: string, count: number) =>
+    types.includes(type) ? [`${amount(count)} ${type} ${count === 1 ? "rule" : "rules"}`] : [];
+  return [...of("ingress", inboundRules), ...of("egress", outboundRules)].join(", ") || "no rules";
+}
+
+function Labels({ labels }: { labels: { [label: string]: string } }) {
+  const entries = Object.entries(labels);
+  if (entries.length === 0) return <>none</>;
   return (
-    <ul class="labels" aria-label="Labels">
-      {Object.entries(labels).map(([label, value]) => (
+    <ul class="labels">
+      {entries.map(([label, value]) => (
         <li key={label}>
-          {label}={value}
-        </li>
-      ))}
-      {Object.entries(inherited).map(([label, value]) => (
-        <li key={`inherited ${label}`} class="inherited" title="from a profile">
           {label}={value}
         </li>
       ))}
     </ul>
   );
-}
-
-/** /calico/v1/host/NODE/workload/k8s/NAMESPACE%2fPOD/endpoint/eth0 → NAMESPACE/POD */
-function podName(path: string): string {
-  return (path.split("/")[7] ?? path).replaceAll("%2f", "/").replaceAll("%25", "%");
 }

@@ -1,126 +1,168 @@
-// Every node with its connections; one that should be here and is not comes first.
+// Every node with its connections; one that should be here and is not comes first, then those that are behind.
 import { useState } from "preact/hooks";
-import type { ConnectionView, NodeView } from "../../src/dashboard/contract.ts";
+import type { ConnectionView, NodeState, NodeView, OverviewView } from "../../src/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
+import { linkTo } from "../route.ts";
+import { NodeCard } from "./node-card.tsx";
 
-export function NodesView({ nowMs }: { nowMs: number }) {
-  const answer = useAnswer<NodeView[]>("/api/nodes", nowMs);
+type Shown = "all" | NodeState;
+const urgency: readonly NodeState[] = ["not connected", "behind", "starting", "up to date"];
+
+export function NodesView({ overview, parameters }: { overview: OverviewView; parameters: URLSearchParams }) {
+  // The server asks its clients less often the more there are; asking it for the same answer again would be for nothing.
+  const answer = useAnswer<NodeView[]>("/api/nodes", overview.clientsAtMs);
   const [search, setSearch] = useState("");
-  const [show, setShow] = useState<"all" | "missing" | "behind">("all");
+  const [show, setShow] = useState<Shown>("all");
+  const { nowMs } = overview;
+  const chosen = parameters.get("node");
   return (
-    <WithAnswer answer={answer}>
-      {(nodes) => {
-        const rows = nodes.filter((node) => matches(node, search) && isShown(node, show)).toSorted(missingFirst);
-        return (
-          <>
-            <form class="filter" onSubmit={(event) => event.preventDefault()}>
-              <label>
-                Find{" "}
-                <input
-                  type="search"
-                  value={search}
-                  placeholder="node, address or version"
-                  onInput={(event) => setSearch(event.currentTarget.value)}
-                />
-              </label>
-              <label>
-                Show{" "}
-                <select value={show} onChange={(event) => setShow(event.currentTarget.value as typeof show)}>
-                  <option value="all">all nodes</option>
-                  <option value="missing">not connected</option>
-                  <option value="behind">behind</option>
-                </select>
-              </label>
-              <output>
+    <>
+      <h2>Nodes</h2>
+      <WithAnswer answer={answer}>
+        {(nodes) => {
+          const rows = nodes.filter((node) => matches(node, search) && isShown(node, show)).toSorted(mostUrgentFirst);
+          const open = nodes.find(({ node }) => node === chosen);
+          return (
+            <>
+              <Filter {...{ search, setSearch, show, setShow }}>
                 {amount(rows.length)} of {amount(nodes.length)}
-              </output>
-            </form>
-            {nodes.length === 0 ? (
-              <Empty title="No nodes yet">
-                Neither has the datastore a node, nor is a client connected. Nodes show up here as soon as one of the
-                two happens.
-              </Empty>
-            ) : (
-              <Rows
-                label="Nodes"
-                columns={columns(nowMs)}
-                rows={rows}
-                rowKey={(node) => node.node}
-                rowClass={(node) => (isMissing(node) ? "missing" : lag(node) > 10_000 ? "behind" : "")}
-              />
-            )}
-          </>
-        );
-      }}
-    </WithAnswer>
+              </Filter>
+              {open !== undefined && <NodeCard node={open} nowMs={nowMs} />}
+              {nodes.length === 0 ? (
+                <Empty title="No nodes yet">
+                  Neither has the datastore a node, nor is a client connected. Nodes show up here as soon as one of the
+                  two happens. Clients are to connect to {overview.address}.
+                </Empty>
+              ) : rows.length === 0 ? (
+                <Empty title="No such node">None of the {amount(nodes.length)} nodes matches what you ask for.</Empty>
+              ) : (
+                <Rows
+                  label="Nodes"
+                  columns={columns(nowMs)}
+                  rows={rows}
+                  rowKey={(node) => node.node}
+                  rowClass={({ state, node }) => `${state.replace(" ", "-")} ${node === chosen ? "chosen" : ""}`}
+                />
+              )}
+            </>
+          );
+        }}
+      </WithAnswer>
+    </>
+  );
+}
+
+type FilterProps = {
+  search: string;
+  setSearch: (text: string) => void;
+  show: Shown;
+  setShow: (show: Shown) => void;
+  children: preact.ComponentChildren;
+};
+
+function Filter({ search, setSearch, show, setShow, children }: FilterProps) {
+  return (
+    <search>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Find{" "}
+          <input
+            type="search"
+            value={search}
+            placeholder="node, address or version"
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Show{" "}
+          <select value={show} onChange={(event) => setShow(event.currentTarget.value as Shown)}>
+            <option value="all">all nodes</option>
+            {urgency.map((state) => (
+              <option key={state} value={state}>
+                {state}
+              </option>
+            ))}
+          </select>
+        </label>
+        <output>{children}</output>
+      </form>
+    </search>
   );
 }
 
 function columns(nowMs: number): Column<NodeView>[] {
   return [
-    { title: "node", width: "22%", cell: ({ node }) => node, sortBy: ({ node }) => node },
-    { title: "syncers", width: "22%", cell: syncers, sortBy: ({ connections }) => connections.length },
+    {
+      title: "node",
+      width: "20%",
+      cell: ({ node }) => <a href={linkTo("nodes", { node })}>{node}</a>,
+      sortBy: ({ node }) => node,
+    },
+    { title: "state", width: "22%", cell: stateText, sortBy: (node) => urgency.indexOf(node.state) },
+    {
+      title: "follows",
+      width: "20%",
+      isMinor: true,
+      cell: ({ connections }) => unique(connections, ({ syncer }) => syncer),
+      sortBy: ({ connections }) => connections.length,
+    },
     {
       title: "version",
       width: "14%",
-      cell: ({ connections }) => unique(connections, (connection) => connection.version),
+      isMinor: true,
+      cell: ({ connections }) => unique(connections, ({ version }) => version),
       sortBy: ({ connections }) => connections[0]?.version ?? "",
     },
-    { title: "behind", width: "14%", cell: (node) => (isMissing(node) ? "" : lagText(node)), sortBy: lag },
     {
       title: "sent",
-      width: "14%",
-      cell: ({ connections }) => bytes(sum(connections, (connection) => connection.bytesSent)),
-      sortBy: ({ connections }) => sum(connections, (connection) => connection.bytesSent),
+      width: "11%",
+      isNumber: true,
+      cell: ({ connections }) => (connections.length === 0 ? "" : bytes(sum(connections))),
+      sortBy: ({ connections }) => sum(connections),
     },
-    { title: "connected", width: "14%", cell: (node) => connectedFor(node, nowMs), sortBy: since },
+    {
+      title: "connected",
+      width: "13%",
+      isNumber: true,
+      isMinor: true,
+      cell: (node) => (node.connections.length === 0 ? "" : duration(nowMs - since(node))),
+      sortBy: since,
+    },
   ];
 }
 
-function syncers({ connections, expected }: NodeView) {
-  if (connections.length === 0) return <span class="bad">not connected here</span>;
+function stateText(node: NodeView) {
+  const lateMs = Math.max(0, ...node.connections.map((one) => Math.max(one.lagMs, one.answersAfterMs ?? 0)));
+  const waiting = Math.max(0, ...node.connections.map(({ lagUpdates }) => lagUpdates));
+  const details = [
+    node.state === "behind" ? `by ${duration(lateMs)}` : "",
+    waiting > 0 ? `${amount(waiting)} updates wait` : "",
+    node.expected ? "" : "not in the datastore",
+  ].filter((text) => text !== "");
   return (
-    <span
-      title={connections
-        .map(
-          ({ syncer, compression, policyKeys, address }) => `${syncer}: ${compression}, ${policyKeys} keys, ${address}`,
-        )
-        .join("\n")}
-    >
-      {unique(connections, ({ syncer }) => syncer)}
-      {expected ? "" : " (unknown node)"}
-    </span>
+    <>
+      <span class={`dot ${node.state.replace(" ", "-")}`} aria-hidden="true" />
+      {node.state}
+      {details.length > 0 && <span class="quiet"> {details.join(", ")}</span>}
+    </>
   );
 }
 
-function lagText(node: NodeView): string {
-  const updates = Math.max(0, ...node.connections.map(({ lagUpdates }) => lagUpdates));
-  return updates === 0 ? "up to date" : `${amount(updates)} / ${duration(lag(node))}`;
-}
-
-const isMissing = (node: NodeView) => node.expected && node.connections.length === 0;
-const lag = (node: NodeView) => Math.max(0, ...node.connections.map(({ lagMs }) => lagMs));
 const since = (node: NodeView) =>
   Math.min(Number.MAX_SAFE_INTEGER, ...node.connections.map(({ connectedSinceMs }) => connectedSinceMs));
-const sum = (connections: ConnectionView[], of: (connection: ConnectionView) => number) =>
-  connections.reduce((total, connection) => total + of(connection), 0);
+const sum = (connections: ConnectionView[]) => connections.reduce((total, { bytesSent }) => total + bytesSent, 0);
 const unique = (connections: ConnectionView[], of: (connection: ConnectionView) => string) =>
-  [...new Set(connections.map(of))].join(", ");
+  [...new Set(connections.map(of))].sort().join(", ");
 
-function connectedFor(node: NodeView, nowMs: number): string {
-  return node.connections.length === 0 ? "" : duration(nowMs - since(node));
+function mostUrgentFirst(left: NodeView, right: NodeView): number {
+  return urgency.indexOf(left.state) - urgency.indexOf(right.state) || (left.node < right.node ? -1 : 1);
 }
 
-function missingFirst(left: NodeView, right: NodeView): number {
-  return Number(isMissing(right)) - Number(isMissing(left)) || (left.node < right.node ? -1 : 1);
-}
-
-function isShown(node: NodeView, show: "all" | "missing" | "behind"): boolean {
-  if (show === "missing") return isMissing(node);
-  return show === "all" || lag(node) > 0;
+function isShown(node: NodeView, show: Shown): boolean {
+  return show === "all" || node.state === show;
 }
 
 function matches(node: NodeView, search: string): boolean {

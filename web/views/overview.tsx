@@ -1,34 +1,36 @@
 // The first look: is everything up to date, and if not, what to do.
 import type { AttentionView, CertificateView, OverviewView } from "../../src/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
+import { Flow } from "../parts/flow.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { linkTo } from "../route.ts";
+import { explainKind, explainSyncer } from "../words.ts";
 
 export function OverviewPage({ overview }: { overview: OverviewView }) {
   const { history } = overview;
-  const latest = <T,>(values: T[]) => values.at(-1);
-  const p99 = latest(history.deliveryP99Ms);
+  const p99 = history.deliveryP99Ms.at(-1);
   return (
     <>
+      <h2>{verdict(overview)}</h2>
+      <Flow overview={overview} />
       <Attention items={overview.attention} />
-      <Tiles overview={overview} />
       <div class="pair">
         <Plot
           title="Updates from the datastore"
           unit="/s"
           timesMs={history.timesMs}
           series={[{ label: "updates", colour: "#2a7de1", values: history.updatesPerSecond }]}
-          summary={`now ${amount(latest(history.updatesPerSecond) ?? 0)} a second`}
+          summary={`now ${amount(history.updatesPerSecond.at(-1) ?? 0)} a second`}
         />
         <Plot
-          title="Delivery to clients"
+          title="Delivery to nodes"
           unit="ms"
           timesMs={history.timesMs}
           series={[
             { label: "median", colour: "#2f9e62", values: history.deliveryP50Ms },
             { label: "99th percentile", colour: "#c2571a", values: history.deliveryP99Ms },
           ]}
-          summary={typeof p99 === "number" ? `99 of 100 within ${amount(p99)} ms` : "no deliveries yet"}
+          summary={typeof p99 === "number" ? `99 of 100 within ${amount(p99)} ms` : "nothing delivered lately"}
         />
       </div>
       <div class="pair">
@@ -37,11 +39,23 @@ export function OverviewPage({ overview }: { overview: OverviewView }) {
       </div>
       <Certificates certificates={overview.certificates} nowMs={overview.nowMs} />
       <p class="quiet">
-        {overview.version} on {overview.address}, {amount(overview.workers)} worker threads, up for{" "}
+        Cattail {overview.version} on {overview.address}, {threads(overview.workers)}, up for{" "}
         {duration(overview.nowMs - overview.startedAtMs)}.
       </p>
     </>
   );
+}
+
+/** The one sentence to read if there is time for one. */
+function verdict({ datastore, syncers, nodes }: OverviewView): string {
+  const total = nodes.connected + nodes.missing.length;
+  if (datastore.state === "unreachable") return "The datastore cannot be reached: nodes go on with what they have";
+  if (syncers.some(({ state }) => state !== "in sync"))
+    return "Reading the datastore; nodes are served once that is done";
+  if (nodes.connected === 0) return "Ready, and waiting for the first node to connect";
+  if (nodes.upToDate === total)
+    return total === 1 ? "The one node is up to date" : `All ${amount(total)} nodes are up to date`;
+  return `${amount(nodes.upToDate)} of ${amount(total)} nodes are up to date`;
 }
 
 function Attention({ items }: { items: AttentionView[] }) {
@@ -59,64 +73,25 @@ function Attention({ items }: { items: AttentionView[] }) {
   );
 }
 
-function Tiles({ overview }: { overview: OverviewView }) {
-  const inSync = overview.syncers.filter(({ state }) => state === "in sync").length;
-  const keys = overview.syncers.reduce((sum, syncer) => sum + syncer.keys, 0);
-  const next = nextToExpire(overview.certificates);
-  return (
-    <dl class="tiles">
-      <Tile
-        name="Sync"
-        value={`${inSync} of ${overview.syncers.length} in sync`}
-        good={inSync === overview.syncers.length}
-      />
-      <Tile
-        name="Datastore"
-        value={`${overview.datastore.type}: ${overview.datastore.state}`}
-        good={overview.datastore.state === "reachable"}
-      />
-      <Tile
-        name="Nodes"
-        value={
-          overview.connections === 0
-            ? "no clients yet"
-            : `${amount(overview.nodes.connected)} of ${amount(overview.nodes.expected)} connected`
-        }
-        good={overview.nodes.missing.length === 0}
-        href={linkTo("nodes")}
-      />
-      <Tile name="Keys" value={amount(keys)} good href={linkTo("keys")} />
-      {next !== undefined && (
-        <Tile
-          name="Next certificate to expire"
-          value={`${next.file.split("/").at(-1)} in ${duration(next.expiresAtMs - overview.nowMs)}`}
-          good={next.expiresAtMs - overview.nowMs > 30 * 86_400_000}
-        />
-      )}
-    </dl>
-  );
-}
-
-function Tile({ name, value, good, href }: { name: string; value: string; good: boolean; href?: string }) {
-  return (
-    <div class={`tile ${good ? "good" : "bad"}`}>
-      <dt>{name}</dt>
-      <dd>{href === undefined ? value : <a href={href}>{value}</a>}</dd>
-    </div>
-  );
-}
-
 function Syncers({ overview }: { overview: OverviewView }) {
   return (
     <table class="card">
-      <caption>Syncers</caption>
+      <caption>
+        What nodes are told <span class="quiet">four data sets; each client follows one</span>
+      </caption>
       <thead>
         <tr>
-          <th scope="col">syncer</th>
+          <th scope="col">data set</th>
           <th scope="col">state</th>
-          <th scope="col">keys</th>
-          <th scope="col">size</th>
-          <th scope="col">clients</th>
+          <th scope="col" class="number">
+            keys
+          </th>
+          <th scope="col" class="number">
+            size
+          </th>
+          <th scope="col" class="number">
+            clients
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -124,11 +99,12 @@ function Syncers({ overview }: { overview: OverviewView }) {
           <tr key={syncer.syncer}>
             <th scope="row">
               <a href={linkTo("keys", { syncer: syncer.syncer })}>{syncer.syncer}</a>
+              <small>{explainSyncer(syncer.syncer)}</small>
             </th>
             <td class={syncer.state === "in sync" ? "good" : "bad"}>{syncer.state}</td>
-            <td>{amount(syncer.keys)}</td>
-            <td>{bytes(syncer.bytes)}</td>
-            <td>{amount(syncer.clients)}</td>
+            <td class="number">{amount(syncer.keys)}</td>
+            <td class="number">{bytes(syncer.bytes)}</td>
+            <td class="number">{amount(syncer.clients)}</td>
           </tr>
         ))}
       </tbody>
@@ -140,18 +116,29 @@ function Kinds({ overview }: { overview: OverviewView }) {
   const most = Math.max(1, ...overview.keysByKind.map(({ keys }) => keys));
   return (
     <table class="card">
-      <caption>Keys per kind (felix)</caption>
+      <caption>
+        Keys per kind <span class="quiet">of the data set felix</span>
+      </caption>
+      <thead class="unseen">
+        <tr>
+          <th scope="col">kind</th>
+          <td />
+          <th scope="col">keys</th>
+          <th scope="col">size</th>
+        </tr>
+      </thead>
       <tbody>
         {overview.keysByKind.map(({ kind, keys, bytes: size }) => (
           <tr key={kind}>
             <th scope="row">
               <a href={linkTo("keys", { kind })}>{kind}</a>
+              <small>{explainKind(kind)}</small>
             </th>
             <td class="bar">
               <span style={{ width: `${(100 * keys) / most}%` }} />
             </td>
-            <td>{amount(keys)}</td>
-            <td>{bytes(size)}</td>
+            <td class="number">{amount(keys)}</td>
+            <td class="number">{bytes(size)}</td>
           </tr>
         ))}
       </tbody>
@@ -160,29 +147,31 @@ function Kinds({ overview }: { overview: OverviewView }) {
 }
 
 function Certificates({ certificates, nowMs }: { certificates: CertificateView[]; nowMs: number }) {
-  if (certificates.length === 0)
-    return <p class="bad">This server runs without TLS: anyone who reaches its port can read everything.</p>;
+  if (certificates.length === 0) return null;
+  const soonest = certificates.toSorted((left, right) => left.expiresAtMs - right.expiresAtMs);
   return (
     <table class="card">
-      <caption>Certificates</caption>
+      <caption>
+        Certificates <span class="quiet">the next to expire first</span>
+      </caption>
       <thead>
         <tr>
-          <th scope="col">file</th>
+          <th scope="col">expires</th>
           <th scope="col">subject</th>
           <th scope="col">issuer</th>
-          <th scope="col">expires in</th>
+          <th scope="col">file</th>
         </tr>
       </thead>
       <tbody>
-        {certificates.map((certificate) => (
-          <tr key={certificate.file}>
-            <th scope="row">{certificate.file}</th>
+        {soonest.map((certificate) => (
+          <tr key={`${certificate.file} ${certificate.subject} ${certificate.expiresAtMs}`}>
+            <th scope="row" class={certificate.expiresAtMs - nowMs < 30 * 86_400_000 ? "bad" : ""}>
+              {certificate.expiresAtMs > nowMs ? `in ${duration(certificate.expiresAtMs - nowMs)}` : "expired"}{" "}
+              <span class="quiet">{new Date(certificate.expiresAtMs).toISOString().slice(0, 10)}</span>
+            </th>
             <td>{certificate.subject}</td>
             <td>{certificate.issuer}</td>
-            <td class={certificate.expiresAtMs - nowMs < 30 * 86_400_000 ? "bad" : ""}>
-              {duration(certificate.expiresAtMs - nowMs)}{" "}
-              <span class="quiet">({new Date(certificate.expiresAtMs).toISOString().slice(0, 10)})</span>
-            </td>
+            <td class="quiet wrap">{certificate.file}</td>
           </tr>
         ))}
       </tbody>
@@ -190,6 +179,7 @@ function Certificates({ certificates, nowMs }: { certificates: CertificateView[]
   );
 }
 
-function nextToExpire(certificates: CertificateView[]): CertificateView | undefined {
-  return certificates.toSorted((left, right) => left.expiresAtMs - right.expiresAtMs)[0];
+function threads(workers: number): string {
+  if (workers === 0) return "no worker threads";
+  return workers === 1 ? "one worker thread" : `${amount(workers)} worker threads`;
 }

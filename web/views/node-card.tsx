@@ -1,0 +1,69 @@
+// One node's connections, with everything the server knows of each.
+import type { ConnectionView, NodeView } from "../../src/dashboard/contract.ts";
+import { amount, bytes, duration } from "../format.ts";
+import { linkTo } from "../route.ts";
+
+export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
+  return (
+    <section class="card" aria-label={`Node ${node.node}`}>
+      <h3>
+        {node.node} <span class="quiet">{node.state}</span>{" "}
+        <a class="close" href={linkTo("nodes")}>
+          close
+        </a>
+      </h3>
+      {node.connections.length === 0 ? (
+        <p>
+          The datastore has this node, but it is not connected here. It may be connected to another server. If not, see
+          whether calico-node runs there and what its log says of Typha: it goes on with the policies it had.
+        </p>
+      ) : (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                {["follows", "state", "behind", "answers after", "sent", "waiting", "connected", "from", "speaks"].map(
+                  (title) => (
+                    <th scope="col" key={title}>
+                      {title}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {node.connections
+                .toSorted((left, right) => (left.syncer < right.syncer ? -1 : 1))
+                .map((connection) => (
+                  <Connection key={connection.id} connection={connection} nowMs={nowMs} />
+                ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <p>
+        <a href={linkTo("keys", { kind: "WorkloadEndpoint", search: `/host/${node.node}/` })}>its pods' endpoints</a>
+      </p>
+    </section>
+  );
+}
+
+function Connection({ connection, nowMs }: { connection: ConnectionView; nowMs: number }) {
+  const { lagUpdates, lagMs, answersAfterMs } = connection;
+  return (
+    <tr>
+      <th scope="row">{connection.syncer}</th>
+      <td>{connection.state}</td>
+      <td>{lagUpdates === 0 ? "nothing" : `${amount(lagUpdates)} updates, ${duration(lagMs)}`}</td>
+      <td>{answersAfterMs === null ? "not asked yet" : duration(answersAfterMs)}</td>
+      <td>{bytes(connection.bytesSent)}</td>
+      <td>{bytes(connection.queuedBytes)}</td>
+      <td>{duration(nowMs - connection.connectedSinceMs)}</td>
+      <td>{connection.address}</td>
+      <td>
+        {connection.version}, {connection.compression === "none" ? "uncompressed" : connection.compression},{" "}
+        {connection.policyKeys} policy keys
+      </td>
+    </tr>
+  );
+}
