@@ -1,125 +1,164 @@
 // `cattail watch`: follow any Typha and show what it serves. A table in a terminal, JSON lines for programs.
+import { once } from "node:events";
 import { Command, Option } from "commander";
-import { type ClientTls, follow, type SetUpdate, type Update } from "../client/index.ts";
-import { CattailError } from "../lib/index.ts";
-import { pathToKey, type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
-import { WatchScreen } from "./watch-screen.ts";
+import {
+  followBatches,
+  isPlainText,
+  keyOf,
+  optionsFromEnvironment,
+  type SetUpdate,
+  type Update,
+} from "../client/index.ts";
+import { CattailError, type Log, silentLog } from "../lib/index.ts";
+import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
+import { gather, type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
+import { kindOf } from "./watch-keys.ts";
+import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 
-export type WatchFlags = {
+export type WatchFlags = TlsFlags & {
   server: string[];
   type: SyncerType;
   keys: string[];
   output: "table" | "json";
   until?: "in-sync";
   stats: boolean;
-  ca?: string;
-  cert?: string;
-  key?: string;
-  serverCn?: string;
-  serverUri?: string;
-  plaintext: boolean;
   legacyKeys: boolean;
   compression: "snappy" | "zstd" | "none";
 };
 
 export function watchCommand(): Command {
-  const gather = (value: string, before: string[] = []) => [...before, value];
-  return new Command("watch")
+  const command = new Command("watch")
     .description("follow a Typha, ours or the original, and show what it serves")
-    .requiredOption("--server <host:port>", "where it listens, may be given several times", gather)
+    .option("--server <host:port>", "where it listens (or FELIX_TYPHAADDR); several are tried in turn", gather, [])
     .addOption(new Option("--type <syncer>", "which data set").choices(syncerTypes).default("felix"))
     .option("--keys <pattern>", "only keys that match; * stands for anything; may be given several times", gather, [])
     .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json"]).default("table"))
     .addOption(new Option("--until <state>", "stop there").choices(["in-sync"]))
     .option("--stats", "print keys per kind, bytes and rate instead of the keys", false)
-    .option("--ca <file>", "CA that signed the server's certificate")
-    .option("--cert <file>", "our certificate")
-    .option("--key <file>", "our private key")
-    .option(
-      "--server-cn <name>",
-      "common name the server must have (default: calico-typha unless --server-uri is given)",
-    )
-    .option("--server-uri <uri>", "URI SAN the server must have")
-    .option("--plaintext", "without TLS", false)
     .option("--legacy-keys", "ask as a client of v3.31 or older does", false)
     .addOption(
       new Option("--compression <algorithm>", "what to offer").choices(["snappy", "zstd", "none"]).default("snappy"),
-    )
+    );
+  return tlsOptions(command)
     .addHelpText(
       "after",
       `
 Examples:
   cattail watch --server 127.0.0.1:5473 --ca certs/typhaca.crt --cert certs/calico-node.crt --key certs/calico-node.key
   cattail watch --server typha:5473 --plaintext --type bgp --until in-sync -o json
-  cattail watch … --keys '/calico/v1/host/*/workload/*' --stats`,
+  cattail watch … --keys '/calico/v1/host/*/workload/*'
+  cattail watch … --until in-sync --stats`,
     )
-    .action(async (flags: WatchFlags) => watch(flags));
+    .action(watch);
 }
 
 async function watch(flags: WatchFlags): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
+  // Whoever read our output has gone (head, for one): that is no error of ours.
+  process.stdout.once("error", () => stop.abort());
   const isWanted = patternMatcher(flags.keys);
-  const screen =
-    flags.output === "json" ? undefined : new WatchScreen({ stats: flags.stats, isTerminal: process.stdout.isTTY });
-  const updates = follow({
-    servers: flags.server,
+  const view = flags.output === "json" ? undefined : viewOf(flags);
+  const batches = followBatches({
+    servers: serversOf(flags),
     type: flags.type,
     signal: stop.signal,
     info: "cattail watch",
     compression: flags.compression === "none" ? [] : [flags.compression],
     policyKeys: flags.legacyKeys ? "legacy" : "modern",
     // A person at a terminal wants to hear what is wrong, not to wait for a server that never comes.
-    maxFailures: 3,
-    ...tlsOf(flags),
+    maxFailures: 3 + flags.server.length,
+    log: view === undefined || !process.stdout.isTTY ? complaints : silentLog,
+    ...withoutUndefined({ tls: tlsOf(flags, process.env) }),
   });
-  for await (const update of updates) {
-    if (update.is !== "status" && !isWanted(update.path)) continue;
-    if (screen === undefined) process.stdout.write(`${jsonLine(update)}\n`);
-    else screen.show(update);
-    if (flags.until === "in-sync" && update.is === "status" && update.status === syncStatus.inSync) break;
+  const ticking = setInterval(() => view?.tick(performance.now()), 200);
+  try {
+    for await (const batch of batches) {
+      const wanted = batch.filter((update) => update.is === "status" || isWanted(update.path));
+      const end = flags.until === "in-sync" ? wanted.findIndex(isInSync) : -1;
+      const shown = end < 0 ? wanted : wanted.slice(0, end + 1);
+      if (view === undefined) await print(shown.map((update) => `${jsonLine(update)}\n`).join(""));
+      else for (const update of shown) view.take(update, performance.now());
+      if (view !== undefined && process.stdout.writableNeedDrain) await drained();
+      if (end >= 0) break;
+    }
+  } finally {
+    clearInterval(ticking);
+    view?.close(performance.now());
   }
-  screen?.close();
 }
 
-function tlsOf(flags: WatchFlags): { tls?: ClientTls } {
-  const { ca, cert, key } = flags;
-  if (flags.plaintext) return {};
-  if (ca === undefined || cert === undefined || key === undefined) {
-    const missing = Object.entries({ "--ca": ca, "--cert": cert, "--key": key }).filter(
-      ([, value]) => value === undefined,
-    );
-    throw new CattailError("WATCH_TLS_INCOMPLETE", {
-      problem: `mutual TLS needs --ca, --cert and --key, and ${missing.map(([name]) => name).join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
-      next: "Give all three (cattail certs makes them), or --plaintext for a server that runs without TLS",
-    });
-  }
-  const commonName = flags.serverCn ?? (flags.serverUri === undefined ? "calico-typha" : undefined);
-  const server = {
-    ...(commonName === undefined ? {} : { commonName }),
-    ...(flags.serverUri === undefined ? {} : { uriSan: flags.serverUri }),
+function viewOf(flags: WatchFlags): WatchView {
+  const { stdout } = process;
+  const screen: Screen = {
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+    write: (text) => void stdout.write(text),
   };
-  return { tls: { caFile: ca, certFile: cert, keyFile: key, server } };
+  const title = flags.server.length === 0 ? flags.type : `${flags.type} of ${flags.server.join(", ")}`;
+  const nowMs = performance.now();
+  if (flags.stats) return statsView(screen, { isTerminal: stdout.isTTY, title, nowMs });
+  return stdout.isTTY ? tableView(screen, { title, nowMs }) : linesView(screen);
+}
+
+// A pipe that is full slows us down, and we the server; nothing piles up in between.
+async function print(text: string): Promise<void> {
+  if (text !== "" && !process.stdout.write(text)) await drained();
+}
+
+async function drained(): Promise<void> {
+  await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]).catch(() => undefined); // its error stops us
+}
+
+const complaints: Log = {
+  ...silentLog,
+  warn: (message, fields) => console.error(`cattail: ${message}: ${fields?.reason ?? ""}`),
+};
+
+function serversOf(flags: WatchFlags) {
+  const servers = flags.server.length > 0 ? flags.server : optionsFromEnvironment(process.env).servers;
+  if (servers !== undefined) return servers;
+  throw new CattailError("WATCH_NO_SERVER", {
+    problem: "no server is named",
+    next: "Give --server HOST:PORT, or set FELIX_TYPHAADDR or FELIX_TYPHAK8SSERVICENAME as the nodes have it",
+  });
+}
+
+function isInSync(update: Update): boolean {
+  return update.is === "status" && update.status === syncStatus.inSync;
 }
 
 const statusNames = ["wait-for-ready", "resync", "in-sync"] as const;
 
-function jsonLine(update: Update): string {
+export function jsonLine(update: Update): string {
   if (update.is === "status") return JSON.stringify({ status: statusNames[update.status] });
-  const kind = pathToKey(update.path)?.is ?? "unknown";
-  if (update.is === "delete") return JSON.stringify({ delete: { key: update.path, kind } });
+  const kind = kindOf(update.path);
+  if (update.is === "delete") return JSON.stringify({ delete: { key: update.path, kind, why: update.why } });
   const { path, revision, v3ResourceVersion, isNew } = update;
-  return JSON.stringify({ set: { key: path, kind, value: valueForJson(update), revision, v3ResourceVersion, isNew } });
+  const rest = JSON.stringify({ revision, v3ResourceVersion, isNew }).slice(1, -1);
+  return `{"set":{"key":${JSON.stringify(path)},"kind":"${kind}","value":${valueJson(update)},${rest}}}`;
 }
 
-// JSON values are nested as they are; text that is no JSON stays text.
-function valueForJson({ value }: SetUpdate): unknown {
+// JSON is nested as it came, byte for byte: read and written again, integers beyond 2^53 would change. Text that is no
+// JSON becomes a string.
+function valueJson(update: SetUpdate): string {
+  if (isPlainText(keyOf(update))) return JSON.stringify(update.value);
   try {
-    return JSON.parse(value);
+    JSON.parse(update.value);
   } catch {
-    return value;
+    return JSON.stringify(update.value); // not what the key promises, and shown as it is
   }
+  return update.value.replace(/[\r\n]+/g, " "); // between tokens only, or it would not have parsed
+}
+
+function withoutUndefined<T extends object>(given: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [name in keyof T]?: Exclude<T[name], undefined> }; // just filtered
 }
 
 /** Patterns are matched from the left, with * for any run of characters: no regular expression of the user's. */

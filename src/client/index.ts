@@ -8,5 +8,5 @@ export { type FollowOptions, timeouts } from "./follow-options.ts";
 export { type KubernetesServiceOptions, kubernetesService } from "./kubernetes-discovery.ts";
 export { addressText, type Discovery, parseServerAddress, type ServerAddress, type Servers } from "./server-address.ts";
 export { Snapshot } from "./snapshot.ts";
-export { type DeleteUpdate, keyOf, readEntry, readValue, type SetUpdate, type Update } from "./update.ts";
+export { type DeleteUpdate, isPlainText, keyOf, readEntry, readValue, type SetUpdate, type Update } from "./update.ts";
 export type * from "./values.ts";

@@ -61,8 +61,13 @@ export function readEntry(update: SetUpdate): Entry {
   }
 }
 
+/** Whether the key's values are text rather than JSON. */
+export function isPlainText(key: Key | undefined): boolean {
+  return key !== undefined && plainTextKeys.has(key.is);
+}
+
 function readValueOf(key: Key | undefined, update: SetUpdate): unknown {
-  if (key !== undefined && plainTextKeys.has(key.is)) return update.value;
+  if (isPlainText(key)) return update.value;
   const value = parseJson(update.value);
   // The server takes an object's resource version out of it, so that a change of nothing else is no change.
   if (update.v3ResourceVersion !== "" && isRecord(value) && isRecord(value.metadata)) {
