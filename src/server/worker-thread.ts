@@ -17,6 +17,7 @@ import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
 import type { ServingThread } from "./serving-thread.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./thread-messages.ts";
+import { workerEntry } from "./worker-entry.ts";
 
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
 const mostFlushesWaiting = 64;
@@ -269,8 +270,4 @@ export class WorkerThread implements ServingThread {
       })
       .catch((error: unknown) => log.error("cannot replace worker", { problem: String(error) }));
   }
-}
-
-function workerEntry(): URL {
-  return new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 }

@@ -1,0 +1,36 @@
+// In the single executable: the two native codecs. The system loads shared objects from files only, so one that does not
+// lie beside the executable (or in CATTAIL_ASSETS) is written to a private temporary folder, loaded and removed at once:
+// nothing is left behind, however the process ends. Every thread loads its own.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { getRawAsset } from "node:sea";
+
+export function loadNative<Binding>(name: string): Binding {
+  const folders = [process.env.CATTAIL_ASSETS ?? "", dirname(process.execPath)].filter((folder) => folder !== "");
+  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return found === undefined ? loadUnpacked(name) : load(found);
+}
+
+function loadUnpacked<Binding>(name: string): Binding {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "cattail-"));
+    const path = join(folder, name);
+    writeFileSync(path, new Uint8Array(getRawAsset(name)), { mode: 0o500 });
+    return load(path);
+  } catch (error) {
+    throw new Error(
+      `cannot load ${name} from ${tmpdir()}. Mount a writable folder there that allows execution (in Kubernetes an emptyDir at /tmp), point TMPDIR at one, or put ${name} into a folder and name that in CATTAIL_ASSETS`,
+      { cause: error },
+    );
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function load<Binding>(path: string): Binding {
+  const holder = { exports: {} };
+  process.dlopen(holder, path);
+  return holder.exports as Binding; // the caller names what the addon of that name exports
+}
