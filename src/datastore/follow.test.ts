@@ -185,6 +185,12 @@ const cases: Case[] = [
     trace: ["0 List", "0 resync", "0 in-sync", "5 List", "5 set a@1"],
   },
   {
+    name: "an answer without a page is a failure, not an empty kind",
+    script: [start, { watch: [], fails: "expired" }, { pages: [] }, { list: ["a@3", "b@4"], at: "30" }],
+    seconds: 2,
+    trace: [...started, "1 List", "1 resync", "2 List", "2 in-sync"],
+  },
+  {
     name: "a missing API is in sync and looked for every 30 minutes",
     kind: "ClusterNetworkPolicy",
     script: [

@@ -122,6 +122,8 @@ class KindFollower {
         this.report.objects = this.#known.size;
         yield* batch([...this.#leaveFor(events, changesStatus), ...events]);
       }
+      // Even an empty kind is a page with a revision. To take silence for emptiness would delete everything.
+      if (revision === undefined) throw new DatastoreError("invalid", `a list of ${this.#kind} came without a page`);
     } catch (error) {
       yield* batch(this.#listFailed(error, changesStatus));
       return;

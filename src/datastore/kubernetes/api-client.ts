@@ -49,7 +49,9 @@ export class ApiClient implements Disposable {
   async open(request: ApiRequest): Promise<IncomingMessage> {
     if (!request.isUnlimited) await this.#options.rateLimit.take(request.signal);
     for (let attempt = 0; ; attempt++) {
-      const identity = await this.#credentials.current();
+      const identity = await this.#credentials.current().catch((error: unknown) => {
+        throw new DatastoreError("unauthorized", `${error}`, { cause: error });
+      });
       const response = await this.#send(request, identity);
       if (response.statusCode === 401 && attempt === 0) {
         this.#credentials.refuse(identity);
