@@ -1,0 +1,79 @@
+// A whole Typha with a dashboard to look at: a pretend cluster in memory, a server, and nodes that follow it.
+import { createServer } from "node:net";
+import { follow } from "../../src/client/index.ts";
+import { loadSettings } from "../../src/config/index.ts";
+import { createMemoryDatastore, type Datastore } from "../../src/datastore/index.ts";
+import { PretendCluster } from "../../src/demo/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { startTypha, type Typha } from "../../src/server/index.ts";
+import { eventually } from "./serving.ts";
+
+export type DashboardSubject = AsyncDisposable & {
+  readonly typha: Typha;
+  readonly address: string;
+  /** A node that connects now. */
+  connect(hostname: string): void;
+};
+
+export type SubjectOptions = {
+  readonly nodes: number;
+  readonly pods: number;
+  /** How many of the nodes connect. */
+  readonly clients: number;
+  readonly port?: number;
+  readonly datastore?: Datastore;
+};
+
+export async function startDashboardSubject(options: SubjectOptions): Promise<DashboardSubject> {
+  const { nodes, pods, clients } = options;
+  const ending = new AbortController();
+  await using started = new AsyncDisposableStack();
+  started.defer(() => ending.abort());
+  const datastore = options.datastore ?? started.use(createMemoryDatastore());
+  if (options.datastore === undefined) {
+    await new PretendCluster({ nodes, pods, churn: 0, datastore, clock: systemClock, random: () => 0.5 }).populate();
+  }
+  const environment = {
+    TYPHA_DATASTORETYPE: "memory",
+    TYPHA_SERVERHOST: "127.0.0.1",
+    TYPHA_SERVERPORT: String(await freePort()),
+    TYPHA_WORKERS: "0",
+    TYPHA_DASHBOARDENABLED: "true",
+    TYPHA_DASHBOARDHOST: "127.0.0.1",
+    TYPHA_DASHBOARDPORT: String(options.port ?? 0),
+  };
+  const read = loadSettings({ environment });
+  const { signal } = ending;
+  const typha = started.use(await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal }));
+  await eventually(() => typha.windows.dashboard !== undefined, "the dashboard");
+  const servers = `127.0.0.1:${typha.server.address.port}`;
+  const connect = (hostname: string) => void drain(follow({ servers, type: "felix", hostname, signal }));
+  for (let index = 1; index <= clients; index += 1) connect(`node-${String(index).padStart(3, "0")}`);
+  await eventually(async () => {
+    const reports = await typha.server.clients();
+    return reports.filter(({ phase, position }) => phase === "streaming" && position > 0).length >= clients;
+  }, "every client streaming");
+  const all = started.move();
+  return {
+    typha,
+    address: `http://${typha.windows.dashboard}/`,
+    connect,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+export function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const probe = createServer();
+  probe.once("error", reject);
+  probe.listen(0, "127.0.0.1", () => {
+    const address = probe.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    probe.close(() => resolve(port));
+  });
+  return promise;
+}
+
+async function drain(updates: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of updates);
+}
