@@ -1,0 +1,95 @@
+// The examples, run as a reader would run them, against a server of ours over mutual TLS.
+import { deepEqual, equal, match } from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { tlsPolicy } from "../../src/security/index.ts";
+import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { serve } from "../kit/serving.ts";
+
+const run = promisify(execFile);
+const conditions = "--conditions=source";
+
+async function cluster() {
+  const authority = testAuthority();
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(certificateFolder(authority));
+  const requirement = { commonName: "calico-node" };
+  const server = stack.use(
+    await serve({ tls: { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement } }),
+  );
+  const endpoint = (address: string) =>
+    `{"state":"active","name":"cali1","ipv4_nets":["${address}/32"],"labels":{"a":"b"}}`;
+  server.set({
+    "/calico/v1/host/n1/workload/k8s/shop%2fweb-0/endpoint/eth0": endpoint("10.0.0.1"),
+    "/calico/v1/host/n1/workload/k8s/shop%2fweb-1/endpoint/eth0": endpoint("10.0.0.2"),
+    "/calico/v1/host/n2/workload/k8s/blog%2fapi-0/endpoint/eth0": endpoint("10.0.0.3"),
+    "/calico/v1/policy/GlobalNetworkPolicy//deny": '{"tier":"default","selector":"all()"}',
+    "/calico/v1/policy/NetworkPolicy/shop/web": '{"tier":"default","selector":"app == \\"web\\""}',
+  });
+  server.status(2);
+  const env = {
+    PATH: process.env.PATH,
+    FELIX_TYPHAADDR: `127.0.0.1:${server.address.port}`,
+    FELIX_TYPHACAFILE: folder.client.caFile,
+    FELIX_TYPHACERTFILE: folder.client.certFile,
+    FELIX_TYPHAKEYFILE: folder.client.keyFile,
+    FELIX_TYPHACN: "calico-typha",
+  };
+  return { server, env, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+test("examples/endpoints-of-a-node.ts", async () => {
+  await using world = await cluster();
+  const { stdout } = await run(
+    process.execPath,
+    [conditions, "examples/endpoints-of-a-node.ts", "n1", "--once"],
+    world,
+  );
+  deepEqual(stdout.trimEnd().split("\n").sort(), [
+    '+ shop/web-0 cali1 10.0.0.1/32 {"a":"b"}',
+    '+ shop/web-1 cali1 10.0.0.2/32 {"a":"b"}',
+  ]);
+});
+
+test("examples/policies-to-json.ts, which goes on with changes", async () => {
+  await using world = await cluster();
+  const folder = await mkdtemp(join(tmpdir(), "cattail-example-"));
+  const file = join(folder, "policies.json");
+  const child = spawn(process.execPath, [conditions, "examples/policies-to-json.ts", file], {
+    env: world.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  match(String((await lines.next()).value), /: 2 policies$/);
+  world.server.delete(["/calico/v1/policy/NetworkPolicy/shop/web"]);
+  match(String((await lines.next()).value), /: 1 policies$/);
+  const policies = JSON.parse(await readFile(file, "utf8")) as object;
+  deepEqual(policies, [
+    { is: "Policy", kind: "GlobalNetworkPolicy", namespace: "", name: "deny", tier: "default", selector: "all()" },
+  ]);
+  const exited = once(child, "exit");
+  child.kill();
+  await exited;
+  await rm(folder, { recursive: true });
+});
+
+test("examples/pod-count-exporter.ts", async () => {
+  await using world = await cluster();
+  const child = spawn(process.execPath, [conditions, "examples/pod-count-exporter.ts", "0"], {
+    env: world.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [address] = await once(createInterface({ input: child.stdout }), "line");
+  const metrics = await (await fetch(String(address))).text();
+  match(metrics, /^calico_pods_by_node\{node="n1"\} 2$/m);
+  match(metrics, /^calico_pods_by_namespace\{namespace="blog"\} 1$/m);
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  equal((await exited)[0], 0);
+});
