@@ -1,6 +1,6 @@
 // Missing rights against a real kube-apiserver: a kind that does not exist, one that may not be read, and the role of
 // the hard-way guides, with which today's original never becomes ready.
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openKubernetes } from "../../src/datastore/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
@@ -124,4 +124,8 @@ test("the server is asked what we may do", { skip }, async () => {
     missingRule: '- apiGroups: ["crd.projectcalico.org"]\n  resources: ["tiers"]\n  verbs: ["create"]\n',
   });
   deepEqual([await datastore.isServed("Pod"), await datastore.isServed("Tier")], [true, false]);
+  await rejects(datastore.create("IPPool", { metadata: { name: "p" } }), {
+    code: "forbidden",
+    missingRule: '- apiGroups: ["crd.projectcalico.org"]\n  resources: ["ippools"]\n  verbs: ["create"]\n',
+  });
 });

@@ -5,7 +5,7 @@ import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent 
 import { DatastoreError, isDatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../identify.ts";
 import { readVerbs, ruleYaml } from "../rights.ts";
-import { ApiClient } from "./api-client.ts";
+import { ApiClient, type ApiRequest } from "./api-client.ts";
 import { Discovery } from "./discovery.ts";
 import { ListStyle, listKind } from "./list.ts";
 import { loadIdentity } from "./load-identity.ts";
@@ -85,9 +85,9 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
-    const path = objectPath(await this.#served(kind, signal), id);
+    const served = await this.#served(kind, signal);
     try {
-      return storedObject(kind, await this.#client.json({ method: "GET", path, signal }));
+      return storedObject(kind, await this.#call(served, "get", { path: objectPath(served, id), signal }));
     } catch (error) {
       if (isDatastoreError(error, "not-found")) return undefined;
       throw error;
@@ -100,7 +100,7 @@ class Kubernetes implements KubernetesDatastore {
     // A copy of a stored object may be stored again under another name; its revision is the old one's.
     const { resourceVersion: _, ...metadata } = metadataOf(value);
     const body = { ...asObject(value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
-    return storedObject(kind, await this.#client.json({ method: "POST", path, body, signal }));
+    return storedObject(kind, await this.#call(served, "create", { path, body, signal }));
   }
 
   async update(kind: Kind, object: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
@@ -108,16 +108,16 @@ class Kubernetes implements KubernetesDatastore {
     const metadata = { ...metadataOf(object.value), resourceVersion: object.revision };
     const body = { ...asObject(object.value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
     const path = objectPath(served, object.id);
-    return storedObject(kind, await this.#client.json({ method: "PUT", path, body, signal }));
+    return storedObject(kind, await this.#call(served, "update", { path, body, signal }));
   }
 
   async delete(kind: Kind, id: ObjectId, options: CallOptions & { revision?: Revision } = {}): Promise<void> {
     const { revision, signal } = options;
-    const path = objectPath(await this.#served(kind, signal), id);
+    const served = await this.#served(kind, signal);
     const preconditions = revision === undefined ? {} : { preconditions: { resourceVersion: revision } };
     // Without a grace period a pod is gone at once, as every other kind is.
     const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, ...preconditions };
-    await this.#client.json({ method: "DELETE", path, body, signal });
+    await this.#call(served, "delete", { path: objectPath(served, id), body, signal });
   }
 
   async calicoGroup(signal?: AbortSignal): Promise<CalicoGroup> {
@@ -153,6 +153,16 @@ class Kubernetes implements KubernetesDatastore {
     return servedAt(kind, await this.calicoGroup(signal));
   }
 
+  async #call(served: Served, verb: keyof typeof methods, request: Omit<ApiRequest, "method">): Promise<unknown> {
+    try {
+      return await this.#client.json({ ...request, method: methods[verb] });
+    } catch (error) {
+      if (!isDatastoreError(error, "forbidden")) throw error;
+      const missingRule = ruleYaml(served.group, served.plural, verb === "get" ? readVerbs : [verb]);
+      throw new DatastoreError("forbidden", error.message, { cause: error, status: 403, missingRule });
+    }
+  }
+
   // Refused and absent look the same until discovery is asked. And one 404 is not enough to believe that a kind is gone,
   // with all its objects: a proxy in the way says it too.
   async #explain(error: unknown, served: Served, signal: AbortSignal): Promise<unknown> {
@@ -172,6 +182,8 @@ class Kubernetes implements KubernetesDatastore {
     });
   }
 }
+
+const methods = { get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
 
 /** Every API server has these. */
 const builtInGroups = ["", "networking.k8s.io"];
