@@ -66,7 +66,11 @@ async function bundle(entry: string, name: string): Promise<string> {
     minifyWhitespace: true, // names stay, for stack traces
     legalComments: "none",
     logLevel: "error",
-    define: { CATTAIL_BUILD: JSON.stringify({ version: `v${packageVersion()}`, commit: commit() }) },
+    define: {
+      CATTAIL_BUILD: JSON.stringify({ version: `v${packageVersion()}`, commit: commit() }),
+      // A module inside an executable loses it once its first turn is over.
+      "import.meta.url": JSON.stringify("file:///cattail/main.js"),
+    },
     // CommonJS dependencies ask for Node's own modules with require(), which a module inside an executable has not got.
     banner: {
       js: `const require = (id) => { const found = process.getBuiltinModule(id); if (found === undefined) throw new Error("no module " + id); return found; };`,

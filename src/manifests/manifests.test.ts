@@ -47,6 +47,8 @@ const hardened: [path: string, value: unknown][] = [
   [`${container}.securityContext.readOnlyRootFilesystem`, true],
   [`${container}.securityContext.allowPrivilegeEscalation`, false],
   [`${container}.securityContext.capabilities.drop.0`, "ALL"],
+  [`${container}.volumeMounts.2.mountPath`, "/tmp"],
+  ["spec.template.spec.volumes.2.emptyDir.sizeLimit", "64Mi"],
 ];
 for (const [path, value] of hardened)
   test(`the pod cannot escape: ${path} is ${value}`, () => equal(at(pod, path), value));

@@ -116,6 +116,8 @@ function container(options: InstallOptions): unknown {
     volumeMounts: [
       { name: "certs", mountPath: certificateMount, readOnly: true },
       { name: "ca", mountPath: authorityMount, readOnly: true },
+      // The root is read-only; the single executable unpacks its native codecs here for a moment.
+      { name: "tmp", mountPath: "/tmp" },
     ],
   };
 }
@@ -151,16 +153,15 @@ function probe(path: string, port: number, timing: object): unknown {
 }
 
 function volumes(options: InstallOptions): unknown[] {
+  const tmp = { name: "tmp", emptyDir: { sizeLimit: "64Mi" } };
   const source = options.certificates;
   if (source.from === "host") {
     const hostPath = { path: source.directory, type: "Directory" };
-    return [
-      { name: "certs", hostPath },
-      { name: "ca", hostPath },
-    ];
+    return [{ name: "certs", hostPath }, { name: "ca", hostPath }, tmp];
   }
   return [
     { name: "certs", secret: { secretName: source.secret, defaultMode: 0o440 } },
     { name: "ca", configMap: { name: source.caConfigMap } },
+    tmp,
   ];
 }

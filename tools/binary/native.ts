@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getRawAsset } from "node:sea";
+import { CattailError } from "../../src/lib/index.ts";
 
 export function loadNative<Binding>(name: string): Binding {
   const folders = [process.env.CATTAIL_ASSETS ?? "", dirname(process.execPath)].filter((folder) => folder !== "");
@@ -20,10 +21,11 @@ function loadUnpacked<Binding>(name: string): Binding {
     writeFileSync(path, new Uint8Array(getRawAsset(name)), { mode: 0o500 });
     return load(path);
   } catch (error) {
-    throw new Error(
-      `cannot load ${name} from ${tmpdir()}. Mount a writable folder there that allows execution (in Kubernetes an emptyDir at /tmp), point TMPDIR at one, or put ${name} into a folder and name that in CATTAIL_ASSETS`,
-      { cause: error },
-    );
+    throw new CattailError("NATIVE_CODEC", {
+      problem: `cannot load ${name} from the temporary folder ${tmpdir()}: ${(error as Error).message}`,
+      next: `Mount a writable folder there that allows execution (in Kubernetes an emptyDir at /tmp), point TMPDIR at one, or put ${name} into a folder and name that in CATTAIL_ASSETS`,
+      cause: error,
+    });
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }

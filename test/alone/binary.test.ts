@@ -1,0 +1,126 @@
+// The single executable, as somebody would run it who has nothing else: from an empty folder, with its own temporary
+// folder, and without any of this checkout's files. Alone, because building it takes both cores and 300 MB of disk.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Cattail, type CattailOptions, cattail, freePort, probe } from "../kit/cattail-process.ts";
+import { certificateFolder } from "../kit/certificates.ts";
+
+const skip = ["linux", "darwin"].includes(process.platform)
+  ? false
+  : `single executables are not built on ${process.platform}`;
+
+let folder = "";
+let empty = "";
+let temporary = "";
+const inEmptyFolder = (env: { [name: string]: string } = {}): CattailOptions => ({
+  program: [join(folder, "cattail")],
+  cwd: empty,
+  env: { TMPDIR: temporary, ...env },
+});
+
+before(() => {
+  if (skip) return;
+  folder = mkdtempSync(join(tmpdir(), "cattail-binary-"));
+  empty = join(folder, "empty");
+  temporary = join(folder, "tmp");
+  for (const made of [empty, temporary]) mkdirSync(made);
+  execFileSync(process.execPath, ["tools/build-binary.ts", folder], { stdio: "pipe" });
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the executable says which build it is", { skip }, async () => {
+  const { code, stdout } = await cattail(["version", "-o", "json"], inEmptyFolder());
+  equal(code, 0);
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  equal((JSON.parse(stdout) as { version: string }).version, `v${version}`);
+});
+
+test("the executable makes certificates", { skip }, async () => {
+  const made = join(folder, "certs");
+  const { code, stderr } = await cattail(["certs", "all", "--dir", made], inEmptyFolder());
+  equal(code, 0, stderr);
+  ok(readdirSync(made).includes("typha.key"));
+});
+
+test("the executable runs the demo: clients in sync over mutual TLS, dashboard, nothing left behind", {
+  skip,
+}, async () => {
+  const ports = ["--port", `${await freePort()}`, "--dashboard-port", `${await freePort()}`];
+  await using demo = new Cattail(["demo", "--nodes", "5", "--pods", "20", ...ports], inEmptyFolder());
+  const [, url = ""] = await demo.says(/Open the dashboard: (\S+)/);
+  for (const [path, holds] of [
+    ["", /<!doctype html>/],
+    ["page.js", /function/],
+    ["page.css", /\{/],
+  ] as const) {
+    match((await probe(url + path))?.body ?? "", holds, path);
+  }
+  const [, watching = ""] = await demo.says(/cattail (watch --server .*) --until in-sync --stats/);
+  const watch = await cattail([...watching.split(" "), "--until", "in-sync", "--stats"], inEmptyFolder());
+  equal(watch.code, 0, watch.stderr);
+  demo.process.kill("SIGINT");
+  equal(await demo.ended, 0, demo.output);
+  deepEqual([readdirSync(empty), readdirSync(temporary)], [[], []]);
+});
+
+test("the executable serves a directory with worker threads, is ready, and ends well", { skip }, async () => {
+  using certificates = certificateFolder();
+  const server = await settings(certificates.folder);
+  await using typha = new Cattail(["typha"], inEmptyFolder(server));
+  await ready(typha, server);
+  ok(!typha.output.includes("worker thread died"), typha.output);
+  typha.process.kill("SIGTERM");
+  equal(await typha.ended, 0, typha.output);
+  deepEqual([readdirSync(empty), readdirSync(temporary)], [[], []]);
+});
+
+test("the executable needs no temporary folder where its codecs lie in CATTAIL_ASSETS", { skip }, async () => {
+  using certificates = certificateFolder();
+  const none = { TMPDIR: join(folder, "none") };
+  const server = await settings(certificates.folder);
+  const refused = await cattail(["typha"], inEmptyFolder({ ...server, ...none }));
+  equal(refused.code, 1);
+  match(refused.stderr, /cannot load snappy\.node[\s\S]*emptyDir[\s\S]*CATTAIL_ASSETS/);
+  const assets = join(folder, "assets");
+  mkdirSync(assets);
+  for (const name of ["snappy", "crc32"]) {
+    const [addon = ""] = globSync(`node_modules/@*/${name}-${process.platform}-${process.arch}*/*.node`);
+    cpSync(addon, join(assets, `${name}.node`));
+  }
+  await using typha = new Cattail(["typha"], inEmptyFolder({ ...server, ...none, CATTAIL_ASSETS: assets }));
+  await ready(typha, server);
+});
+
+async function settings(certificates: string): Promise<{ [name: string]: string }> {
+  const objects = join(certificates, "objects");
+  mkdirSync(objects);
+  writeFileSync(join(objects, "one.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: one}\n");
+  return {
+    TYPHA_LOGFILEPATH: "none",
+    TYPHA_LOGSEVERITYSYS: "none",
+    TYPHA_DATASTORETYPE: "directory",
+    TYPHA_DATASTOREDIRECTORY: objects,
+    TYPHA_WORKERS: "2",
+    TYPHA_SERVERHOST: "127.0.0.1",
+    TYPHA_SERVERPORT: `${await freePort()}`,
+    TYPHA_HEALTHENABLED: "true",
+    TYPHA_HEALTHHOST: "127.0.0.1",
+    TYPHA_HEALTHPORT: `${await freePort()}`,
+    TYPHA_CAFILE: join(certificates, "typhaca.crt"),
+    TYPHA_CLIENTCN: "calico-node",
+    TYPHA_SERVERCERTFILE: join(certificates, "typha.crt"),
+    TYPHA_SERVERKEYFILE: join(certificates, "typha.key"),
+    TYPHA_SHUTDOWNTIMEOUTSECS: "10",
+  };
+}
+
+async function ready(typha: Cattail, { TYPHA_HEALTHPORT: port = "" }: { [name: string]: string }) {
+  return typha.until("ready", async () => {
+    const answer = await probe(`http://127.0.0.1:${port}/readiness`);
+    return answer?.status === 200 ? answer : undefined;
+  });
+}
