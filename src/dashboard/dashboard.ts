@@ -1,4 +1,4 @@
-// Serves the dashboard: the page, its JSON, and the overview pushed once a second. Read-only, this machine only unless
+// Serves the dashboard: the page, its JSON, and the overview pushed about once a second. Read-only, this machine only unless
 // told otherwise, and cheap: the overview is made once for all who look, and not at all while nobody does.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Log } from "../lib/index.ts";
@@ -32,16 +32,23 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   const listeners = new Set<ServerResponse>();
   const assets = await loadAssets();
   const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
-  const answer = (make: (url: URL) => Promise<unknown>): HttpHandler => jsonAnswer(answers, make);
+  const current = async () => {
+    const make = async () => JSON.stringify(await overview(source, history, clock));
+    return (await answers.paced.get("overview to push", make, "source")).value;
+  };
+  const answer = (make: (url: URL) => Promise<unknown>, pacedBy: "cost" | "source" = "cost"): HttpHandler =>
+    jsonAnswer(answers, make, pacedBy);
   const server = startHttp({
     ...options,
     name: "dashboard",
     guard: { hosts: options.host === "" || options.host === "localhost" ? [] : [options.host.toLowerCase()] },
     routes: {
       ...pageRoutes(assets),
-      "/events": (request, response) => listen(request, response, listeners),
-      "/api/overview": answer(() => overview(source, history, clock)),
-      "/api/nodes": answer(() => source.nodes()),
+      "/events": async (request, response) => {
+        if (listen(request, response, listeners)) push([response], await current());
+      },
+      "/api/overview": answer(() => overview(source, history, clock), "source"),
+      "/api/nodes": answer(() => source.nodes(), "source"),
       "/api/watches": answer(async () => source.watches()),
       "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
       "/api/key": answer((url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
@@ -50,7 +57,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   });
   void every(sampleIntervalMs, options, async () => history.add({ atMs: clock.wallMs(), ...(await source.sample()) }));
   void every(pushIntervalMs, options, async () => {
-    if (listeners.size > 0) push(listeners, await overview(source, history, clock));
+    if (listeners.size > 0) push(listeners, await current());
   });
   signal.addEventListener("abort", () => {
     for (const listener of listeners) listener.destroy();
@@ -80,21 +87,22 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
   };
 }
 
-function listen(request: IncomingMessage, response: ServerResponse, listeners: Set<ServerResponse>): void {
+function listen(request: IncomingMessage, response: ServerResponse, listeners: Set<ServerResponse>): boolean {
   if (listeners.size >= mostListeners) {
     response.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "10" });
     response.end("too many open pages; close one\n");
-    return;
+    return false;
   }
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", ...securityHeaders });
   response.write("retry: 1000\n\n");
   listeners.add(response);
   request.on("close", () => listeners.delete(response));
+  return true;
 }
 
 // A page that has not taken the last push skips this one: it wants the newest state, not all of them.
-function push(listeners: ReadonlySet<ServerResponse>, view: OverviewView): void {
-  const event = `event: overview\ndata: ${JSON.stringify(view)}\n\n`;
+function push(listeners: Iterable<ServerResponse>, overviewJson: string): void {
+  const event = `event: overview\ndata: ${overviewJson}\n\n`;
   for (const listener of listeners) if (!listener.writableNeedDrain) listener.write(event);
 }
 
@@ -112,13 +120,16 @@ async function every(
 type Answers = { readonly paced: Paced<string>; readonly run: string };
 
 // The tag is the number of the answer: a browser that has this one is told so, and need not be sent it again.
-function jsonAnswer(answers: Answers, make: (url: URL) => Promise<unknown>): HttpHandler {
+function jsonAnswer(
+  { paced, run }: Answers,
+  make: (url: URL) => Promise<unknown>,
+  pacedBy: "cost" | "source",
+): HttpHandler {
   return async (request, response, url) => {
-    const { value, number } = await answers.paced.get(`${url.pathname}${url.search}`, async () => {
-      // What is not there is an answer like any other: a pod that is gone is no failure of the page.
-      return JSON.stringify((await make(url)) ?? null);
-    });
-    const etag = `"${answers.run}-${number}"`;
+    // What is not there is an answer like any other: a pod that is gone is no failure of the page.
+    const text = async () => JSON.stringify((await make(url)) ?? null);
+    const { value, number } = await paced.get(`${url.pathname}${url.search}`, text, pacedBy);
+    const etag = `"${run}-${number}"`;
     const headers = { "content-type": "application/json", "cache-control": "no-cache", etag, ...securityHeaders };
     const isKnown = request.headers["if-none-match"] === etag;
     response.writeHead(isKnown ? 304 : 200, headers);

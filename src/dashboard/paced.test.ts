@@ -34,6 +34,15 @@ for (const { name, costMs, afterMs, isAnew } of cases) {
   });
 }
 
+test("what waits for others is made anew after half a second, however long it took", async () => {
+  const time = { nowMs: 0 };
+  const answers = new Paced<number>(() => time.nowMs);
+  const ask = () => answers.get("q", async () => (time.nowMs += 5000), "source");
+  equal((await ask()).number, 1);
+  time.nowMs += 500;
+  equal((await ask()).number, 2);
+});
+
 test("who asks while an answer is being made waits for that one", async () => {
   const { ask } = paced();
   equal((await Promise.all([ask(1), ask(1), ask(1)])).join(), "1,1,1");

@@ -20,25 +20,27 @@ export class Paced<T> {
     this.#nowMs = nowMs;
   }
 
-  get(question: string, make: () => Promise<T>): Promise<PacedAnswer<T>> {
+  /** "source": the answer waits for others, so its time is no measure of its work; whoever makes it keeps it cheap. */
+  get(question: string, make: () => Promise<T>, pacedBy: "cost" | "source" = "cost"): Promise<PacedAnswer<T>> {
     const known = this.#answers.get(question);
     if (known !== undefined && this.#nowMs() < known.freshUntilMs) return known.answer;
     this.#answers.delete(question);
     // Everybody who asks while it is being made waits for the same one.
-    const entry = { answer: this.#make(question, make), freshUntilMs: Number.POSITIVE_INFINITY };
+    const entry = { answer: this.#make(question, make, pacedBy), freshUntilMs: Number.POSITIVE_INFINITY };
     this.#answers.set(question, entry);
     for (const [oldest] of this.#answers) if (this.#answers.size > mostAnswers) this.#answers.delete(oldest);
     return entry.answer;
   }
 
-  async #make(question: string, make: () => Promise<T>): Promise<PacedAnswer<T>> {
+  async #make(question: string, make: () => Promise<T>, pacedBy: "cost" | "source"): Promise<PacedAnswer<T>> {
     const startMs = this.#nowMs();
     this.#count += 1;
     const number = this.#count;
     try {
       const value = await make();
       const endMs = this.#nowMs();
-      const waitMs = Math.min(mostMs, Math.max(leastMs, (endMs - startMs) * timesCost));
+      const costMs = pacedBy === "cost" ? endMs - startMs : 0;
+      const waitMs = Math.min(mostMs, Math.max(leastMs, costMs * timesCost));
       const entry = this.#answers.get(question);
       if (entry !== undefined) entry.freshUntilMs = endMs + waitMs;
       return { value, number };
