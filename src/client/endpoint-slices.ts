@@ -1,6 +1,6 @@
 // Discovery as the original's clients do it: the Typha service's EndpointSlices, those on our own node first, each
 // group in random order. Pure; kubernetes-discovery.ts does the asking.
-import { isRecord } from "../model/index.ts";
+import { isRecord } from "../model/basics.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 const portName = "calico-typha";

@@ -1,7 +1,7 @@
 // What following takes, and what it is when nobody says: the original's client's values.
 import { hostname } from "node:os";
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { ConversationOptions } from "./connection.ts";
 import type { ClientTls, DialOptions } from "./dial.ts";
 import { type Discovery, discoveryOf, type Servers } from "./server-address.ts";

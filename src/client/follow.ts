@@ -7,7 +7,7 @@
 //      ▲                   │                                       the next connection only has to say what differs
 //      └──── backoff ◀── lost
 import { CattailError } from "../lib/index.ts";
-import { type SyncStatus, syncStatus } from "../model/index.ts";
+import { type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
 import { Attempts } from "./attempts.ts";
 import { converse } from "./connection.ts";

@@ -1,6 +1,6 @@
 // What the consumer has been told, so that a new connection can be joined to the old one without a gap: keys seen again
 // are ticked off, and when the new server is in sync, those it did not mention are deleted. Until then they stay.
-import { updateType } from "../model/index.ts";
+import { updateType } from "../model/basics.ts";
 import type { SerializedUpdate } from "../wire/index.ts";
 import type { Update } from "./update.ts";
 

@@ -1,5 +1,5 @@
 // A live Map of everything a Typha serves, kept by following it: for programs that ask rather than listen.
-import { type SyncStatus, syncStatus } from "../model/index.ts";
+import { type SyncStatus, syncStatus } from "../model/basics.ts";
 import { followBatches } from "./follow.ts";
 import type { FollowOptions } from "./follow-options.ts";
 import type { SetUpdate, Update } from "./update.ts";

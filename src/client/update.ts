@@ -1,5 +1,5 @@
 // What a consumer of follow() sees.
-import { isRecord, type Key, parseJson, pathToKey, type SyncStatus } from "../model/index.ts";
+import { isRecord, type Key, parseJson, pathToKey, type SyncStatus } from "../model/basics.ts";
 import type { Entry } from "./values.ts";
 
 export type SetUpdate = {

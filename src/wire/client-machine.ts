@@ -3,7 +3,7 @@
 //   receive(bytes) ─▶ inflater (none, snappy, zstd) ─▶ gob messages ─▶ events
 //                         ▲ made anew at every decoder restart, and so is the gob decoder behind it
 
-import type { SyncStatus } from "../model/index.ts";
+import type { SyncStatus } from "../model/basics.ts";
 import { clientFrame, clientPreamble } from "./frame.ts";
 import { type Inflater, makeInflater, type ZstdDecompress } from "./inflater.ts";
 import { MessageReader } from "./message-reader.ts";

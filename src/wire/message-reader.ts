@@ -1,6 +1,6 @@
 // A gob stream to messages, one at a time. What cannot be read is an answer, not an exception: both machines close on it.
 import { decoder, type GobDecoder, GobError } from "../gob/index.ts";
-import { type SyncStatus, type UpdateType, updateType } from "../model/index.ts";
+import { type SyncStatus, type UpdateType, updateType } from "../model/basics.ts";
 import { type Message, messageNames, type SerializedUpdate } from "./messages.ts";
 import { type AnyEnvelope, anyEnvelope, type WireUpdate } from "./schema.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";

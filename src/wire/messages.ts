@@ -1,6 +1,6 @@
 // Every message of the protocol, by the names and fields it has on the wire. Direction and meaning are in the comments;
 // docs/reference/protocol.md has the conversation.
-import type { SyncerType, SyncStatus, UpdateType } from "../model/index.ts";
+import type { SyncerType, SyncStatus, UpdateType } from "../model/basics.ts";
 
 /** The path Typha had before it moved into Calico's repository; both ends must agree on it to the letter. */
 export const messageNames = {

@@ -7,7 +7,7 @@
 //
 // Written by hand rather than through gob's encoder: it is the server's hottest encoder and mostly memcpy
 // (bench/gob). frames.test.ts holds it equal to the schema's own encoding.
-import { type KvUpdate, updateType } from "../model/index.ts";
+import { type KvUpdate, updateType } from "../model/basics.ts";
 import { readUint, uintSize, writeUint } from "./uint.ts";
 
 const utf8 = new TextEncoder();

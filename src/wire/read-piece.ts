@@ -1,6 +1,6 @@
 // A piece back to what it says, for those who look at a running server. Only for pieces of encodeUpdate: it steps over
 // their fields by length. pieces.ts has the layout.
-import type { KvUpdate } from "../model/index.ts";
+import type { KvUpdate } from "../model/basics.ts";
 import { readUint } from "./uint.ts";
 
 const revisionTypeBytes = 8;

@@ -5,7 +5,7 @@
 //     └───────────────────▶ snapshot ─────────────────▶ streaming        without
 //
 // From every state a wrong, missing or hostile message leads to closed.
-import { type SyncerType, syncerTypes } from "../model/index.ts";
+import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { frame } from "./frame.ts";
 import { MessageReader } from "./message-reader.ts";
 import type { Agreement, ClientHello, Message, WireTime } from "./messages.ts";
