@@ -1,0 +1,66 @@
+// What the Dockerfile promises, read from its text: an image can only be built where there is an engine and a registry.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { defaultInstallOptions, manifests } from "../../src/manifests/index.ts";
+
+type Instruction = { readonly word: string; readonly rest: string };
+
+const stages = readStages(readFileSync("Dockerfile", "utf8"));
+const build = stages[0] ?? [];
+const image = stages.at(-1) ?? [];
+const last = (word: string) => image.findLast((one) => one.word === word)?.rest;
+
+test("the image has no shell, no package manager and no Node but ours", () => {
+  equal(stages.length, 2);
+  match(last("FROM") ?? "", /^gcr\.io\/distroless\/cc-debian\d+:nonroot$/);
+  deepEqual(
+    image.filter(({ word }) => word === "RUN" || word === "ADD"),
+    [],
+  );
+});
+
+test("the image runs as the user that the Deployment asks for, by number: a kubelet cannot check a name", () => {
+  equal(last("USER"), "10001:10001");
+  const text = JSON.stringify(manifests("typha", { ...defaultInstallOptions, serviceMonitor: false }));
+  match(text, /"runAsUser":10001,"runAsGroup":10001/);
+});
+
+test("the image starts cattail itself, so that signals reach it, and serves unless told otherwise", () => {
+  deepEqual(JSON.parse(last("ENTRYPOINT") ?? ""), ["/usr/local/bin/cattail"]);
+  deepEqual(JSON.parse(last("CMD") ?? ""), ["typha"]);
+  equal(last("STOPSIGNAL"), "SIGTERM");
+});
+
+test("everything that the build copies is there, and passes .dockerignore", () => {
+  const kept = readFileSync(".dockerignore", "utf8").split("\n");
+  ok(kept.includes("*"));
+  const copied = build.filter(({ word }) => word === "COPY").flatMap(({ rest }) => rest.split(" ").slice(0, -1));
+  ok(copied.length > 4);
+  for (const path of copied) {
+    ok(existsSync(path), path);
+    ok(kept.includes(`!${path.split("/")[0]}`), path);
+  }
+});
+
+test("what the build runs is a script of package.json", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { [name: string]: string } };
+  equal(scripts["build:binary"], "node tools/build-binary.ts");
+  ok(build.some(({ word, rest }) => word === "RUN" && rest.includes("npm run build:binary")));
+});
+
+function readStages(text: string): Instruction[][] {
+  const lines = text
+    .replace(/^\s*#.*\n/gm, "")
+    .replace(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line !== "");
+  const found: Instruction[][] = [];
+  for (const line of lines) {
+    const [, word = "", rest = ""] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    ok(word !== "", `not an instruction: ${line}`);
+    if (word === "FROM") found.push([]);
+    found.at(-1)?.push({ word, rest });
+  }
+  return found;
+}
