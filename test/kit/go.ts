@@ -26,7 +26,7 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
   } catch {
     return { missing: "Go is not installed" };
   }
-  const sources = globSync(`${folder}/**/*.{go,mod,sum}`).sort();
+  const sources = globSync(`${folder}/**/*.{go,mod,sum,json}`).sort();
   if (sources.length === 0) throw new Error(`${folder} holds no Go sources`);
   const hash = createHash("sha256").update(goVersion);
   for (const source of sources) hash.update(source).update(readFileSync(source));
