@@ -28,6 +28,7 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
   return {
     name: options.name,
     port,
+    pid,
     apply: (kvs) => put(member, kvs),
     setInSync: () => sleep(1000), // it knows by itself
     use: () => useOf(serverPid(pid)),

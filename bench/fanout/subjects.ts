@@ -15,6 +15,7 @@ export type ServerName = "cattail" | "go-per-client" | "against";
 export type Subject = AsyncDisposable & {
   readonly name: ServerName;
   readonly port: number;
+  readonly pid: number;
   /** Resolves when the server has been handed the updates, not when clients have them. */
   apply(kvs: readonly Kv[]): Promise<void>;
   setInSync(): Promise<void>;
@@ -69,6 +70,7 @@ async function fedByLines(name: ServerName, child: ChildProcess): Promise<Subjec
   return {
     name,
     port: Number(listening.split(":").at(-1)),
+    pid,
     apply: (kvs) =>
       write({
         syncer: "felix",

@@ -24,8 +24,8 @@ export type CacheCodec = {
    * same value when they agree in their first `valueEnd` bytes: what follows are revisions.
    */
   encode(update: KvUpdate): { readonly bytes: Uint8Array; readonly valueEnd: number };
-  /** One message with these updates, each with the type given beside it. */
-  message(pieces: readonly Piece[]): Uint8Array;
+  /** One message with these updates, each with the type given beside it, in memory from `allocate`. */
+  message(pieces: readonly Piece[], allocate: (size: number) => Uint8Array): Uint8Array;
   /** Bytes that may be concatenated with other results of the same compression. */
   compress(plain: Uint8Array, compression: Compression): Uint8Array;
   /** Memory for finished bytes; shared memory where other threads write them to sockets. */

@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../lib/index.ts";
 import { type KvUpdate, updateType } from "../model/index.ts";
-import { type CacheCodec, type Dialect, KvCache, type LegacyForm } from "./index.ts";
+import { type CacheCodec, concatenate, type Dialect, KvCache, type LegacyForm } from "./index.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -13,7 +13,12 @@ const codec: CacheCodec = {
     const head = `${update.path}=${update.value ?? ""}`;
     return { bytes: encoder.encode(`${head};${update.revision}\n`), valueEnd: encoder.encode(head).length };
   },
-  message: (pieces) => encoder.encode(pieces.map(({ bytes, type }) => `${type} ${decoder.decode(bytes)}`).join("")),
+  message(pieces, allocate) {
+    const text = encoder.encode(pieces.map(({ bytes, type }) => `${type} ${decoder.decode(bytes)}`).join(""));
+    const memory = allocate(text.length);
+    memory.set(text);
+    return memory;
+  },
   compress: (plain) => plain,
   allocate: (size) => new Uint8Array(size),
 };
@@ -49,7 +54,7 @@ class Reader {
 
   start(cache: KvCache): void {
     const { snapshot } = cache.snapshot(`${this.dialect}/none`);
-    this.#read(snapshot.bytes, "snapshot");
+    this.#read(concatenate(snapshot.parts, codec.allocate), "snapshot");
     this.position = snapshot.position;
     cache.release(snapshot);
   }

@@ -8,6 +8,7 @@ import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, typ
 import { KeyIndex, type KeyInfo } from "./key-index.ts";
 import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
 import { PieceStore } from "./piece-store.ts";
+import { Scratch } from "./scratch.ts";
 import { hashOf, messagesOf, Segments } from "./segments.ts";
 import { type Snapshot, SnapshotShelf } from "./snapshot-shelf.ts";
 
@@ -51,6 +52,7 @@ export class KvCache {
   readonly #log = new ChangeLog();
   readonly #store = new PieceStore();
   readonly #segments: Segments;
+  readonly #scratch = new Scratch();
   readonly #shelf = new SnapshotShelf();
   readonly #index = new KeyIndex();
   #status: SyncStatus = syncStatus.waitForDatastore;
@@ -125,8 +127,8 @@ export class KvCache {
     if (reused !== undefined) return { snapshot: reused, isReused: true };
     const { parts, rawBytes, remade } = this.#segments.collect(variant);
     this.#remadeSegments += remade;
-    const bytes = concatenate(parts, this.#codec.allocate);
-    const snapshot: Snapshot = { variant, position: this.head, keys: this.size, bytes, rawBytes };
+    const bytes = parts.reduce((total, part) => total + part.length, 0);
+    const snapshot: Snapshot = { variant, position: this.head, keys: this.size, parts, bytes, rawBytes };
     this.#shelf.put(snapshot, nowMs);
     return { snapshot, isReused: false };
   }
@@ -196,7 +198,8 @@ export class KvCache {
 
   #frame(pieces: readonly Piece[], variant: Variant): Uint8Array {
     if (pieces.length === 0) return new Uint8Array(0);
-    const plain = messagesOf(pieces, { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs });
+    const options = { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs, scratch: this.#scratch };
+    const plain = messagesOf(pieces, options);
     return concatenate([this.#codec.compress(plain, compressionOf(variant))], this.#codec.allocate);
   }
 

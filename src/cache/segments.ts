@@ -6,6 +6,7 @@
 
 import type { Entry } from "./change-log.ts";
 import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, type Variant } from "./codec.ts";
+import { Scratch } from "./scratch.ts";
 
 /** Doubled when segments hold more than this on average: small enough to be cheap to remake, large enough to compress. */
 const keysPerSegment = 128;
@@ -20,6 +21,7 @@ export class Segments {
   readonly #codec: CacheCodec;
   readonly #readPiece: (entry: Entry) => Uint8Array;
   readonly #maxMessageKvs: number;
+  readonly #scratch = new Scratch();
   #segments: Segment[] = [emptySegment()];
   #size = 0;
 
@@ -93,9 +95,13 @@ export class Segments {
     const visible = segment.members.filter((entry) => entry.audience !== hidden);
     visible.sort((a, b) => (a.path < b.path ? -1 : 1));
     const pieces = visible.map((entry): Piece => ({ bytes: this.#readPiece(entry), type: 1 }));
-    const plain = messagesOf(pieces, { codec: this.#codec, maxMessageKvs: this.#maxMessageKvs });
-    const bytes = this.#codec.compress(plain, compressionOf(variant));
-    return { bytes, rawBytes: plain.length };
+    const options = { codec: this.#codec, maxMessageKvs: this.#maxMessageKvs, scratch: this.#scratch };
+    const plain = messagesOf(pieces, options);
+    const rawBytes = plain.length;
+    return {
+      bytes: concatenate([this.#codec.compress(plain, compressionOf(variant))], this.#codec.allocate),
+      rawBytes,
+    };
   }
 
   #put(entry: Entry): void {
@@ -122,26 +128,24 @@ function emptySegment(): Segment {
   return { members: [], frames: new Map(), differing: 0 };
 }
 
-/** The pieces as consecutive messages within the limits on keys and bytes. */
+/** The pieces as consecutive messages within the limits on keys and bytes. Good until the scratch is used again. */
 export function messagesOf(
   pieces: readonly Piece[],
-  options: { codec: CacheCodec; maxMessageKvs: number },
+  options: { codec: CacheCodec; maxMessageKvs: number; scratch: Scratch },
 ): Uint8Array {
-  const messages: Uint8Array[] = [];
+  const { codec, maxMessageKvs, scratch } = options;
   let start = 0;
   let bytes = 0;
   pieces.forEach((piece, index) => {
-    if (index > start && (index - start >= options.maxMessageKvs || bytes + piece.bytes.length > messageBytes)) {
-      messages.push(options.codec.message(pieces.slice(start, index)));
+    if (index > start && (index - start >= maxMessageKvs || bytes + piece.bytes.length > messageBytes)) {
+      codec.message(pieces.slice(start, index), scratch.allocate);
       start = index;
       bytes = 0;
     }
     bytes += piece.bytes.length;
   });
-  if (start < pieces.length) messages.push(options.codec.message(pieces.slice(start)));
-  return messages.length === 1 && messages[0] !== undefined
-    ? messages[0]
-    : concatenate(messages, (size) => new Uint8Array(size));
+  if (start < pieces.length) codec.message(pieces.slice(start), scratch.allocate);
+  return scratch.take();
 }
 
 /** FNV-1a: which segment a key belongs to need only be even, not secret; a flood of one segment costs its remaking. */

@@ -13,7 +13,10 @@ export type Snapshot = {
   /** Changes after this one are not in it. */
   readonly position: Position;
   readonly keys: number;
-  readonly bytes: Uint8Array;
+  /** To be sent one after the other. Snapshots share the parts that did not change between them. */
+  readonly parts: readonly Uint8Array[];
+  readonly bytes: number;
+  /** Before compression. */
   readonly rawBytes: number;
 };
 

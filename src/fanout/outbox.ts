@@ -1,13 +1,16 @@
 // What is on its way to one client: bounded writes with progress. Node buffers whatever it is handed (one write of 10 MB
 // to 200 stalled clients held 2 GB), so a client is never handed more than one chunk that the kernel has not taken.
 //
-//   queue: [snapshot 10 MB][closing]   →  in flight: ≤ 64 KiB  →  kernel
+//   queue: [snapshot: part|part|part|…][closing]   →  in flight: about 16 KiB, at most 32  →  kernel
 //
 // The queue holds references to shared bytes, and its owner adds bulk only when it is empty: small messages (a hello, a
 // status, one ping) are all that can gather behind it.
 import type { Duplex } from "node:stream";
 
-const chunkBytes = 64 * 1024;
+/** One TLS record. Larger chunks cost as much CPU, and memory for every client that does not read (bench/fanout). */
+const chunkBytes = 16 * 1024;
+/** What is hardly larger than a chunk goes in one piece. */
+const largestWholeBytes = 2 * chunkBytes;
 
 export type OutboxOptions = {
   /** Everything that was to be sent is with the kernel. */
@@ -17,13 +20,16 @@ export type OutboxOptions = {
   now: () => number;
 };
 
+/** Parts to be sent in a row; `at` is the next, `offset` what of it is sent. */
+type Run = { readonly parts: readonly Uint8Array[]; at: number; offset: number };
+
 export class Outbox {
   readonly #duplex: Duplex;
   readonly #onIdle: () => void;
   readonly #now: () => number;
   readonly #onLatency: (ms: number) => void;
   #busySinceMs = 0;
-  #queue: Uint8Array[] = [];
+  #queue: Run[] = [];
   #queuedBytes = 0;
   #inFlight = 0;
   #inFlightBytes = 0;
@@ -57,17 +63,19 @@ export class Outbox {
 
   send(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    if (this.#inFlight === 0) {
-      this.#progressAtMs = this.#now();
-      this.#busySinceMs = this.#progressAtMs;
-    }
-    if (this.#inFlight === 0 && this.#queue.length === 0 && bytes.length <= chunkBytes) {
-      this.#write(bytes);
-      return;
-    }
-    this.#queue.push(bytes);
-    this.#queuedBytes += bytes.length;
-    if (this.#inFlight === 0) this.#pump();
+    this.#begin();
+    if (this.#inFlight === 0 && this.#queue.length === 0 && bytes.length <= largestWholeBytes) this.#write(bytes);
+    else this.#enqueue([bytes], bytes.length);
+  }
+
+  /** Sends the parts one after the other; they are not to change. */
+  sendAll(parts: readonly Uint8Array[]): void {
+    if (parts.length === 0) return;
+    this.#begin();
+    this.#enqueue(
+      parts,
+      parts.reduce((total, part) => total + part.length, 0),
+    );
   }
 
   /** Lets go of what has not been handed over. */
@@ -76,24 +84,44 @@ export class Outbox {
     this.#queuedBytes = 0;
   }
 
+  #begin(): void {
+    if (this.#inFlight > 0) return;
+    this.#progressAtMs = this.#now();
+    this.#busySinceMs = this.#progressAtMs;
+  }
+
+  #enqueue(parts: readonly Uint8Array[], bytes: number): void {
+    this.#queue.push({ parts, at: 0, offset: 0 });
+    this.#queuedBytes += bytes;
+    if (this.#inFlight === 0) this.#pump();
+  }
+
   #pump(): void {
     // Corked, so that several small pieces leave in one packet and one TLS record.
     this.#duplex.cork();
     while (this.#inFlightBytes < chunkBytes) {
-      const [next] = this.#queue;
-      if (next === undefined) break;
-      const room = chunkBytes - this.#inFlightBytes;
-      if (next.length <= room) {
-        this.#queue.shift();
-        this.#queuedBytes -= next.length;
-        this.#write(next);
-      } else {
-        this.#queue[0] = next.subarray(room);
-        this.#queuedBytes -= room;
-        this.#write(next.subarray(0, room));
-      }
+      const chunk = this.#nextChunk();
+      if (chunk === undefined) break;
+      this.#queuedBytes -= chunk.length;
+      this.#write(chunk);
     }
     this.#duplex.uncork();
+  }
+
+  #nextChunk(): Uint8Array | undefined {
+    const [run] = this.#queue;
+    const part = run?.parts[run.at];
+    if (run === undefined || part === undefined) return undefined;
+    const left = part.length - run.offset;
+    const size = left <= largestWholeBytes - this.#inFlightBytes ? left : Math.min(left, chunkBytes);
+    const chunk = size === part.length ? part : part.subarray(run.offset, run.offset + size);
+    run.offset += size;
+    if (run.offset === part.length) {
+      run.at += 1;
+      run.offset = 0;
+    }
+    if (run.at === run.parts.length) this.#queue.shift();
+    return chunk;
   }
 
   #write(chunk: Uint8Array): void {

@@ -105,7 +105,7 @@ export class Publisher {
     this.#metrics.add(isReused ? "typha_snapshots_reused" : "typha_snapshots_generated", this.syncer, 1);
     if (!isReused) {
       this.#metrics.set("typha_snapshot_raw_bytes", this.syncer, snapshot.rawBytes);
-      this.#metrics.set("typha_snapshot_compressed_bytes", this.syncer, snapshot.bytes.length);
+      this.#metrics.set("typha_snapshot_compressed_bytes", this.syncer, snapshot.bytes);
     }
     return snapshot;
   }

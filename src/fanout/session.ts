@@ -248,7 +248,7 @@ export class Session implements Follower {
     this.#snapshot = snapshot;
     this.#position = snapshot.position;
     service.feed.follow(this, service.variant);
-    this.#outbox?.send(snapshot.bytes);
+    this.#outbox?.sendAll(snapshot.parts);
     this.#outbox?.send(service.closing);
     if (this.#outbox?.isIdle) this.#onIdle(); // an empty snapshot on a plain stream is no bytes at all
   }

@@ -28,8 +28,11 @@ export function createCodec(streams: ServerStreams): CacheCodec {
 }
 
 // Every piece was encoded with a type, so it ends in the type and the closing zero, and the message in two zeros.
-function typedMessage(pieces: readonly Piece[]): Uint8Array {
-  const message = kvsMessage(pieces.map(({ bytes }) => bytes));
+function typedMessage(pieces: readonly Piece[], allocate: (size: number) => Uint8Array): Uint8Array {
+  const message = kvsMessage(
+    pieces.map(({ bytes }) => bytes),
+    allocate,
+  );
   let end = message.length - 2;
   for (let index = pieces.length - 1; index >= 0; index -= 1) {
     const piece = pieces[index];

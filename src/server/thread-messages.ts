@@ -29,7 +29,16 @@ export type WorkerSetup = {
 
 export type ToWorker =
   | { readonly is: "flush"; readonly syncer: SyncerType; readonly flush: Flush }
-  | { readonly is: "snapshot"; readonly request: number; readonly lease: number; readonly snapshot: Snapshot }
+  /** Hundreds of parts are dear to send; a snapshot that the worker has already been sent is only named. */
+  | {
+      readonly is: "snapshot";
+      readonly request: number;
+      readonly lease: number;
+      readonly id: number;
+      readonly snapshot: Snapshot | undefined;
+    }
+  /** The snapshot will not be named again. */
+  | { readonly is: "forgetSnapshot"; readonly id: number }
   | { readonly is: "changes"; readonly request: number; readonly changes: CatchUp | "forgotten" }
   | { readonly is: "drop"; readonly request: number; readonly ids: readonly bigint[]; readonly why: SessionEnd }
   | { readonly is: "report"; readonly request: number }

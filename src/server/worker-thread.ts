@@ -47,6 +47,8 @@ export class WorkerThread implements ServingThread {
   #leases = 0;
   readonly #waiting = new Map<number, (answer: FromWorker | undefined) => void>();
   readonly #held = new Map<number, Lease>();
+  /** Snapshots that the worker has, by what they are called there. */
+  readonly #sent = new Map<Snapshot, number>();
   readonly #variants = new Map<SyncerType, readonly Variant[]>();
   readonly #oldest = new Map<SyncerType, Position>();
   readonly #gauges = new Map<string, Extract<TallyItem, { is: "add" }>>();
@@ -208,11 +210,17 @@ export class WorkerThread implements ServingThread {
     const publisher = this.#publisher(asked.syncer);
     const snapshot = publisher.snapshot(asked.variant);
     // The client will need this variant from the next flush on; the worker says so itself only with its next pulse.
-    const known = this.#variants.get(asked.syncer) ?? [];
-    if (!known.includes(asked.variant)) this.#variants.set(asked.syncer, [...known, asked.variant]);
+    const inUse = this.#variants.get(asked.syncer) ?? [];
+    if (!inUse.includes(asked.variant)) this.#variants.set(asked.syncer, [...inUse, asked.variant]);
     this.#leases += 1;
     this.#held.set(this.#leases, { publisher, snapshot });
-    this.#post({ is: "snapshot", request: asked.request, lease: this.#leases, snapshot });
+    const known = this.#sent.get(snapshot);
+    const id = known ?? this.#leases;
+    const sent = known === undefined ? snapshot : undefined;
+    this.#post({ is: "snapshot", request: asked.request, lease: this.#leases, id, snapshot: sent });
+    if (known !== undefined) return;
+    this.#sent.set(snapshot, id);
+    this.#forgetUnread();
   }
 
   #takeBack(number: number): void {
@@ -223,6 +231,16 @@ export class WorkerThread implements ServingThread {
     const { syncer } = lease.publisher;
     this.#oldest.set(syncer, Math.min(this.oldestPosition(syncer), lease.snapshot.position));
     lease.publisher.release(lease.snapshot);
+  }
+
+  // Called when a new snapshot has been sent: older ones stay only with those who are reading them.
+  #forgetUnread(): void {
+    const read = new Set([...this.#held.values()].map(({ snapshot }) => snapshot));
+    for (const [snapshot, id] of this.#sent) {
+      if (read.has(snapshot)) continue;
+      this.#sent.delete(snapshot);
+      this.#post({ is: "forgetSnapshot", id });
+    }
   }
 
   #publisher(syncer: SyncerType): Publisher {
@@ -237,6 +255,7 @@ export class WorkerThread implements ServingThread {
     for (const number of [...this.#held.keys()]) this.#takeBack(number);
     for (const resolve of this.#waiting.values()) resolve(undefined);
     this.#waiting.clear();
+    this.#sent.clear();
     this.#variants.clear();
     this.#oldest.clear();
     this.#flushesWaiting = 0;

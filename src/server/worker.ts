@@ -17,6 +17,8 @@ if (main === null) throw new Error("worker.ts is the entry of a worker thread an
 const waiting = new Map<number, (answer: unknown) => void>();
 let requests = 0;
 const leases = new Map<Snapshot, number>();
+/** What the main thread has sent and may name again. */
+const snapshots = new Map<number, Snapshot>();
 const stopping = new AbortController();
 const tally = new Tally();
 const hub = new Hub({
@@ -65,11 +67,18 @@ function obey(message: ToWorker): void {
       post({ is: "took", syncer: message.syncer });
       return;
     case "snapshot": {
-      const snapshot = { ...message.snapshot, bytes: asBuffer(message.snapshot.bytes) };
-      leases.set(snapshot, message.lease);
-      answer(message.request, snapshot);
+      if (message.snapshot !== undefined) {
+        snapshots.set(message.id, { ...message.snapshot, parts: message.snapshot.parts.map(asBuffer) });
+      }
+      const known = snapshots.get(message.id);
+      const lent = known === undefined ? undefined : { ...known };
+      if (lent !== undefined) leases.set(lent, message.lease);
+      answer(message.request, lent);
       return;
     }
+    case "forgetSnapshot":
+      snapshots.delete(message.id);
+      return;
     case "changes": {
       const { changes } = message;
       answer(message.request, changes === "forgotten" ? changes : { ...changes, bytes: asBuffer(changes.bytes) });
@@ -130,7 +139,8 @@ function beat(): void {
 
 function sourceOf(syncer: SyncerType): FeedSource {
   return {
-    snapshot: (variant: Variant) => ask<Snapshot>((request) => post({ is: "askSnapshot", request, syncer, variant })),
+    snapshot: (variant: Variant) =>
+      ask<Snapshot | undefined>((request) => post({ is: "askSnapshot", request, syncer, variant })),
     release(snapshot) {
       const lease = leases.get(snapshot);
       leases.delete(snapshot);

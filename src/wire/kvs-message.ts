@@ -1,21 +1,25 @@
 // MsgKVs put together from pieces: a head that is always the same, the pieces as they are, two closing bytes.
 //
 //   length | Envelope id | 01 name of MsgKVs | MsgKVs id | count of bytes | 01 number of pieces | pieces | 00 | 00
-import { updateType } from "../model/index.ts";
+import { updateType } from "../model/basics.ts";
 import { kvsHead } from "./frame.ts";
 import { asSnapshotPiece, locateUpdateType } from "./pieces.ts";
 import { uintSize, writeUint } from "./uint.ts";
 
-/** One MsgKVs of these pieces, in this order, as a gob message free of encoder state. */
-export function kvsMessage(pieces: readonly Uint8Array[]): Uint8Array {
+/** One MsgKVs of these pieces, in this order, as a gob message free of encoder state, in memory from `allocate`. */
+export function kvsMessage(
+  pieces: readonly Uint8Array[],
+  allocate: (size: number) => Uint8Array = (size) => new Uint8Array(size),
+): Uint8Array {
   let piecesBytes = 0;
   for (const piece of pieces) piecesBytes += piece.length;
-  const { bytes, at: start } = openMessage(pieces.length, piecesBytes);
+  const { bytes, at: start } = openMessage(pieces.length, piecesBytes, allocate);
   let at = start;
   for (const piece of pieces) {
     bytes.set(piece, at);
     at += piece.length;
   }
+  bytes.fill(0, at); // the ends of the message and of its envelope; the memory may have been used before
   return bytes;
 }
 
@@ -34,12 +38,16 @@ export function snapshotKvsMessage(pieces: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-function openMessage(count: number, piecesBytes: number): { bytes: Uint8Array; at: number } {
+function openMessage(
+  count: number,
+  piecesBytes: number,
+  allocate: (size: number) => Uint8Array,
+): { bytes: Uint8Array; at: number } {
   // A list without elements is left out, as gob leaves out every empty field.
   const listBytes = count === 0 ? 0 : 1 + uintSize(count) + piecesBytes;
   const valueBytes = listBytes + 1;
   const bodyBytes = kvsHead.length + uintSize(valueBytes) + valueBytes + 1;
-  const bytes = new Uint8Array(uintSize(bodyBytes) + bodyBytes);
+  const bytes = allocate(uintSize(bodyBytes) + bodyBytes);
   let at = writeUint(bytes, 0, bodyBytes);
   bytes.set(kvsHead, at);
   at = writeUint(bytes, at + kvsHead.length, valueBytes);

@@ -8,6 +8,10 @@ export const goClient = await goPeer("test/peers/typha-client");
 /** For `{ skip }` of tests that need the Go client. */
 export const withoutGoClient: string | false = goClient.missing ?? false;
 
+/** A key that tests set last: a client that has it has everything before it. */
+export const lastKey = "/calico/v1/config/last-of-all";
+export const untilLast = ["--until-key", lastKey, "--timeout", "300s"];
+
 export type KvLine = { key: string; value: string | null; revision: string; v3rv: string; ttl: number; type: number };
 export type ClientEvent = {
   client?: number;
@@ -42,7 +46,7 @@ export class GoClients implements AsyncDisposable {
   #wake: () => void = () => undefined;
 
   constructor(server: { address: { port: number } }, flags: readonly string[]) {
-    const transport = flags.some((flag) => flag === "--ca") ? [] : ["--plaintext"];
+    const transport = flags.includes("--ca") ? ["--server-cn", "calico-typha"] : ["--plaintext"];
     const all = ["--server", `127.0.0.1:${server.address.port}`, ...transport, "--until-stdin-closes", ...flags];
     this.child = spawn(goClient.path ?? "", all);
     this.child.stdin.on("error", () => undefined); // the client may be gone before its input is closed
@@ -110,6 +114,14 @@ export class GoClients implements AsyncDisposable {
   async close(): Promise<number | null> {
     this.child.stdin.end();
     return this.exited;
+  }
+
+  /** For clients started with untilLast: waits until each has been told everything, and answers what they counted. */
+  async statsAtLast(): Promise<ClientStats> {
+    await this.exited;
+    const stats = this.events.findLast((event) => event.stats !== undefined)?.stats;
+    if (stats === undefined) throw new Error(`the client printed no stats: ${this.stderr}`);
+    return stats;
   }
 
   /** Ends it and answers what it counted. */

@@ -6,7 +6,7 @@ import type { Log, LogFields } from "../../src/lib/index.ts";
 import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/model/index.ts";
 import { type ServeOptions, type Server, startServer } from "../../src/server/index.ts";
 
-export { type ClientStats, GoClients, goClient, withoutGoClient } from "./go-clients.ts";
+export { type ClientStats, GoClients, goClient, lastKey, untilLast, withoutGoClient } from "./go-clients.ts";
 
 export type TestServer = Server & {
   readonly metrics: RecordedMetrics;

@@ -107,7 +107,9 @@ function serveClient(
       if (decision.do === "startStreaming" && stream !== undefined) {
         const status = stream.pack(frame({ is: "syncStatus", syncStatus: 2 }));
         const ping = stream.pack(frame({ is: "ping", timestamp: pingTimestamp }));
-        const later = inMessages(changes, 1).map(kvsMessage).map(stream.pack);
+        const later = inMessages(changes, 1)
+          .map((pieces) => kvsMessage(pieces))
+          .map(stream.pack);
         socket.write(Buffer.concat([decision.opening, status, ping, ...later]));
       }
     }

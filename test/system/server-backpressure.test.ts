@@ -2,7 +2,16 @@
 // back or a deleted key return.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eventually, GoClients, manyKeys, serve, type TestServer, withoutGoClient } from "../kit/serving.ts";
+import {
+  eventually,
+  GoClients,
+  lastKey,
+  manyKeys,
+  serve,
+  type TestServer,
+  untilLast,
+  withoutGoClient,
+} from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
 const filler = "x".repeat(2000);
@@ -57,22 +66,27 @@ for (const workers of [0, 1]) {
         `a client that blocks during the snapshot (${name}) and reads on in time is kept and ends right`,
         options,
         async () => {
-          await using server = await serve({ workers, limits: { shutdownTimeoutMs: 100 } });
+          await using server = await serve({ workers });
           server.set(bigKeys(0));
           server.status(2);
-          const slowFlags = [...flags, "--stall-at", "snapshot", "--stall-for", "500ms", "--stats", "--digest"];
+          const slowFlags = [
+            ...flags,
+            "--stall-at",
+            "snapshot",
+            "--stall-for",
+            "500ms",
+            "--stats",
+            "--digest",
+            ...untilLast,
+          ];
           await using slow = new GoClients(server, slowFlags);
           await eventually(async () => (await server.clients()).some(({ queuedBytes }) => queuedBytes > 0), "blocked");
           server.set(bigKeys(1), { type: 2 });
           server.delete(Object.keys(bigKeys(1)).slice(0, 5000));
           await slow.inSync();
-          await eventually(
-            async () => (await server.clients()).every(({ lagUpdates }) => lagUpdates === 0),
-            "caught up",
-          );
+          server.set({ [lastKey]: "x" });
           const expected = await stateOf(server);
-          await server.shutdown();
-          const stats = await slow.finalStats();
+          const stats = await slow.statsAtLast();
           deepEqual(stats.states, { [expected]: 1 });
           equal(stats.backwards, 0);
         },
@@ -80,11 +94,19 @@ for (const workers of [0, 1]) {
     }
 
     test("behind after the grace: its backlog is merged, and it is not cut", options, async () => {
-      const limits = { maxFallBehindMs: 50, newClientGraceMs: 0, shutdownTimeoutMs: 100 };
+      const limits = { maxFallBehindMs: 50, newClientGraceMs: 0 };
       await using server = await serve({ workers, limits });
       server.set(bigKeys(0));
       server.status(2);
-      await using slow = new GoClients(server, ["--stall-at", "sync", "--stall-for", "4s", "--stats", "--digest"]);
+      await using slow = new GoClients(server, [
+        "--stall-at",
+        "sync",
+        "--stall-for",
+        "4s",
+        "--stats",
+        "--digest",
+        ...untilLast,
+      ]);
       await slow.inSync();
       let seq = 0;
       await eventually(async () => {
@@ -97,10 +119,9 @@ for (const workers of [0, 1]) {
         () => server.lines.some(({ message }) => message.startsWith("client is far behind")),
         "the log says so",
       );
-      await eventually(async () => (await server.clients()).every(({ lagUpdates }) => lagUpdates === 0), "caught up");
+      server.set({ [lastKey]: "x" });
       const expected = await stateOf(server);
-      await server.shutdown();
-      const stats = await slow.finalStats();
+      const stats = await slow.statsAtLast();
       deepEqual(stats.states, { [expected]: 1 });
       ok(stats.kvs - 10_000 < sentMeanwhile, `${stats.kvs} updates received of ${sentMeanwhile} made`);
       equal(server.metrics.get("typha_connections_grace_used{felix}"), 0);
@@ -125,20 +146,27 @@ for (const workers of [0, 1]) {
 }
 
 test("one key updated 10,000 times behind a client's back costs it far fewer updates", options, async () => {
-  await using server = await serve({ limits: { shutdownTimeoutMs: 100 } });
+  await using server = await serve({});
   server.set(bigKeys(0));
   server.status(2);
-  await using slow = new GoClients(server, ["--stall-at", "sync", "--stall-for", "1500ms", "--stats", "--digest"]);
+  await using slow = new GoClients(server, [
+    "--stall-at",
+    "sync",
+    "--stall-for",
+    "1500ms",
+    "--stats",
+    "--digest",
+    ...untilLast,
+  ]);
   await slow.inSync();
   server.set(bigKeys(1), { type: 2 }); // fills the pipe
   for (let seq = 0; seq < 10_000; seq += 1) {
     server.set({ "/calico/v1/config/hot": `{"seq":${seq}}` }, { type: seq === 0 ? 1 : 2 });
     if (seq % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  await eventually(async () => (await server.clients()).every(({ lagUpdates }) => lagUpdates === 0), "caught up");
+  server.set({ [lastKey]: "x" });
   const expected = await stateOf(server);
-  await server.shutdown();
-  const stats = await slow.finalStats();
+  const stats = await slow.statsAtLast();
   deepEqual(stats.states, { [expected]: 1 });
   ok(stats.kvs < 20_000 + 1000, `${stats.kvs} updates`);
 });

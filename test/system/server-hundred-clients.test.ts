@@ -1,7 +1,7 @@
 // The original's cases with 100 clients: all get everything, gauges follow, and a lower limit sheds exactly the excess.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eventually, GoClients, manyKeys, serve, withoutGoClient } from "../kit/serving.ts";
+import { eventually, GoClients, lastKey, manyKeys, serve, untilLast, withoutGoClient } from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
 const hundred = ["--clients", "100", "--stats", "--digest", "--stats-every", "50ms"];
@@ -30,17 +30,15 @@ for (const workers of [0, 2]) {
     }
 
     test("many KVs in many batches, some deleted again", options, async () => {
-      await using server = await serve({ workers, limits: { shutdownTimeoutMs: 200 } });
+      await using server = await serve({ workers });
       server.status(2);
-      await using clients = new GoClients(server, hundred);
+      await using clients = new GoClients(server, [...hundred, ...untilLast]);
       await clients.inSync(100);
       for (let round = 0; round < 50; round += 1) {
         server.set(manyKeys(100, () => `{"seq":${round}}`, `round-${round % 7}-`));
         server.delete(Object.keys(manyKeys(30, () => "", `round-${round % 7}-`)));
       }
-      server.set({ "/calico/v1/config/last": "x" });
-      server.status(1);
-      server.status(2);
+      server.set({ [lastKey]: "x" });
       await using judge = new GoClients(server, ["--stats", "--digest"]);
       await judge.inSync();
       const [expected] = Object.keys((await judge.finalStats()).states);
@@ -88,10 +86,10 @@ for (const workers of [0, 2]) {
     });
 
     test("under churn of clients everybody who stays ends with the same state", options, async () => {
-      await using server = await serve({ workers, limits: { shutdownTimeoutMs: 200 } });
+      await using server = await serve({ workers });
       server.set(manyKeys(500, () => `{"seq":0}`));
       server.status(2);
-      await using stay = new GoClients(server, hundred);
+      await using stay = new GoClients(server, [...hundred, ...untilLast]);
       await stay.inSync(100);
       for (let round = 1; round <= 5; round += 1) {
         await using come = new GoClients(server, ["--clients", "30", "--stats"]);

@@ -24,6 +24,7 @@ type options struct {
 
 	untilInSync, untilStdinCloses bool
 	untilKVs                      int
+	untilKey                      string
 	duration, timeout             time.Duration
 	expectClose                   time.Duration
 
@@ -72,6 +73,7 @@ func parseOptions() options {
 
 	boolean(&o.untilInSync, "until-in-sync", false, "end well when the server says in-sync")
 	flag.IntVar(&o.untilKVs, "until-kvs", 0, "end well after this many key/values")
+	str(&o.untilKey, "until-key", "", "end well when this key arrives")
 	boolean(&o.untilStdinCloses, "until-stdin-closes", false, "end well when standard input is closed")
 	dur(&o.duration, "for", 0, "end well after this long (0: until the server hangs up)")
 	dur(&o.timeout, "timeout", 30*time.Second, "give up when the server is silent for this long, or --until-... takes longer")

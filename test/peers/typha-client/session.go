@@ -151,6 +151,11 @@ func (c *session) handle(msg any) error {
 		if c.opts.untilKVs > 0 && c.seenKVs >= c.opts.untilKVs {
 			return errDone
 		}
+		for _, kv := range m.KVs {
+			if c.opts.untilKey != "" && kv.Key == c.opts.untilKey {
+				return errDone
+			}
+		}
 		return c.stall("snapshot")
 	case MsgSyncStatus:
 		c.sink.status(m.SyncStatus)
