@@ -23,8 +23,18 @@ import {
 type MakeFlags = { dir: string; force: boolean; days?: number; key: KeyKind };
 type LeafFlags = MakeFlags & { cn: string; uri: string[]; dns: string[]; ip: string[] };
 
+const examples: { readonly [command: string]: string } = {
+  init: "cattail certs init --dir certs",
+  server: "cattail certs server --dir certs --dns typha.example.org --ip 192.0.2.10",
+  client: "cattail certs client --dir certs --days 90",
+  all: "cattail certs all --dir certs",
+  inspect: "cattail certs inspect certs/*.crt",
+  renew: "cattail certs renew --dir certs --keep-key",
+  secret: "cattail certs secret --dir certs | kubectl apply -f -",
+};
+
 export function certsCommand(): Command {
-  return new Command("certs")
+  const certs = new Command("certs")
     .description("make, look at and renew the certificates that servers and nodes show each other")
     .addCommand(initCommand())
     .addCommand(leafCommand("server"))
@@ -32,16 +42,19 @@ export function certsCommand(): Command {
     .addCommand(allCommand())
     .addCommand(inspectCommand())
     .addCommand(renewCommand())
-    .addCommand(secretCommand())
-    .addHelpText(
-      "after",
-      `
+    .addCommand(secretCommand());
+  for (const command of certs.commands) {
+    command.addHelpText("after", `\nExample:\n  ${examples[command.name()]}`);
+  }
+  return certs.addHelpText(
+    "after",
+    `
 Examples:
   cattail certs all --dir certs                  a CA, the server's pair and the nodes' pair
   cattail certs inspect certs/*.crt              who they are for and when they expire
   cattail certs renew --dir certs                new dates and keys, same names, same CA
   cattail certs secret --dir certs | kubectl apply -f -`,
-    );
+  );
 }
 
 function initCommand(): Command {
@@ -83,7 +96,7 @@ function inspectCommand(): Command {
   return new Command("inspect")
     .description("show what certificates are for and when they expire")
     .argument("<file...>", "PEM files")
-    .option("-o, --output <format>", "text or json", "text")
+    .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
     .action((files: string[], flags: { output: string }) => {
       const found = files.flatMap((file) =>
         inspectPem(readText(file), Date.now()).map((inspected) => ({ file, ...inspected })),

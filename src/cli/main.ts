@@ -56,15 +56,23 @@ const program = new Command("cattail")
     "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
   );
 
-const asked = process.argv[2];
-for (const { name, says, load } of entries) {
-  // Completion walks all commands; everybody else needs only their own.
-  if (asked === name || asked === "completion") program.addCommand(await load());
-  else program.command(name).description(says);
-}
-
+// `cattail help certs` asks for certs.
+const [, , first, second] = process.argv;
+const asked = first === "help" ? second : first;
 try {
+  for (const { name, says, load } of entries) {
+    // Completion walks all commands; everybody else needs only their own.
+    if (asked === name || asked === "completion") program.addCommand(inherit(program, await load()));
+    else program.command(name).description(says);
+  }
   await program.parseAsync();
 } catch (error) {
   fail(error);
+}
+
+// Commander hands its manners down only to commands that it makes itself.
+function inherit(parent: Command, command: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(command, child);
+  return command;
 }

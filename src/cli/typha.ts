@@ -1,28 +1,51 @@
 // `cattail typha`: the server, with the environment, file and flags of calico/typha.
 import { writeHeapSnapshot } from "node:v8";
 import { Command } from "commander";
-import { describeSettings, formatSettings, loadSettings, type ReadSettings, settingsHelp } from "../config/index.ts";
+import {
+  defaultConfigFile,
+  describeSettings,
+  formatSettings,
+  loadSettings,
+  type ReadSettings,
+  settingsHelp,
+} from "../config/index.ts";
 import { type Log, systemClock } from "../lib/index.ts";
 import { createMetrics, type Logs, openLogs } from "../observe/index.ts";
 import { metricLabels, startTypha, type Typha } from "../server/index.ts";
 import { build } from "./build.ts";
+import { openEarlyLogs } from "./early-log.ts";
 import { fail } from "./fail.ts";
 
 /** Documented in docs/reference/exit-codes.md. */
 const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
+
+const examples = `Examples:
+  TYPHA_DATASTORETYPE=kubernetes KUBECONFIG=~/.kube/config cattail typha --print-settings
+  TYPHA_DATASTORETYPE=directory TYPHA_DATASTOREDIRECTORY=manifests cattail typha`;
 
 export function typhaCommand(): Command {
   return new Command("typha")
     .description("run the server: reads every TYPHA_* setting, flag and file that calico/typha reads")
     .option("-c, --config-file <file>", "settings file; the environment wins over it (default: /etc/calico/typha.cfg)")
     .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
-    .addHelpText("after", () => `\n${settingsHelp()}`)
-    .action(async (flags: { configFile?: string; printSettings: boolean }) => {
-      const { configFile } = flags;
-      const read = loadSettings({ environment: process.env, ...(configFile === undefined ? {} : { configFile }) });
-      if (flags.printSettings) console.log(formatSettings(describeSettings(read)));
-      else await run(read);
+    .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
+    .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
+      const options = { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
+      if (printSettings) console.log(formatSettings(describeSettings(loadSettings(options))));
+      else await run(await readSaying(options));
     });
+}
+
+async function readSaying(options: Parameters<typeof loadSettings>[0]): Promise<ReadSettings> {
+  await using logs = await openEarlyLogs(options.environment);
+  const log = logs.logger("typha.ts");
+  log.info("Reading the settings", { configFile: options.configFile ?? defaultConfigFile });
+  const read = loadSettings(options);
+  const given = describeSettings(read).filter(({ origin }) => origin.from !== "default");
+  for (const { name, value, origin } of given) log.debug("Setting", { name, value, from: origin.from });
+  log.info("Settings read", { given: given.length });
+  await logs.flush();
+  return read;
 }
 
 async function run(read: ReadSettings): Promise<void> {

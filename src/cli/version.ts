@@ -1,11 +1,12 @@
 // `cattail version`: what this is, and what it can say to a client.
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { build } from "./build.ts";
 
 export function versionCommand(): Command {
   return new Command("version")
     .description("print version, commit and protocol features")
-    .option("-o, --output <format>", "text or json", "text")
+    .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addHelpText("after", "\nExamples:\n  cattail version\n  cattail version -o json")
     .action((options: { output: string }) => {
       const features = {
         syncers: ["felix", "bgp", "tunnel-ip-allocation", "node-status"],

@@ -1,0 +1,96 @@
+// The manners of the command line, on the real process: every command explains itself with an example, a slip of the
+// finger gets a hint and exit code 1, completion scripts parse, and nothing but plain text goes into a pipe.
+import { equal, match, ok } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { cattail } from "../kit/cattail-process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "cattail-cli-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const commands = [...(await cattail(["completion", "bash"])).stdout.matchAll(/^ {4}"([^"]*)"\) echo "([^"]*)";;$/gm)]
+  .map(([, path = "", words = ""]) => ({ path, words: words.split(" ") }))
+  .filter(({ path }) => path !== "");
+
+test("there are commands, and completion knows them all", async () => {
+  const { stdout } = await cattail(["--help"]);
+  const listed = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name = ""]) => name);
+  ok(listed.length >= 8, stdout);
+  for (const name of listed) ok(commands.some(({ path }) => path === name) || name === "help", name);
+});
+
+for (const { path, words } of commands) {
+  test(`cattail ${path} --help shows its options and an example that starts with its name`, async () => {
+    const { code, stdout } = await cattail([...path.split(" "), "--help"]);
+    equal(code, 0);
+    match(stdout, new RegExp(`^Usage: cattail ${path} `));
+    match(stdout, new RegExp(`^Examples?:\\n(?:.*\\n)*?  .*cattail ${path}`, "m"));
+    for (const word of words) ok(stdout.includes(word), word);
+  });
+}
+
+const slips: { given: string[]; hint: RegExp }[] = [
+  { given: ["tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?[\s\S]*--help/ },
+  { given: ["demo", "--node", "5"], hint: /unknown option '--node'[\s\S]*Did you mean[\s\S]*--nodes[\s\S]*--help/ },
+  { given: ["certs", "inti"], hint: /unknown command 'inti'[\s\S]*Did you mean init\?[\s\S]*--help/ },
+  { given: ["certs", "renew"], hint: /required option '--dir <directory>' not specified[\s\S]*--help/ },
+  { given: ["demo", "--nodes", "many"], hint: /--nodes[\s\S]*whole number from 1 to 2000[\s\S]*--help/ },
+  { given: ["completion", "tcsh"], hint: /Allowed choices are bash, zsh, fish/ },
+  { given: ["version", "-o", "xml"], hint: /Allowed choices are text, json/ },
+  { given: ["certs", "inspect", "/no/such/file"], hint: /\/no\/such\/file/ },
+];
+for (const { given, hint } of slips) {
+  test(`cattail ${given.join(" ")}: exit code 1 and a hint on standard error`, async () => {
+    const { code, stdout, stderr } = await cattail(given);
+    equal(code, 1, stdout + stderr);
+    equal(stdout, "");
+    match(stderr, hint);
+    ok(!/\n {4}at /.test(stderr), `a stack is no hint: ${stderr}`);
+  });
+}
+
+for (const shell of ["bash", "zsh", "fish"]) {
+  const isThere = spawnSync(shell, ["-c", "exit 0"]).status === 0;
+  test(`the completion script for ${shell} parses`, {
+    skip: isThere ? false : `${shell} is not installed`,
+  }, async () => {
+    const script = join(folder, `completion.${shell}`);
+    writeFileSync(script, (await cattail(["completion", shell])).stdout);
+    const { status, stderr } = spawnSync(shell, ["-n", script], { encoding: "utf8" });
+    equal(status, 0, stderr);
+  });
+}
+
+test("bash completes commands, sub-commands and options", async () => {
+  const script = join(folder, "completion.sh");
+  writeFileSync(script, (await cattail(["completion", "bash"])).stdout);
+  const complete = (...words: string[]) => {
+    const list = words.map((word) => `'${word}'`).join(" ");
+    const run = `source ${script}; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _cattail; echo "\${COMPREPLY[@]}"`;
+    return spawnSync("bash", ["-c", run], { encoding: "utf8" }).stdout.trim();
+  };
+  equal(complete("cattail", "ty"), "typha");
+  equal(complete("cattail", "certs", "ins"), "inspect");
+  equal(complete("cattail", "certs", "renew", "--keep"), "--keep-key");
+});
+
+const plain: { given: string[]; env?: { [name: string]: string } }[] = [
+  { given: ["--help"] },
+  { given: ["certs", "all", "--dir", "DIR"] },
+  { given: ["manifests", "rbac"] },
+  { given: ["doctor"], env: { TYPHA_DATASTORETYPE: "memory", NO_COLOR: "1" } },
+  { given: ["doctor"], env: { TYPHA_DATASTORETYPE: "memory" } },
+  { given: ["doctor"], env: { TYPHA_DATASTORETYPE: "memory", NO_COLOR: "1", FORCE_COLOR: "1" } },
+];
+for (const { given, env = {} } of plain) {
+  const set = Object.entries(env).map(([name, value]) => `${name}=${value} `);
+  test(`${set.join("")}cattail ${given.join(" ")} puts no escape codes into a pipe`, async () => {
+    const parameters = given.map((one) => (one === "DIR" ? join(folder, "certs") : one));
+    const { stdout, stderr } = await cattail(parameters, { env });
+    ok(stdout.length > 0);
+    ok(!(stdout + stderr).includes("\u001b"));
+  });
+}
