@@ -170,7 +170,9 @@ export class GobDecoder<T> {
     const needed = pending.length + count;
     // Moving only what leaves half of the buffer free, and doubling otherwise, keeps tiny pieces cheap.
     const isRoomy = needed <= r.data.length && pending.length * 2 <= r.data.length;
-    if (isRoomy && r.data.length <= keptBytes) r.data.copyWithin(0, this.#next, r.filled);
+    // A large buffer too: messages of a snapshot follow each other, and new memory for each costs more than to read it
+    // (bench/client). It is let go when it has been read to its end, which every pause brings.
+    if (isRoomy) r.data.copyWithin(0, this.#next, r.filled);
     else {
       const grown = new Uint8Array(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
       grown.set(pending);
