@@ -5,10 +5,10 @@ import { describe, test } from "node:test";
 import { startCattail } from "../../bench/fanout/subjects.ts";
 import { isLong, say, size } from "../kit/campaign.ts";
 import { certificateFolder } from "../kit/certificates.ts";
+import { eventually } from "../kit/eventually.ts";
 import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
 import { openFiles } from "../kit/open-files.ts";
 import { RawSockets } from "../kit/raw-sockets.ts";
-import { eventually } from "../kit/serving.ts";
 
 describe("half-open connections", { skip: withoutGoClient }, () => {
   // Silent ones, and ones that have begun a TLS record, for which the server holds TLS state.

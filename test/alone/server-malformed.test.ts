@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { startCattail } from "../../bench/fanout/subjects.ts";
 import { say, size } from "../kit/campaign.ts";
 import { certificateFolder } from "../kit/certificates.ts";
+import { eventually } from "../kit/eventually.ts";
 import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
 import { openFiles } from "../kit/open-files.ts";
-import { eventually } from "../kit/serving.ts";
 
 const streams = size({ short: 2000, long: 100_000 });
 const parallel = 50;

@@ -1,11 +1,12 @@
 // A server of ours on a free port with short limits, and Go clients to hold it against. What a test waits for it waits
 // for by event or condition, with a deadline that only a failure reaches.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FanoutMetrics } from "../../src/fanout/index.ts";
 import type { Log, LogFields } from "../../src/lib/index.ts";
 import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/model/index.ts";
-import { type ServeOptions, type Server, startServer } from "../../src/server/index.ts";
+// Past the door of src/server, through which the datastores and their clients would come along.
+import { type ServeOptions, type Server, startServer } from "../../src/server/serve.ts";
 
+export { eventually } from "./eventually.ts";
 export { type ClientStats, GoClients, goClient, lastKey, untilLast, withoutGoClient } from "./go-clients.ts";
 
 export type TestServer = Server & {
@@ -83,18 +84,5 @@ export class RecordedMetrics implements FanoutMetrics {
 
   get(key: string): number {
     return this.values.get(key) ?? 0;
-  }
-}
-
-/** Polls until the condition holds; fails by name after the deadline. */
-export async function eventually(
-  isSo: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-  deadlineMs = 30_000,
-): Promise<void> {
-  const endMs = performance.now() + deadlineMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`waited in vain: ${typeof what === "string" ? what : what()}`);
-    await sleep(10);
   }
 }
