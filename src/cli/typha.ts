@@ -99,7 +99,10 @@ async function run(read: ReadSettings): Promise<void> {
 
 /** SIGTERM and SIGINT shut down gently, a second one at once; SIGHUP reloads; SIGUSR1 writes a heap snapshot. */
 async function untilSignalled({ typha, log, heapPath }: { typha: Typha; log: Log; heapPath: string }): Promise<void> {
-  process.on("SIGHUP", () => void typha.reload());
+  process.on("SIGHUP", (signal) => {
+    log.info("Looking at the TLS files, as asked", { signal });
+    void typha.reload();
+  });
   process.on("SIGUSR1", () => {
     if (heapPath === "") return;
     const stamp = new Date().toISOString().slice(0, 19).replace("T", "-");
