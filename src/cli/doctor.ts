@@ -45,6 +45,8 @@ Examples:
 }
 
 async function doctor(flags: DoctorFlags): Promise<void> {
+  // Until it is known better: a doctor that could not look must not be taken for one that found only warnings.
+  process.exitCode = 2;
   const after = flags.server.length === 0 ? undefined : await lookAtServers(flags);
   const sections = after?.sections ?? (await lookAtSetup(flags));
   const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";

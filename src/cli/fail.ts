@@ -5,5 +5,5 @@ import { CattailError } from "../lib/index.ts";
 export function fail(error: unknown): void {
   if (error instanceof CattailError) console.error(`cattail: ${error.problem}.\n${error.next}. (${error.code})`);
   else console.error("cattail: unexpected error:", error);
-  process.exitCode = 1;
+  process.exitCode ||= 1; // a command may have said something graver already
 }

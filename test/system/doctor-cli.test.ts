@@ -1,0 +1,103 @@
+// `cattail doctor` as a process: its exit codes, its two outputs, and the node's variables in place of flags.
+import { deepEqual, equal, match } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { tlsPolicy } from "../../src/security/index.ts";
+import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
+import { serve } from "../kit/serving.ts";
+
+type Ended = { code: number; stdout: string; stderr: string };
+
+function doctor(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 60_000 };
+    execFile(process.execPath, ["bin/cattail", "doctor", ...parameters], options, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+const quick = ["--observe", "0.1"];
+
+test("doctor: exit code 0 and no colours for a healthy server, found by the node's variables", async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  const material = authority.serverMaterial();
+  const requirement = { commonName: "calico-node" };
+  await using server = await serve({ tls: { material, policy: tlsPolicy({}), requirement } });
+  server.set({ "/calico/v1/Ready": "true" });
+  server.status(2);
+  const env = {
+    FELIX_TYPHACAFILE: folder.client.caFile,
+    FELIX_TYPHACERTFILE: folder.client.certFile,
+    FELIX_TYPHAKEYFILE: folder.client.keyFile,
+    FELIX_TYPHACN: "calico-typha",
+  };
+  const { code, stdout, stderr } = await doctor(["--server", `127.0.0.1:${server.address.port}`, ...quick], env);
+  deepEqual([code, stderr], [0, ""]);
+  match(stdout, /All is well: 9 checks passed\.\n$/);
+  equal(stdout.includes("\u001b"), false);
+});
+
+test("doctor: exit code 1 and data for servers whose versions differ", async () => {
+  await using one = await serve({ version: "v1" });
+  await using other = await serve({ version: "v2" });
+  const flags = [one, other].flatMap((server) => {
+    server.set({ "/calico/v1/Ready": "true" });
+    server.status(2);
+    return ["--server", `127.0.0.1:${server.address.port}`];
+  });
+  const { code, stdout } = await doctor([...flags, "--plaintext", "-o", "json", ...quick]);
+  equal(code, 1);
+  const report = JSON.parse(stdout) as { exitCode: number; findings: { code?: string }[]; servers: { keys: number }[] };
+  deepEqual(
+    report.findings.flatMap((finding) => finding.code ?? []),
+    ["SERVERS_DIFFER_VERSIONS"],
+  );
+  deepEqual([report.exitCode, report.servers.map(({ keys }) => keys)], [1, [1, 1]]);
+});
+
+test("doctor: exit code 2 where nobody listens, where it is asked wrongly, and for settings that are wrong", async () => {
+  equal((await doctor(["--server", "127.0.0.1:1", "--plaintext"])).code, 2);
+  const wrong = await doctor(["--server", "a b", "--plaintext"]);
+  equal(wrong.code, 2);
+  match(wrong.stderr, /CLIENT_ADDRESS/);
+  const settings = await doctor([], { TYPHA_SERVERPORT: "none of your business" });
+  equal(settings.code, 2);
+  match(settings.stdout, /SETTINGS_INVALID/);
+});
+
+test("doctor: TLS files of the server itself, before it starts", async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  writeFileSync(folder.server.certFile, authority.server({ notAfterMs: Date.now() + 86_400_000 }).certPem);
+  const env = {
+    TYPHA_DATASTORETYPE: "memory",
+    TYPHA_CAFILE: folder.server.caFile,
+    TYPHA_SERVERCERTFILE: folder.server.certFile,
+    TYPHA_SERVERKEYFILE: folder.server.keyFile,
+    TYPHA_CLIENTCN: "calico-node",
+  };
+  const { code, stdout } = await doctor(["-o", "json"], env);
+  equal(code, 2);
+  const { findings } = JSON.parse(stdout) as { findings: { section: string; code?: string }[] };
+  deepEqual(
+    findings.filter(({ section }) => section === "TLS files").map((finding) => finding.code),
+    ["TLS_KEY_MISMATCH"],
+  );
+});
+
+test("doctor: a Go server that does not know our CA is heard to say so", { skip: withoutGoServer }, async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  using strangers = certificateFolder(testAuthority("Strangers' CA"));
+  const { certFile, keyFile } = folder.server;
+  await using go = await startGoServer(["--cert", certFile, "--key", keyFile, "--ca", strangers.server.caFile]);
+  const { client } = folder;
+  const tls = ["--ca", client.caFile, "--cert", client.certFile, "--key", client.keyFile];
+  const { code, stdout } = await doctor(["--server", go.address, ...tls, ...quick]);
+  equal(code, 2);
+  match(stdout, /CLIENT_REFUSED/);
+});
