@@ -1,14 +1,26 @@
 // The live keys in the order of their paths, for those who look at a running server. Made when first asked for; from then
-// on the change log says what came since, so that asking again costs a merge and not a sort of 100,000 paths.
+// on it is told what goes, and the change log says what came, so that asking again costs a few searches and not a sort of
+// 100,000 paths (bench/dashboard).
 import type { ChangeLog, Entry, Position } from "./change-log.ts";
 
 /** One key as the cache holds it. Good until the next change. */
 export type KeyInfo = Readonly<Pick<Entry, "path" | "position" | "isLive" | "type" | "piece">>;
 
+/** Up to here each change is put in its place; beyond it, all are merged in one pass. */
+const mostSingly = 500;
+/** Deletions remembered between two looks; beyond it, the next look goes through all keys. */
+const mostGone = 10_000;
+
 export class KeyIndex {
   #entries: Entry[] = [];
   /** Every change up to here is in the list. */
   #position: Position = 0;
+  #gone: Entry[] = [];
+
+  /** A key in the list may have gone, for good or to come back. */
+  noteGone(entry: Entry): void {
+    if (this.#gone.length < mostGone) this.#gone.push(entry);
+  }
 
   refresh(log: ChangeLog): readonly KeyInfo[] {
     const since = this.#position;
@@ -17,11 +29,35 @@ export class KeyIndex {
     for (let entry = log.after(since); entry !== undefined; entry = entry.newer) {
       if (entry.isLive && entry.bornAt > since && entry.audience !== "legacy") born.push(entry);
     }
-    // A key that went and came back is among the born, whether or not its entry stayed the same object.
-    const kept = this.#entries.filter((entry) => entry.isLive && entry.bornAt <= since);
-    this.#entries = merge(kept, born.sort(byPath));
+    if (born.length + this.#gone.length <= mostSingly) this.#place(born);
+    else
+      this.#entries = merge(
+        this.#entries.filter((entry) => entry.isLive && entry.bornAt <= since),
+        born.sort(byPath),
+      );
+    this.#gone = [];
     this.#position = log.head;
     return this.#entries;
+  }
+
+  #place(born: readonly Entry[]): void {
+    for (const entry of this.#gone) {
+      const at = this.#find(entry.path);
+      if (this.#entries[at] === entry) this.#entries.splice(at, 1);
+    }
+    for (const entry of born) this.#entries.splice(this.#find(entry.path), 0, entry);
+  }
+
+  /** Where the path is, or would be. */
+  #find(path: string): number {
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#entries[middle]?.path ?? "") < path) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 

@@ -54,7 +54,8 @@ export class KvCache {
   readonly #segments: Segments;
   readonly #scratch = new Scratch();
   readonly #shelf = new SnapshotShelf();
-  readonly #index = new KeyIndex();
+  /** Only there once somebody has looked. */
+  #index: KeyIndex | undefined;
   #status: SyncStatus = syncStatus.waitForDatastore;
   #remadeSegments = 0;
 
@@ -93,6 +94,7 @@ export class KvCache {
 
   /** The live keys that modern clients see, in the order of their paths. Good until the next change. */
   keys(): readonly KeyInfo[] {
+    this.#index ??= new KeyIndex();
     return this.#index.refresh(this.#log);
   }
 
@@ -248,6 +250,7 @@ export class KvCache {
   #replace(entry: Entry, to: EntryContent): void {
     const isLive = to.update.value !== undefined;
     const wasLive = entry.isLive;
+    if (wasLive && !isLive) this.#index?.noteGone(entry);
     const isMoving = wasLive && (!isLive || entry.audience !== to.audience);
     if (isMoving) this.#segments.remove(entry);
     if (entry.audience !== "legacy") this.#modernSize += Number(isLive) - Number(wasLive);

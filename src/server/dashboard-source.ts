@@ -17,7 +17,6 @@ import {
 import type { FollowReport } from "../datastore/index.ts";
 import type { ClientReport } from "../fanout/index.ts";
 import { type SyncerType, syncerTypes } from "../model/index.ts";
-import type { KindFacts } from "./introspection.ts";
 import type { TyphaParts } from "./typha.ts";
 
 type Clients = {
@@ -29,13 +28,13 @@ type Clients = {
 const syncerStates = ["waiting for the datastore", "resyncing", "in sync"] as const;
 /** Every report crosses from its thread to this one, which is most of what the page costs with thousands of clients. */
 const reportIntervalMs = { least: 1000, perClient: 1.5 };
-const kindsIntervalMs = 5000;
+const kindsInterval = { leastMs: 900, timesCost: 200 };
 
 export class TyphaDashboard implements DashboardSource {
   readonly #parts: TyphaParts;
   readonly #since = new Map<SyncerType, number>();
   #clients: { readonly known: Promise<Clients>; freshUntilMs: number } | undefined;
-  #kinds: { readonly facts: KindFacts[]; readonly atMs: number; readonly head: number } | undefined;
+  #kinds: { readonly facts: OverviewView["keysByKind"]; readonly freshUntilMs: number } | undefined;
   readonly felix: DashboardSource["felix"];
 
   constructor(parts: TyphaParts) {
@@ -133,18 +132,19 @@ export class TyphaDashboard implements DashboardSource {
     return { syncer, state, keys: cache?.size ?? 0, bytes: cache?.stats.pieceBytes ?? 0, clients };
   }
 
+  // Looks at every key, so it is done the less often the longer it takes.
   #kindFacts(): OverviewView["keysByKind"] {
-    const { introspection, server, options } = this.#parts;
-    const nowMs = options.clock.monotonicMs();
-    const head = server.cache("felix")?.head ?? 0;
-    const isFresh =
-      this.#kinds !== undefined && (head === this.#kinds.head || nowMs < this.#kinds.atMs + kindsIntervalMs);
-    // While the first list comes in, its growth is what one wants to see.
-    const isGrowing = server.cache("felix")?.status !== 2;
-    if (this.#kinds === undefined || !isFresh || (isGrowing && nowMs > this.#kinds.atMs + 1000)) {
-      this.#kinds = { facts: introspection.kinds("felix"), atMs: nowMs, head };
+    const { introspection, options } = this.#parts;
+    const startMs = options.clock.monotonicMs();
+    if (this.#kinds === undefined || startMs >= this.#kinds.freshUntilMs) {
+      const facts = introspection.kinds("felix").map((kind) => ({ ...kind }));
+      const endMs = options.clock.monotonicMs();
+      this.#kinds = {
+        facts,
+        freshUntilMs: endMs + Math.max(kindsInterval.leastMs, kindsInterval.timesCost * (endMs - startMs)),
+      };
     }
-    return this.#kinds.facts.map((facts) => ({ ...facts }));
+    return this.#kinds.facts;
   }
 
   #certificates(): CertificateView[] {

@@ -1,44 +1,66 @@
 // What kind of thing a key is, by a look at its path. Unlike model's pathToKey it checks nothing and takes nothing apart,
 // because it is asked for 100,000 paths at a time; introspection.test.ts holds the two together.
-import { resourceKindOfPlural } from "../model/index.ts";
+import { resourceKindInfo, resourceKindOfPlural } from "../model/index.ts";
 
-const underHost: readonly (readonly [string, string])[] = [
-  ["workload/", "WorkloadEndpoint"],
-  ["config/", "HostConfig"],
-  ["endpoint/", "HostEndpoint"],
-  ["metadata", "HostMetadata"],
-  ["wireguard", "Wireguard"],
+const hosts = "/calico/v1/host/";
+const policies = "/calico/v1/policy/";
+const tiers = `${policies}tier/`;
+const profiles = `${policies}profile/`;
+const resources = "/calico/resources/v3/projectcalico.org/";
+
+const plain: readonly (readonly [kind: string, prefix: string])[] = [
+  ["GlobalConfig", "/calico/v1/config/"],
+  ["NetworkSet", "/calico/v1/netset/"],
+  ["IpPool", "/calico/v1/ipam/"],
+  ["Ready", "/calico/v1/Ready"],
+  ["Block", "/calico/ipam/v2/assignment/"],
+  ["IpamHandle", "/calico/ipam/v2/handle/"],
+  ["BlockAffinity", "/calico/ipam/v2/host/"],
+  ["GlobalBgpConfig", "/calico/bgp/v1/global/"],
+  ["NodeBgpConfig", "/calico/bgp/v1/host/"],
 ];
 
-const prefixes: readonly (readonly [string, (rest: string) => string])[] = [
-  ["/calico/v1/host/", (rest) => startOf(rest.slice(rest.indexOf("/") + 1), underHost)],
-  ["/calico/v1/policy/tier/", (rest) => (rest.endsWith("/metadata") ? "Tier" : "LegacyPolicy")],
-  ["/calico/v1/policy/profile/", (rest) => (rest.endsWith("/rules") ? "ProfileRules" : "ProfileLabels")],
-  ["/calico/v1/policy/", firstPart],
-  ["/calico/resources/v3/projectcalico.org/", (rest) => resourceKindOfPlural(firstPart(rest))?.kind ?? "other"],
-  ["/calico/v1/config/", () => "GlobalConfig"],
-  ["/calico/v1/netset/", () => "NetworkSet"],
-  ["/calico/v1/ipam/", () => "IpPool"],
-  ["/calico/ipam/v2/assignment/", () => "Block"],
-  ["/calico/ipam/v2/handle/", () => "IpamHandle"],
-  ["/calico/ipam/v2/host/", () => "BlockAffinity"],
-  ["/calico/bgp/v1/global/", () => "GlobalBgpConfig"],
-  ["/calico/bgp/v1/host/", () => "NodeBgpConfig"],
-  ["/calico/v1/Ready", () => "Ready"],
+const underHost: readonly (readonly [kind: string, start: string])[] = [
+  ["WorkloadEndpoint", "workload/"],
+  ["HostConfig", "config/"],
+  ["HostEndpoint", "endpoint/"],
+  ["HostMetadata", "metadata"],
+  ["Wireguard", "wireguard"],
 ];
 
 /** A policy is of its own kind: NetworkPolicy, StagedGlobalNetworkPolicy, … */
 export function kindOfPath(path: string): string {
-  for (const [prefix, kind] of prefixes) if (path.startsWith(prefix)) return kind(path.slice(prefix.length));
+  if (path.startsWith(hosts)) {
+    const at = path.indexOf("/", hosts.length) + 1;
+    for (const [kind, start] of underHost) if (path.startsWith(start, at)) return kind;
+    return "other";
+  }
+  if (path.startsWith(policies)) return policyKind(path);
+  if (path.startsWith(resources)) return resourceKindOfPlural(partAt(path, resources.length))?.kind ?? "other";
+  for (const [kind, prefix] of plain) if (path.startsWith(prefix)) return kind;
   return "other";
 }
 
-function startOf(text: string, table: typeof underHost): string {
-  for (const [start, kind] of table) if (text.startsWith(start)) return kind;
-  return "other";
+function policyKind(path: string): string {
+  if (path.startsWith(tiers)) return path.endsWith("/metadata") ? "Tier" : "LegacyPolicy";
+  if (path.startsWith(profiles)) return path.endsWith("/rules") ? "ProfileRules" : "ProfileLabels";
+  return partAt(path, policies.length);
 }
 
-function firstPart(rest: string): string {
-  const end = rest.indexOf("/");
-  return end === -1 ? rest : rest.slice(0, end);
+/** Where paths of the kind are, in order: prefixes under which to look. A kind may have its keys in more than one place. */
+export function placesOfKind(kind: string): string[] {
+  if (kind === "" || kind === "other") return [""];
+  const places = plain.filter(([name]) => name === kind).map(([, prefix]) => prefix);
+  if (underHost.some(([name]) => name === kind)) places.push(hosts);
+  if (kind === "Tier" || kind === "LegacyPolicy") places.push(tiers);
+  if (kind === "ProfileRules" || kind === "ProfileLabels") places.push(profiles);
+  places.push(`${policies}${kind}/`);
+  const resource = resourceKindInfo(kind);
+  if (resource !== undefined) places.push(`${resources}${resource.plural}/`);
+  return places.sort();
+}
+
+function partAt(path: string, at: number): string {
+  const end = path.indexOf("/", at);
+  return end === -1 ? path.slice(at) : path.slice(at, end);
 }

@@ -1,8 +1,8 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { pathToKey, updateType } from "../model/index.ts";
 import { Journal } from "./introspection-journal.ts";
-import { kindOfPath } from "./introspection-kinds.ts";
+import { kindOfPath, placesOfKind } from "./introspection-kinds.ts";
 import { Timeline } from "./introspection-timeline.ts";
 
 const paths: { path: string; kind: string }[] = [
@@ -31,6 +31,7 @@ for (const { path, kind } of paths) {
   test(`a look at the path tells a ${kind}, as the parser does: ${path}`, () => {
     equal(kindOfPath(path), kind);
     const key = pathToKey(path);
+    ok(placesOfKind(kind).some((place) => path.startsWith(place)));
     equal(key?.is === "Resource" || key?.is === "Policy" ? key.kind : key?.is, kind);
   });
 }

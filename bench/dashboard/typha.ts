@@ -1,0 +1,40 @@
+// The server under the bench: a whole Typha on a pretend cluster, with dashboard and debug address. Prints where it listens.
+//   node typha.ts --nodes N --pods N
+import { parseArgs } from "node:util";
+import { loadSettings } from "../../src/config/index.ts";
+import { createMemoryDatastore } from "../../src/datastore/index.ts";
+import { PretendCluster } from "../../src/demo/index.ts";
+import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { startTypha } from "../../src/server/index.ts";
+import { freePort } from "../../test/kit/dashboard-subject.ts";
+
+const { values: flags } = parseArgs({ options: { nodes: { type: "string" }, pods: { type: "string" } } });
+const datastore = createMemoryDatastore();
+const size = { nodes: Number(flags.nodes), pods: Number(flags.pods) };
+const cluster = new PretendCluster({ ...size, churn: 20, datastore, clock: systemClock, random: Math.random });
+await cluster.populate();
+const environment = {
+  TYPHA_DATASTORETYPE: "memory",
+  TYPHA_SERVERHOST: "127.0.0.1",
+  TYPHA_SERVERPORT: String(await freePort()),
+  // The bench's clients say nothing after their hello.
+  TYPHA_SERVERPONGTIMEOUTSECS: "3600",
+  TYPHA_DEBUGPORT: String(await freePort()),
+  TYPHA_DASHBOARDENABLED: "true",
+  TYPHA_DASHBOARDHOST: "127.0.0.1",
+  TYPHA_DASHBOARDPORT: "0",
+};
+const { signal } = new AbortController();
+const typha = await startTypha({
+  read: loadSettings({ environment }),
+  datastore,
+  log: silentLog,
+  version: "bench",
+  signal,
+});
+while (!typha.health.summary().ready) await systemClock.sleep(100);
+const { debug, dashboard } = typha.windows;
+console.log(
+  JSON.stringify({ port: typha.server.address.port, keys: typha.server.cacheSize("felix"), debug, dashboard }),
+);
+void cluster.live(signal);
