@@ -17,7 +17,7 @@ export function decoder<T>(schema: Schema<T>, limits: Partial<GobLimits> = {}): 
 /** Reading values again may cost this many times the largest message before it is refused. */
 const rereadFactor = 32;
 
-/** A buffer larger than this is let go when it has been read. */
+/** A buffer larger than this is let go when messages no longer need it. */
 const keptBytes = 1 << 17;
 
 export class GobDecoder<T> {
@@ -137,11 +137,12 @@ export class GobDecoder<T> {
     const definedBefore = this.#types.types.size;
     try {
       const value = this.#types.valueOp(r, id, root)(r);
+      const messageBytes = r.end - r.messageStart;
       this.#next = r.end;
       this.#waitFor = r.end;
       r.messageStart = r.end;
       this.#rereadBytes = 0;
-      if (r.end === r.filled && r.data.length > keptBytes) this.#startOver(new Uint8Array(0));
+      if (r.end === r.filled) this.#drained(messageBytes);
       return { value };
     } catch (error) {
       if (error !== needFrame) throw error;
@@ -154,6 +155,14 @@ export class GobDecoder<T> {
       // The frame it needs may be here already.
       return this.#read(root);
     }
+  }
+
+  // Messages of a snapshot are large and follow each other: new memory for each costs more than to read it (bench/client).
+  // The first small one lets a large buffer go.
+  #drained(messageBytes: number): void {
+    const { data } = this.#reader;
+    const isTooLarge = data.length > keptBytes && messageBytes * 4 < data.length;
+    this.#startOver(isTooLarge ? new Uint8Array(0) : data);
   }
 
   /** A value that is read again defines its types again. What was compiled from them stays: they come out the same. */
@@ -170,8 +179,6 @@ export class GobDecoder<T> {
     const needed = pending.length + count;
     // Moving only what leaves half of the buffer free, and doubling otherwise, keeps tiny pieces cheap.
     const isRoomy = needed <= r.data.length && pending.length * 2 <= r.data.length;
-    // A large buffer too: messages of a snapshot follow each other, and new memory for each costs more than to read it
-    // (bench/client). It is let go when it has been read to its end, which every pause brings.
     if (isRoomy) r.data.copyWithin(0, this.#next, r.filled);
     else {
       const grown = new Uint8Array(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
