@@ -225,7 +225,9 @@ function askOnce(
     const text = body === undefined ? "" : JSON.stringify(body);
     // Without a length, node:http would send a DELETE's body as the start of the next request.
     const length = { "content-length": Buffer.byteLength(text) };
-    const headers = { "content-type": "application/json", accept: "application/json", ...length };
+    // A PATCH is a server-side apply; its body is YAML, of which JSON is a part.
+    const type = method === "PATCH" ? "application/apply-patch+yaml" : "application/json";
+    const headers = { "content-type": type, accept: "application/json", ...length };
     const asking = request(`${server}${path}`, { agent, method, headers, timeout: 60_000 }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));

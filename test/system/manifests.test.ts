@@ -1,0 +1,224 @@
+// What `cattail manifests all` prints, applied to a real kube-apiserver as `kubectl apply --server-side` would: twice,
+// without a change the second time. Then a server with exactly the ServiceAccount's rights and the Deployment's
+// environment; and every rule of the ClusterRole taken away in turn.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { loadSettings } from "../../src/config/index.ts";
+import { openKubernetes } from "../../src/datastore/index.ts";
+import { checkRights } from "../../src/doctor/index.ts";
+import { type Log, silentLog, systemClock } from "../../src/lib/index.ts";
+import { kindInfo, kindNames } from "../../src/model/index.ts";
+import { startTypha } from "../../src/server/index.ts";
+import { cattail, freePort, probe } from "../kit/cattail-process.ts";
+import { certificateFolder } from "../kit/certificates.ts";
+import { type Cluster, clusterPeer, kubeconfigText, type Rule, startCluster } from "../kit/cluster.ts";
+import { installCrds, openCrd } from "../kit/crds.ts";
+import { until } from "../kit/follow-state.ts";
+import { type TyphaEnvironment, tlsSettings } from "../kit/typha-settings.ts";
+
+type Printed = {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string };
+  rules?: Rule[];
+  spec?: { template?: { spec: { containers: { env: { name: string; value: string }[] }[] } } };
+};
+type Applied = { metadata: { resourceVersion: string; generation?: number } };
+
+const skip = (await clusterPeer()).missing ?? false;
+const namespace = "calico-system";
+const plurals: { readonly [kind: string]: string } = {
+  CustomResourceDefinition: "customresourcedefinitions",
+  Namespace: "namespaces",
+  ServiceAccount: "serviceaccounts",
+  ClusterRole: "clusterroles",
+  ClusterRoleBinding: "clusterrolebindings",
+  Deployment: "deployments",
+  Service: "services",
+  PodDisruptionBudget: "poddisruptionbudgets",
+};
+
+const { stdout: text } = await cattail(["manifests", "all", "--namespace", namespace, "--metrics-port", "9093"]);
+const printed = parseAllDocuments(text).map((document) => document.toJS() as Printed); // what we ourselves printed
+
+function find(kind: string): Printed {
+  const found = printed.find((one) => one.kind === kind);
+  if (found === undefined) throw new Error(`no ${kind} was printed`);
+  return found;
+}
+
+let cluster: Cluster;
+before(async () => {
+  if (!skip) cluster = await startCluster();
+});
+after(() => (skip ? undefined : cluster[Symbol.asyncDispose]()));
+
+test("no object is printed twice, and every one says what it is", () => {
+  const names = printed.map(({ apiVersion, kind, metadata }) => {
+    ok(apiVersion !== "" && metadata.name !== "", JSON.stringify(metadata));
+    return `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
+  });
+  deepEqual(names, [...new Set(names)]);
+  ok(names.length > 20);
+});
+
+const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+test("kustomize takes it as a base", { skip: hasKubectl ? false : "kubectl is not installed" }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-kustomize-"));
+  writeFileSync(join(folder, "all.yaml"), text);
+  writeFileSync(join(folder, "kustomization.yaml"), "resources: [all.yaml]\nnamePrefix: try-\n");
+  const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
+  rmSync(folder, { recursive: true, force: true });
+  equal(status, 0, stderr);
+  match(stdout, /name: try-calico-typha$/m);
+});
+
+test("applied twice: all of it is accepted, and the second time changes nothing", { skip }, async () => {
+  for (const one of printed) await apply(one);
+  for (const { kind, metadata } of printed) {
+    if (kind !== "CustomResourceDefinition") continue;
+    const [plural = "", ...group] = metadata.name.split(".");
+    await until(`${plural} are served`, async () => {
+      return (await cluster.ask("GET", `/apis/${group.join(".")}/v1/${plural}?limit=1`)).status === 200;
+    });
+  }
+  for (const one of printed) {
+    const earlier = await look(one);
+    const later = await apply(one);
+    equal(later.metadata.generation, earlier.metadata.generation, one.metadata.name);
+    // Of definitions the API server itself goes on writing the status for a while.
+    if (one.kind !== "CustomResourceDefinition")
+      equal(later.metadata.resourceVersion, earlier.metadata.resourceVersion, `${one.kind} ${one.metadata.name}`);
+  }
+});
+
+test("a server with the ServiceAccount's rights and the Deployment's environment is ready; nothing is missing", {
+  skip,
+  timeout: 300_000,
+}, async () => {
+  using certificates = certificateFolder();
+  await using server = await startAsDeployed(tlsSettings(certificates));
+  await until("ready", async () => (await server.readiness())?.status === 200, 120);
+  deepEqual(server.complaints(), []);
+  const tiers = (await cluster.must("GET", "/apis/crd.projectcalico.org/v1/tiers")) as { items: unknown[] };
+  ok(tiers.items.length > 0, "it may also set up an empty datastore");
+});
+
+test("a right that is missing keeps the server unready, and the probe says which", {
+  skip,
+  timeout: 300_000,
+}, async () => {
+  using certificates = certificateFolder();
+  const rules = find("ClusterRole").rules ?? [];
+  await grant(rules.filter(({ apiGroups }) => apiGroups[0] !== "networking.k8s.io"));
+  await using server = await startAsDeployed(tlsSettings(certificates));
+  await until("the probe says so", async () =>
+    /rights .*may not read KubernetesNetworkPolicy/.test((await server.readiness())?.body ?? ""),
+  );
+  equal((await server.readiness())?.status, 503);
+  await grant(rules);
+  await until("ready once it is granted", async () => (await server.readiness())?.status === 200, 120);
+});
+
+test("every rule of the ClusterRole taken away in turn is missed, and nothing else", { skip }, async () => {
+  // All kinds that a server may follow, also those that other projects define.
+  for (const kind of ["ClusterNetworkPolicy", "VirtualMachineInstanceMigration"] as const) {
+    const source = kindInfo(kind).kubernetes;
+    if (source === undefined || !("version" in source)) throw new Error(`${kind} is Calico's own`);
+    const crd = openCrd(kind, source.group, source.version) as { metadata: object };
+    const annotations = { "api-approved.kubernetes.io": "unapproved, for a test" };
+    await installCrds(cluster, [{ ...crd, metadata: { ...crd.metadata, annotations } }]);
+  }
+  const kubeconfig = await accountConfig();
+  const log = silentLog;
+  await using datastore = await openKubernetes(
+    { kubeconfig, clientQps: 10_000, clientBurst: 10_000 },
+    { clock: systemClock, log },
+  );
+  const kinds = kindNames.filter((kind) => kindInfo(kind).kubernetes !== undefined);
+  const missed = async () => {
+    const found = await checkRights(datastore, kinds);
+    return found.flatMap((finding) => (finding.level === "ok" ? [] : [finding.what])).sort();
+  };
+  const rules = find("ClusterRole").rules ?? [];
+  ok(rules.length >= 7);
+  for (const rule of rules) {
+    await grant(rules.filter((one) => one !== rule));
+    const verbs = rule.verbs.join(" and ");
+    const group = rule.apiGroups[0] === "crd.projectcalico.org" ? "" : (rule.apiGroups[0] ?? "");
+    const expected = rule.resources.map((plural) => `may not ${verbs} ${plural}${group === "" ? "" : `.${group}`}`);
+    await until(`missed: ${rule.resources.join()}`, async () => (await missed()).join() === expected.sort().join());
+  }
+  await grant(rules);
+  await until("nothing is missed", async () => (await missed()).length === 0);
+});
+
+function pathOf({ apiVersion, kind, metadata }: Printed): string {
+  const plural = plurals[kind];
+  if (plural === undefined) throw new Error(`where do ${kind}s go?`);
+  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const scope = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
+  return `${root}${scope}/${plural}/${metadata.name}`;
+}
+
+async function apply(one: Printed): Promise<Applied> {
+  return (await cluster.must("PATCH", `${pathOf(one)}?fieldManager=kubectl`, one)) as Applied; // a Kubernetes object
+}
+
+async function look(one: Printed): Promise<Applied> {
+  return (await cluster.must("GET", pathOf(one))) as Applied; // a Kubernetes object
+}
+
+const account = { kind: "ServiceAccount", name: "calico-typha", namespace } as const;
+
+function grant(rules: readonly Rule[]): Promise<void> {
+  return cluster.grant("calico-typha", account, rules);
+}
+
+/** In a pod the token comes from a file below /var/run/secrets; here the same token comes by a kubeconfig. */
+async function accountConfig(): Promise<string> {
+  const token = await cluster.makeToken(account.name, { namespace });
+  const path = join(cluster.dir, "account.kubeconfig");
+  writeFileSync(path, kubeconfigText({ server: cluster.server, dir: cluster.dir, user: { token } }), { mode: 0o600 });
+  return path;
+}
+
+async function startAsDeployed(tls: TyphaEnvironment) {
+  const given = find("Deployment").spec?.template?.spec.containers[0]?.env ?? [];
+  const healthPort = await freePort();
+  const environment = {
+    ...Object.fromEntries(given.map(({ name, value }) => [name, value])),
+    ...tls,
+    KUBECONFIG: await accountConfig(),
+    TYPHA_SERVERHOST: "127.0.0.1",
+    TYPHA_WORKERS: "0",
+    TYPHA_HEALTHHOST: "127.0.0.1",
+    TYPHA_HEALTHPORT: `${healthPort}`,
+    TYPHA_PROMETHEUSMETRICSPORT: `${await freePort()}`,
+  };
+  const read = loadSettings({ environment, configFile: "" });
+  const said: string[] = [];
+  const note = (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields ?? {})}`);
+  const log: Log = { ...silentLog, warn: note, error: note };
+  const stop = new AbortController();
+  const typha = await startTypha({
+    // The settings know no "any free port": 0 means 5473 there, as in the original.
+    read: { ...read, values: { ...read.values, serverPort: 0 } },
+    version: "test",
+    log,
+    signal: stop.signal,
+  });
+  return {
+    readiness: () => probe(`http://127.0.0.1:${healthPort}/readiness`),
+    complaints: () => said.filter((line) => /forbidden|may not|missing|right/i.test(line)),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await typha[Symbol.asyncDispose]();
+    },
+  };
+}
