@@ -1,8 +1,8 @@
 // What the probes say of a running Typha. The original's five reporters under its names; ours beside them show in the
 // table only while something is wrong with them.
-
 import { type SyncerType, type SyncStatus, syncerTypes, syncStatus } from "../model/index.ts";
 import type { Health, HealthReporter } from "../observe/index.ts";
+import type { EvacuationState } from "./evacuation.ts";
 
 export type HealthFacts = {
   readonly statuses: { readonly [syncer: string]: SyncStatus };
@@ -10,8 +10,7 @@ export type HealthFacts = {
   readonly tlsProblem: string | undefined;
   /** Since a dial of our own port last got an answer. */
   readonly unansweredMs: number;
-  /** Undefined: clients are welcome. */
-  readonly evacuation: string | undefined;
+  readonly evacuation: EvacuationState;
   /** Kinds that must be readable and may not be read. */
   readonly forbidden: readonly string[];
 };
@@ -52,7 +51,12 @@ export class TyphaHealth {
     tls.report({ ready: facts.tlsProblem === undefined, detail: facts.tlsProblem ?? "" });
     const isAnswered = facts.unansweredMs < readyLimitMs;
     selfDial.report({ ready: isAnswered, detail: isAnswered ? "" : "a dial of our own port gets no answer" });
-    evacuation.report({ ready: facts.evacuation === undefined, detail: facts.evacuation ?? "" });
+    // Without a healthy peer there is nowhere else to go: old data is better than none, so clients stay welcome.
+    const isStale = facts.evacuation !== "fresh";
+    evacuation.report({
+      ready: facts.evacuation !== "handing clients over",
+      detail: isStale ? facts.evacuation : "",
+    });
     const isAllowed = facts.forbidden.length === 0;
     rights.report({ ready: isAllowed, detail: isAllowed ? "" : `may not read ${facts.forbidden.join(", ")}` });
   }

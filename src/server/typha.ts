@@ -258,7 +258,7 @@ async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): 
       statuses: syncers.stats().statuses,
       tlsProblem: tls?.problem(),
       unansweredMs: dial.unansweredMs,
-      evacuation: evacuation.state === "fresh" ? undefined : evacuation.state,
+      evacuation: evacuation.state,
       forbidden: forbidden.map(({ kind }) => kind),
     });
     refresh.refresh();
