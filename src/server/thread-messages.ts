@@ -1,5 +1,5 @@
 // Everything that main thread and worker threads say to each other. Bytes are views of shared memory: sending one costs a
-// reference. Bound: see "took"; a worker that does not keep up is sent positions without bytes, and its sessions ask.
+// reference. Bound: a worker that does not keep up (see `taken`) is sent positions without bytes, and its sessions ask.
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import type {
   CatchUp,
@@ -24,7 +24,15 @@ export type WorkerSetup = {
   readonly preference: readonly ("zstd" | "snappy")[];
   readonly version: string;
   readonly isVerbose: boolean;
+  /** Where the worker counts the flushes it has taken: a message for each would cost more than the flush. */
+  readonly taken: Int32Array<SharedArrayBuffer>;
   readonly flushed: ReadonlyMap<SyncerType, { readonly position: Position; readonly status: SyncStatus }>;
+};
+
+/** A part that an earlier snapshot had as well is only named: by its place among the parts of snapshot `basis`. */
+export type SentSnapshot = Omit<Snapshot, "parts"> & {
+  readonly basis: number | undefined;
+  readonly parts: readonly (Uint8Array | number)[];
 };
 
 export type ToWorker =
@@ -35,7 +43,7 @@ export type ToWorker =
       readonly request: number;
       readonly lease: number;
       readonly id: number;
-      readonly snapshot: Snapshot | undefined;
+      readonly snapshot: SentSnapshot | undefined;
     }
   /** The snapshot will not be named again. */
   | { readonly is: "forgetSnapshot"; readonly id: number }
@@ -59,7 +67,6 @@ export type FromWorker =
       readonly since: Position;
       readonly variant: Variant;
     }
-  | { readonly is: "took"; readonly syncer: SyncerType }
   | { readonly is: "variants"; readonly syncer: SyncerType; readonly variants: readonly Variant[] }
   | {
       readonly is: "pulse";

@@ -16,7 +16,7 @@ import type { SyncerType } from "../model/index.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
 import type { ServingThread } from "./serving-thread.ts";
-import type { FromWorker, ToWorker, WorkerSetup } from "./thread-messages.ts";
+import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 import { workerEntry } from "./worker-entry.ts";
 
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
@@ -24,7 +24,7 @@ const mostFlushesWaiting = 64;
 const restartDelayMs = 200;
 
 export type WorkerThreadOptions = {
-  readonly setup: Omit<WorkerSetup, "flushed">;
+  readonly setup: Omit<WorkerSetup, "flushed" | "taken">;
   readonly publishers: ReadonlyMap<SyncerType, Publisher>;
   readonly metrics: FanoutMetrics;
   readonly log: Log;
@@ -38,7 +38,7 @@ type Lease = { readonly publisher: Publisher; readonly snapshot: Snapshot };
 
 export class WorkerThread implements ServingThread {
   readonly #options: WorkerThreadOptions;
-  #setup: Omit<WorkerSetup, "flushed">;
+  #setup: Omit<WorkerSetup, "flushed" | "taken">;
   #worker: Worker | undefined;
   #isStopping = false;
   #isListenerClosed = false;
@@ -48,11 +48,12 @@ export class WorkerThread implements ServingThread {
   readonly #waiting = new Map<number, (answer: FromWorker | undefined) => void>();
   readonly #held = new Map<number, Lease>();
   /** Snapshots that the worker has, by what they are called there. */
-  readonly #sent = new Map<Snapshot, number>();
+  readonly #sent = new Map<Snapshot, { readonly id: number; readonly syncer: SyncerType }>();
   readonly #variants = new Map<SyncerType, readonly Variant[]>();
   readonly #oldest = new Map<SyncerType, Position>();
   readonly #gauges = new Map<string, Extract<TallyItem, { is: "add" }>>();
-  #flushesWaiting = 0;
+  #flushesSent = 0;
+  #taken = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
@@ -64,7 +65,7 @@ export class WorkerThread implements ServingThread {
     const entry = this.#options.entry ?? workerEntry();
     const flushed = new Map([...this.#options.publishers].map(([syncer, { flushed }]) => [syncer, flushed]));
     const worker = new Worker(entry, {
-      workerData: { ...this.#setup, flushed } satisfies WorkerSetup,
+      workerData: { ...this.#setup, flushed, taken: this.#taken } satisfies WorkerSetup,
       // Little that a worker allocates outlives a message; V8's default would let it gather 48 MB of garbage first.
       resourceLimits: { maxYoungGenerationSizeMb: 6 },
     });
@@ -103,8 +104,8 @@ export class WorkerThread implements ServingThread {
   }
 
   take(syncer: SyncerType, flush: Flush): void {
-    this.#flushesWaiting += 1;
-    const isFull = this.#flushesWaiting > mostFlushesWaiting;
+    this.#flushesSent += 1;
+    const isFull = ((this.#flushesSent - Atomics.load(this.#taken, 0)) | 0) > mostFlushesWaiting;
     this.#post({ is: "flush", syncer, flush: isFull ? { ...flush, bytes: new Map() } : flush });
   }
 
@@ -176,9 +177,6 @@ export class WorkerThread implements ServingThread {
         this.#post({ is: "changes", request: message.request, changes });
         return;
       }
-      case "took":
-        this.#flushesWaiting -= 1;
-        return;
       case "variants":
         this.#variants.set(message.syncer, message.variants);
         return;
@@ -215,12 +213,22 @@ export class WorkerThread implements ServingThread {
     this.#leases += 1;
     this.#held.set(this.#leases, { publisher, snapshot });
     const known = this.#sent.get(snapshot);
-    const id = known ?? this.#leases;
-    const sent = known === undefined ? snapshot : undefined;
+    const id = known?.id ?? this.#leases;
+    const sent = known === undefined ? this.#onlyNews(snapshot, asked.syncer) : undefined;
     this.#post({ is: "snapshot", request: asked.request, lease: this.#leases, id, snapshot: sent });
     if (known !== undefined) return;
-    this.#sent.set(snapshot, id);
+    this.#sent.set(snapshot, { id, syncer: asked.syncer });
     this.#forgetUnread();
+  }
+
+  #onlyNews(snapshot: Snapshot, syncer: SyncerType): SentSnapshot {
+    const isAlike = ([sent, { syncer: of }]: [Snapshot, { syncer: SyncerType }]) =>
+      of === syncer && sent.variant === snapshot.variant;
+    const old = [...this.#sent].findLast(isAlike);
+    if (old === undefined) return { ...snapshot, basis: undefined };
+    const [earlier, { id: basis }] = old;
+    const places = new Map(earlier.parts.map((part, place) => [part, place]));
+    return { ...snapshot, basis, parts: snapshot.parts.map((part) => places.get(part) ?? part) };
   }
 
   #takeBack(number: number): void {
@@ -236,7 +244,7 @@ export class WorkerThread implements ServingThread {
   // Called when a new snapshot has been sent: older ones stay only with those who are reading them.
   #forgetUnread(): void {
     const read = new Set([...this.#held.values()].map(({ snapshot }) => snapshot));
-    for (const [snapshot, id] of this.#sent) {
+    for (const [snapshot, { id }] of this.#sent) {
       if (read.has(snapshot)) continue;
       this.#sent.delete(snapshot);
       this.#post({ is: "forgetSnapshot", id });
@@ -258,7 +266,8 @@ export class WorkerThread implements ServingThread {
     this.#sent.clear();
     this.#variants.clear();
     this.#oldest.clear();
-    this.#flushesWaiting = 0;
+    this.#flushesSent = 0;
+    this.#taken = new Int32Array(new SharedArrayBuffer(4));
     this.#forgetGauges();
     if (!this.#isStopping && !this.#isListenerClosed) this.#replace();
   }

@@ -6,7 +6,7 @@ import { CattailError, type Log, type LogFields, systemClock } from "../lib/inde
 import { type SyncerType, syncerTypes } from "../model/index.ts";
 import { offeredStreams } from "./codec.ts";
 import { Listener } from "./listener.ts";
-import type { FromWorker, ToWorker, WorkerSetup } from "./thread-messages.ts";
+import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 
 const pulseMs = 250;
 
@@ -64,11 +64,11 @@ function obey(message: ToWorker): void {
   switch (message.is) {
     case "flush":
       hub.take(message.syncer, asBuffers(message.flush));
-      post({ is: "took", syncer: message.syncer });
+      Atomics.add(setup.taken, 0, 1);
       return;
     case "snapshot": {
       if (message.snapshot !== undefined) {
-        snapshots.set(message.id, { ...message.snapshot, parts: message.snapshot.parts.map(asBuffer) });
+        snapshots.set(message.id, wholeSnapshot(message.snapshot));
       }
       const known = snapshots.get(message.id);
       const lent = known === undefined ? undefined : { ...known };
@@ -168,6 +168,17 @@ function answer(request: number, value: unknown): void {
 // Wrapped once here, or a socket would wrap them anew for every client.
 function asBuffers(flush: Flush): Flush {
   return { ...flush, bytes: new Map([...flush.bytes].map(([variant, bytes]) => [variant, asBuffer(bytes)])) };
+}
+
+function wholeSnapshot(sent: SentSnapshot): Snapshot {
+  const basis = sent.basis === undefined ? undefined : snapshots.get(sent.basis);
+  const parts = sent.parts.map((part) => {
+    if (typeof part !== "number") return asBuffer(part);
+    const known = basis?.parts[part];
+    if (known === undefined) throw new Error(`part ${part} of snapshot ${sent.basis} is not here`);
+    return known;
+  });
+  return { ...sent, parts };
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
