@@ -56,6 +56,8 @@ function zstdDecompress(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return zstdDecompressSync(bytes, { maxOutputLength: maxBytes });
 }
 
+const written = new Error("written"); // a reason made once, as in inbox.ts
+
 async function write(socket: Socket, bytes: Uint8Array, { clock, writeTimeoutMs }: ConversationOptions): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiting = new AbortController();
@@ -69,7 +71,7 @@ async function write(socket: Socket, bytes: Uint8Array, { clock, writeTimeoutMs 
   try {
     if (!socket.destroyed) await promise;
   } finally {
-    waiting.abort();
+    waiting.abort(written);
     socket.off("close", resolve);
   }
 }
