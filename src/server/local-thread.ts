@@ -23,6 +23,7 @@ export async function startLocalThread(options: {
     get activeCount() {
       return hub.activeCount;
     },
+    silentForMs: 0, // whoever asks runs on this thread
     reports: async () => hub.reports(),
     writesSince: async (syncer, position) => hub.writesSince(syncer, position),
     drop: async (ids, why) => hub.drop(ids, why),

@@ -84,6 +84,8 @@ export type Server = AsyncDisposable & {
   writesSince(syncer: SyncerType, position: Position): Promise<readonly WriteRecord[]>;
   /** Keys that clients of the syncer are served. */
   cacheSize(syncer: SyncerType): number;
+  /** Of the threads that serve clients, the one that has been silent longest: clients it accepted wait for ever. */
+  readonly silentForMs: number;
   /** Stops listening and ends the connections over the shutdown time; resolves when all are gone. */
   shutdown(): Promise<void>;
 };
@@ -159,6 +161,9 @@ export async function startServer(options: ServeOptions): Promise<Server> {
     address: { host: options.listen.host, port },
     get activeCount() {
       return governor.activeCount;
+    },
+    get silentForMs() {
+      return Math.max(...threads.map((thread) => thread.silentForMs));
     },
     apply: (batch) => publishers.get(batch.syncer)?.apply(batch),
     clients: async () => (await Promise.all(threads.map((thread) => thread.reports()))).flat(),

@@ -7,6 +7,8 @@ import type { TlsSetup } from "./listener.ts";
 export type ServingThread = FlushSink & {
   /** Connections, as of the last the thread said. */
   readonly activeCount: number;
+  /** Since the thread last showed that its loop turns. */
+  readonly silentForMs: number;
   reports(): Promise<readonly ClientReport[]>;
   /** When what changed after the position was written to its clients, as far as that is remembered. */
   writesSince(syncer: SyncerType, position: Position): Promise<readonly WriteRecord[]>;

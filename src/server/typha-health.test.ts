@@ -10,6 +10,7 @@ const well: HealthFacts = {
   statuses: inSync,
   tlsProblem: undefined,
   unansweredMs: 0,
+  silentThreadMs: 0,
   evacuation: "fresh",
   forbidden: [],
 };
@@ -28,6 +29,14 @@ const cases: { name: string; facts: Partial<HealthFacts>; live: boolean; ready: 
   },
   { name: "our port is silent for under two minutes", facts: { unansweredMs: 119_999 }, live: true, ready: false },
   { name: "our port is silent for two minutes", facts: { unansweredMs: 120_000 }, live: false, ready: false },
+  {
+    name: "one thread of several is silent for 30 s",
+    facts: { silentThreadMs: 30_000 },
+    live: true,
+    ready: false,
+    detail: /threads .* hangs/,
+  },
+  { name: "one thread is silent for two minutes", facts: { silentThreadMs: 120_000 }, live: false, ready: false },
   {
     name: "the datastore is silent and there is no peer",
     facts: { evacuation: "stale, no healthy peer" },

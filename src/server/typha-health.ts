@@ -10,6 +10,8 @@ export type HealthFacts = {
   readonly tlsProblem: string | undefined;
   /** Since a dial of our own port last got an answer. */
   readonly unansweredMs: number;
+  /** Since each of the threads that serve clients has said something; a dial reaches only one of them. */
+  readonly silentThreadMs: number;
   readonly evacuation: EvacuationState;
   /** Kinds that must be readable and may not be read. */
   readonly forbidden: readonly string[];
@@ -43,14 +45,19 @@ export class TyphaHealth {
   }
 
   report(facts: HealthFacts): void {
-    this.#server.report({ live: facts.unansweredMs < liveLimitMs });
+    const unansweredMs = Math.max(facts.unansweredMs, facts.silentThreadMs);
+    this.#server.report({ live: unansweredMs < liveLimitMs });
     for (const [syncer, reporter] of this.#caches) {
       reporter.report({ live: true, ready: facts.statuses[syncer] === syncStatus.inSync });
     }
     const { tls, evacuation, rights, "self-dial": selfDial } = this.#extras;
     tls.report({ ready: facts.tlsProblem === undefined, detail: facts.tlsProblem ?? "" });
-    const isAnswered = facts.unansweredMs < readyLimitMs;
-    selfDial.report({ ready: isAnswered, detail: isAnswered ? "" : "a dial of our own port gets no answer" });
+    const isAnswered = unansweredMs < readyLimitMs;
+    const silence =
+      facts.unansweredMs < readyLimitMs
+        ? "one of the threads that serve clients hangs"
+        : "a dial of our own port gets no answer";
+    selfDial.report({ ready: isAnswered, detail: isAnswered ? "" : silence });
     // Without a healthy peer there is nowhere else to go: old data is better than none, so clients stay welcome.
     const isStale = facts.evacuation !== "fresh";
     evacuation.report({

@@ -250,7 +250,7 @@ function peersOf(settings: Settings, service: TyphaService, ownPort: number): Pe
 type Reporting = { dial: SelfDial; refresh: MetricsRefresh; signal: AbortSignal };
 
 async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): Promise<void> {
-  const { health, syncers, tls, evacuation, options } = parts;
+  const { health, server, syncers, tls, evacuation, options } = parts;
   const typhaHealth = new TyphaHealth(health);
   while (!signal.aborted) {
     const forbidden = syncers.reports().filter(({ state, status }) => state === "forbidden" && status !== 2);
@@ -258,6 +258,7 @@ async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): 
       statuses: syncers.stats().statuses,
       tlsProblem: tls?.problem(),
       unansweredMs: dial.unansweredMs,
+      silentThreadMs: server.silentForMs,
       evacuation: evacuation.state,
       forbidden: forbidden.map(({ kind }) => kind),
     });

@@ -53,6 +53,7 @@ export class WorkerThread implements ServingThread {
   readonly #oldest = new Map<SyncerType, Position>();
   readonly #gauges = new Map<string, Extract<TallyItem, { is: "add" }>>();
   #flushesSent = 0;
+  #heardAtMs = 0;
   #taken = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(options: WorkerThreadOptions) {
@@ -70,8 +71,10 @@ export class WorkerThread implements ServingThread {
       resourceLimits: { maxYoungGenerationSizeMb: 6 },
     });
     this.#worker = worker;
+    this.#heardAtMs = this.#options.clock.monotonicMs();
     const listening = Promise.withResolvers<number>();
     worker.on("message", (message: FromWorker) => {
+      this.#heardAtMs = this.#options.clock.monotonicMs();
       if (message.is === "listening") listening.resolve(message.port);
       else if (message.is === "cannotListen") listening.reject(new CattailError(message.code, message));
       else this.#hear(message);
@@ -93,6 +96,11 @@ export class WorkerThread implements ServingThread {
 
   get activeCount(): number {
     return this.#active;
+  }
+
+  /** Its pulse comes four times a second. A worker that died counts from then until another is there. */
+  get silentForMs(): number {
+    return this.#options.clock.monotonicMs() - this.#heardAtMs;
   }
 
   variantsInUse(syncer: SyncerType): Iterable<Variant> {
