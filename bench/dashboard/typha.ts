@@ -1,5 +1,5 @@
 // The server under the bench: a whole Typha on a pretend cluster, with dashboard and debug address. Prints where it listens.
-//   node typha.ts --nodes N --pods N
+//   node typha.ts --nodes N --pods N --churn CHANGES_PER_SECOND
 import { parseArgs } from "node:util";
 import { loadSettings } from "../../src/config/index.ts";
 import { createMemoryDatastore } from "../../src/datastore/index.ts";
@@ -8,10 +8,18 @@ import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { startTypha } from "../../src/server/index.ts";
 import { freePort } from "../../test/kit/dashboard-subject.ts";
 
-const { values: flags } = parseArgs({ options: { nodes: { type: "string" }, pods: { type: "string" } } });
+const { values: flags } = parseArgs({
+  options: { nodes: { type: "string" }, pods: { type: "string" }, churn: { type: "string" } },
+});
 const datastore = createMemoryDatastore();
 const size = { nodes: Number(flags.nodes), pods: Number(flags.pods) };
-const cluster = new PretendCluster({ ...size, churn: 20, datastore, clock: systemClock, random: Math.random });
+const cluster = new PretendCluster({
+  ...size,
+  churn: Number(flags.churn),
+  datastore,
+  clock: systemClock,
+  random: Math.random,
+});
 await cluster.populate();
 const environment = {
   TYPHA_DATASTORETYPE: "memory",

@@ -27,7 +27,7 @@ type Clients = {
 
 const syncerStates = ["waiting for the datastore", "resyncing", "in sync"] as const;
 /** Every report crosses from its thread to this one, which is most of what the page costs with thousands of clients. */
-const reportIntervalMs = { least: 1000, perClient: 1.5 };
+const reportIntervalMs = { least: 1000, perClient: 2 };
 const kindsInterval = { leastMs: 900, timesCost: 200 };
 
 export class TyphaDashboard implements DashboardSource {
@@ -95,7 +95,8 @@ export class TyphaDashboard implements DashboardSource {
 
   async key(syncer: string, path: string): Promise<KeyView | undefined> {
     const known = syncerTypes.find((name) => name === syncer);
-    const detail = known === undefined ? undefined : await this.#parts.introspection.key(known, path);
+    const detail =
+      known === undefined ? undefined : await this.#parts.introspection.key(known, path, await this.#look());
     if (detail === undefined) return undefined;
     const history = detail.history.map(({ receivedAtMs: atMs, change, revision, bytes }) => ({
       ...{ atMs, change, revision, bytes },

@@ -59,8 +59,13 @@ export type NodeFacts = {
   readonly clients: readonly ClientReport[];
 };
 
+/** What clients reported, and when. */
+export type KnownClients = { readonly reports: readonly ClientReport[]; readonly atMs: number };
+
 export type KindFacts = { readonly kind: string; readonly keys: number; readonly bytes: number };
 
+/** A change this old had reached every client that keeps up when they were asked. */
+const settledMs = 1000;
 const nodesPrefix = "/calico/resources/v3/projectcalico.org/nodes/";
 
 export class Introspection {
@@ -114,8 +119,11 @@ export class Introspection {
     return { total: found.length, rows };
   }
 
-  /** Undefined: there is no such key, nor has there been one lately. */
-  async key(syncer: SyncerType, path: string): Promise<KeyDetail | undefined> {
+  /**
+   * Undefined: there is no such key, nor has there been one lately. Where the clients were asked about a moment ago, that
+   * may be handed over; it is used for a key that has not changed since.
+   */
+  async key(syncer: SyncerType, path: string, known?: KnownClients): Promise<KeyDetail | undefined> {
     const cache = this.#cache(syncer);
     const key = cache?.find(path);
     const history = this.#journals.get(syncer)?.of(path) ?? [];
@@ -123,7 +131,7 @@ export class Introspection {
     const { value } = readPiece(cache.pieceOf(key));
     const facts = this.#facts(syncer, cache, key); // before anything else can move the key
     const { position, isLive } = key;
-    const trace = await this.#trace(syncer, position, history);
+    const trace = await this.#trace(syncer, position, { history, known });
     return { ...facts, syncer, value: isLive ? (value ?? "") : null, history, trace };
   }
 
@@ -227,16 +235,20 @@ export class Introspection {
     const [last] = history;
     if (last === undefined) return undefined;
     const { path, receivedAtMs: changedAtMs } = last;
-    const trace = await this.#trace(syncer, last.position, history);
+    const trace = await this.#trace(syncer, last.position, { history });
     return { path, kind: kindOfPath(path), bytes: 0, revision: "", changedAtMs, syncer, value: null, history, trace };
   }
 
-  async #trace(syncer: SyncerType, position: Position, history: readonly JournalEntry[]): Promise<KeyTrace> {
+  async #trace(
+    syncer: SyncerType,
+    position: Position,
+    { history, known }: { history: readonly JournalEntry[]; known?: KnownClients | undefined },
+  ): Promise<KeyTrace> {
     const noted = history.find((entry) => entry.position === position);
     const changedAtMs = this.#timelines.get(syncer)?.timeOf(position) ?? null;
     const [writes, clients = []] = await Promise.all([
       this.#writesSince(syncer, position - 1),
-      this.#server?.clients(),
+      known !== undefined && (changedAtMs ?? 0) + settledMs < known.atMs ? known.reports : this.#server?.clients(),
     ]);
     const own = writes.filter((write) => write.from < position && position <= write.to && write.clients > 0);
     const firstWriteAtMs = own.length === 0 ? null : Math.min(...own.map((write) => write.firstAtMs));
