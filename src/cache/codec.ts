@@ -26,7 +26,7 @@ export type CacheCodec = {
   encode(update: KvUpdate): { readonly bytes: Uint8Array; readonly valueEnd: number };
   /** One message with these updates, each with the type given beside it, in memory from `allocate`. */
   message(pieces: readonly Piece[], allocate: (size: number) => Uint8Array): Uint8Array;
-  /** Bytes that may be concatenated with other results of the same compression. */
+  /** Bytes that may be concatenated with other results of the same compression, in memory from allocate(). */
   compress(plain: Uint8Array, compression: Compression): Uint8Array;
   /** Memory for finished bytes; shared memory where other threads write them to sockets. */
   allocate(size: number): Uint8Array;

@@ -19,7 +19,7 @@ const codec: CacheCodec = {
     memory.set(text);
     return memory;
   },
-  compress: (plain) => plain,
+  compress: (plain) => plain.slice(),
   allocate: (size) => new Uint8Array(size),
 };
 

@@ -4,7 +4,7 @@
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/index.ts";
 import { type Audience, ChangeLog, type Entry, type Position } from "./change-log.ts";
-import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, type Variant } from "./codec.ts";
+import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
 import { KeyIndex, type KeyInfo } from "./key-index.ts";
 import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
 import { PieceStore } from "./piece-store.ts";
@@ -202,7 +202,7 @@ export class KvCache {
     if (pieces.length === 0) return new Uint8Array(0);
     const options = { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs, scratch: this.#scratch };
     const plain = messagesOf(pieces, options);
-    return concatenate([this.#codec.compress(plain, compressionOf(variant))], this.#codec.allocate);
+    return this.#codec.compress(plain, compressionOf(variant));
   }
 
   /** False: it says nothing new, so nobody is told. */

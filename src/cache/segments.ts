@@ -5,7 +5,7 @@
 // Within a segment keys ascend; between segments they do not. Clients read a snapshot as a set.
 
 import type { Entry } from "./change-log.ts";
-import { type CacheCodec, compressionOf, concatenate, dialectOf, type Piece, type Variant } from "./codec.ts";
+import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
 import { Scratch } from "./scratch.ts";
 
 /** Doubled when segments hold more than this on average: small enough to be cheap to remake, large enough to compress. */
@@ -99,7 +99,7 @@ export class Segments {
     const plain = messagesOf(pieces, options);
     const rawBytes = plain.length;
     return {
-      bytes: concatenate([this.#codec.compress(plain, compressionOf(variant))], this.#codec.allocate),
+      bytes: this.#codec.compress(plain, compressionOf(variant)),
       rawBytes,
     };
   }

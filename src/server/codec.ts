@@ -20,11 +20,15 @@ export function createCodec(streams: ServerStreams): CacheCodec {
     compress(plain, compression) {
       const stream = streams.get(compression);
       if (stream === undefined) throw new Error(`compression ${compression} is not offered`);
-      return stream.pack(plain);
+      return stream.pack(plain, allocateShared);
     },
-    // A Buffer, because a socket would wrap anything else anew for every client.
-    allocate: (size) => Buffer.from(new SharedArrayBuffer(size)),
+    allocate: allocateShared,
   };
+}
+
+// A Buffer, because a socket would wrap anything else anew for every client.
+function allocateShared(size: number): Uint8Array {
+  return Buffer.from(new SharedArrayBuffer(size));
 }
 
 // Every piece was encoded with a type, so it ends in the type and the closing zero, and the message in two zeros.

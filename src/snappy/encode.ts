@@ -20,42 +20,45 @@ export const streamIdentifier: Uint8Array = Uint8Array.of(
   ...identifierBody,
 );
 
-/** The chunks that stand for `plain`, without a stream identifier. No bytes give no chunks. */
-export function compressChunks(plain: Uint8Array): Uint8Array {
-  if (plain.length === 0) return new Uint8Array(0);
-  if (plain.length <= maxContentBytes) return joinChunk(plain);
-  const chunks: Uint8Array[] = [];
+type Content = { readonly plain: Uint8Array; readonly block: Uint8Array; readonly isCompressed: boolean };
+
+/** The chunks that stand for `plain`, without a stream identifier, in memory from `allocate`. No bytes give no chunks. */
+export function compressChunks(
+  plain: Uint8Array,
+  allocate: (size: number) => Uint8Array = (size) => new Uint8Array(size),
+): Uint8Array {
+  const contents: Content[] = [];
   let totalBytes = 0;
   for (let at = 0; at < plain.length; at += maxContentBytes) {
-    const chunk = joinChunk(plain.subarray(at, at + maxContentBytes));
-    totalBytes += chunk.length;
-    chunks.push(chunk);
+    const content = contentOf(plain.subarray(at, at + maxContentBytes));
+    totalBytes += headerBytes + checksumBytes + content.block.length;
+    contents.push(content);
   }
-  const run = new Uint8Array(totalBytes);
+  const run = allocate(totalBytes);
   let at = 0;
-  for (const chunk of chunks) {
-    run.set(chunk, at);
-    at += chunk.length;
-  }
+  for (const content of contents) at = writeChunk(run, at, content);
   return run;
 }
 
-function joinChunk(plain: Uint8Array): Uint8Array {
+function contentOf(plain: Uint8Array): Content {
   const block = compressSync(plain, codecOptions);
   // Go's writer keeps a block only when it saves an eighth; the same rule gives the same bytes.
-  const isWorthIt = block.length < plain.length - Math.floor(plain.length / 8);
-  const content = isWorthIt ? block : plain;
-  const bodyLength = checksumBytes + content.length;
+  const isCompressed = block.length < plain.length - Math.floor(plain.length / 8);
+  return { plain, block: isCompressed ? block : plain, isCompressed };
+}
+
+/** Answers where the next chunk goes. */
+function writeChunk(run: Uint8Array, at: number, { plain, block, isCompressed }: Content): number {
+  const bodyLength = checksumBytes + block.length;
   const checksum = maskedChecksum(plain);
-  const chunk = new Uint8Array(headerBytes + bodyLength);
-  chunk[0] = isWorthIt ? chunkType.compressed : chunkType.plain;
-  chunk[1] = bodyLength;
-  chunk[2] = bodyLength >>> 8;
-  chunk[3] = bodyLength >>> 16;
-  chunk[4] = checksum;
-  chunk[5] = checksum >>> 8;
-  chunk[6] = checksum >>> 16;
-  chunk[7] = checksum >>> 24;
-  chunk.set(content, headerBytes + checksumBytes);
-  return chunk;
+  run[at] = isCompressed ? chunkType.compressed : chunkType.plain;
+  run[at + 1] = bodyLength;
+  run[at + 2] = bodyLength >>> 8;
+  run[at + 3] = bodyLength >>> 16;
+  run[at + 4] = checksum;
+  run[at + 5] = checksum >>> 8;
+  run[at + 6] = checksum >>> 16;
+  run[at + 7] = checksum >>> 24;
+  run.set(block, at + headerBytes + checksumBytes);
+  return at + headerBytes + bodyLength;
 }

@@ -4,14 +4,16 @@ import { compressChunks, streamIdentifier } from "../snappy/index.ts";
 import { frame, serverPreamble } from "./frame.ts";
 import type { Compression } from "./messages.ts";
 
+type Allocate = (size: number) => Uint8Array;
+
 export type ServerStream = {
   readonly compression: Compression;
   /** The first bytes of a stream: its identifier where it has one, and every type definition. */
   readonly opening: Uint8Array;
   /** Ends a snapshot; empty where snapshots have no end of their own because nothing is restarted. */
   readonly snapshotClosing: Uint8Array;
-  /** Whole gob messages to bytes for the socket. */
-  pack(messages: Uint8Array): Uint8Array;
+  /** Whole gob messages to bytes for the socket; with `allocate` in memory from there, else perhaps the messages. */
+  pack(messages: Uint8Array, allocate?: Allocate): Uint8Array;
 };
 
 /** Makes one self-contained zstd frame. Handed in, because this folder uses nothing of Node's. */
@@ -21,13 +23,13 @@ export const plainStream: ServerStream = {
   compression: "none",
   opening: serverPreamble,
   snapshotClosing: new Uint8Array(0),
-  pack: (messages) => messages,
+  pack: copied,
 };
 
 export const snappyStream: ServerStream = compressedStream("snappy", streamIdentifier, compressChunks);
 
 export function zstdStream(compress: ZstdCompress): ServerStream {
-  return compressedStream("zstd", new Uint8Array(0), compress);
+  return compressedStream("zstd", new Uint8Array(0), (plain, allocate) => copied(compress(plain), allocate));
 }
 
 /** The streams a server offers, by compression; without a zstd compressor that one is not offered. */
@@ -42,7 +44,7 @@ export function serverStreams(options: { zstd?: ZstdCompress } = {}): ServerStre
 function compressedStream(
   compression: Exclude<Compression, "none">,
   head: Uint8Array,
-  pack: (plain: Uint8Array) => Uint8Array,
+  pack: (plain: Uint8Array, allocate?: Allocate) => Uint8Array,
 ): ServerStream {
   // Go's client drops what is left of a chunk behind this message, so it is packed by itself.
   const restart = frame({
@@ -58,4 +60,11 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   joined.set(first);
   joined.set(second, first.length);
   return joined;
+}
+
+function copied(bytes: Uint8Array, allocate?: Allocate): Uint8Array {
+  if (allocate === undefined) return bytes;
+  const copy = allocate(bytes.length);
+  copy.set(bytes);
+  return copy;
 }

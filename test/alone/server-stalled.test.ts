@@ -21,9 +21,9 @@ test(`${stalledCount} clients stalled in a 10 MB snapshot`, { skip: withoutGoCli
   const tls = { ca: folder.server.caFile, cert: folder.server.certFile, key: folder.server.keyFile };
   const flags = ["--ca", folder.client.caFile, "--cert", folder.client.certFile, "--key", folder.client.keyFile];
   await using server = await startCattail({ workers: 2, tls });
-  for (let start = 0; start < keys; start += 1000) {
+  for (let start = 0; start < keys; start += 100) {
     await server.apply(
-      Array.from({ length: 1000 }, (_, index) => ({ ...endpoint(start + index), value: JSON.stringify(value()) })),
+      Array.from({ length: 100 }, (_, index) => ({ ...endpoint(start + index), value: JSON.stringify(value()) })),
     );
   }
   await server.setInSync();

@@ -96,20 +96,20 @@ function serveClient(
       if (decision.do === "startSnapshot") {
         stub.agreements.push(decision.agreement);
         const data = options.data(decision.agreement);
+        const { pack } = decision.stream;
         stream = decision.stream;
         changes = data.changes;
-        const messages = inMessages(data.snapshot, options.messageKvs ?? 1000)
-          .map(snapshotKvsMessage)
-          .map(stream.pack);
+        const messages = inMessages(data.snapshot, options.messageKvs ?? 1000).map((pieces) =>
+          pack(snapshotKvsMessage(pieces)),
+        );
         const bytes = Buffer.concat([decision.opening, ...messages, decision.closing]);
         socket.write(bytes, () => act(machine.snapshotWritten(performance.now())));
       }
       if (decision.do === "startStreaming" && stream !== undefined) {
-        const status = stream.pack(frame({ is: "syncStatus", syncStatus: 2 }));
-        const ping = stream.pack(frame({ is: "ping", timestamp: pingTimestamp }));
-        const later = inMessages(changes, 1)
-          .map((pieces) => kvsMessage(pieces))
-          .map(stream.pack);
+        const { pack } = stream;
+        const status = pack(frame({ is: "syncStatus", syncStatus: 2 }));
+        const ping = pack(frame({ is: "ping", timestamp: pingTimestamp }));
+        const later = inMessages(changes, 1).map((pieces) => pack(kvsMessage(pieces)));
         socket.write(Buffer.concat([decision.opening, status, ping, ...later]));
       }
     }
