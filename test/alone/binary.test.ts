@@ -1,7 +1,7 @@
 // The single executable, as somebody would run it who has nothing else: from an empty folder, with its own temporary
 // folder, and without any of this checkout's files. Alone, because building it takes both cores and 300 MB of disk.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,6 +93,27 @@ test("the executable needs no temporary folder where its codecs lie in CATTAIL_A
   }
   await using typha = new Cattail(["typha"], inEmptyFolder({ ...server, ...none, CATTAIL_ASSETS: assets }));
   await ready(typha, server);
+});
+
+const readOnlyRoot = "mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -o remount,ro,bind /";
+const unshared = (script: string) => ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];
+const [unshare = "", ...tryIt] = unshared(`${readOnlyRoot} && ! touch /written 2>/dev/null`);
+const noReadOnlyRoot = spawnSync(unshare, tryIt).status === 0 ? skip : "a root cannot be made read-only here (unshare)";
+
+test("the executable serves with a read-only root and a writable temporary folder, as in the Deployment", {
+  skip: noReadOnlyRoot,
+}, async () => {
+  using certificates = certificateFolder();
+  const server = { ...(await settings(certificates.folder)), TMPDIR: "/mnt" };
+  const program = unshared(`${readOnlyRoot} && exec "$@"`);
+  await using typha = new Cattail(["typha"], {
+    program: [...program, join(folder, "cattail")],
+    cwd: empty,
+    env: server,
+  });
+  await ready(typha, server);
+  typha.process.kill("SIGTERM");
+  equal(await typha.ended, 0, typha.output);
 });
 
 async function settings(certificates: string): Promise<{ [name: string]: string }> {
