@@ -8,6 +8,7 @@ const nowMs = 1_000_000_000_000;
 const dayMs = 86_400_000;
 const calm: AttentionFacts = {
   nowMs,
+  notReady: [],
   datastore: { state: "reachable", detail: "" },
   syncers: [],
   nodes: [],
@@ -22,6 +23,12 @@ const cases: { name: string; facts: Partial<AttentionFacts>; says: RegExp; sever
     name: "an unreachable datastore",
     facts: { datastore: { state: "unreachable", detail: "connection refused" } },
     says: /datastore cannot be reached.*connection refused/s,
+    severity: "problem",
+  },
+  {
+    name: "a server that is not ready",
+    facts: { notReady: ["self-dial: a dial of our own port gets no answer"] },
+    says: /not ready.*self-dial: a dial/s,
     severity: "problem",
   },
   {
@@ -65,6 +72,11 @@ for (const { name, facts, says, severity } of cases) {
     equal(found[0]?.fix === "", false);
   });
 }
+
+test("a server that is still reading its datastore need not be ready", () => {
+  const syncers = [{ syncer: "felix", state: "resyncing" as const, keys: 0, bytes: 0, clients: 0 }];
+  deepEqual(attention({ ...calm, syncers, notReady: ["felix-cache is not ready"] }), []);
+});
 
 test("a calm server draws no attention", () => deepEqual(attention(calm), []));
 

@@ -6,6 +6,7 @@ import { ageOfView } from "./node-state.ts";
 
 export type AttentionFacts = {
   readonly nowMs: number;
+  readonly notReady: readonly string[];
   readonly datastore: { readonly state: "reachable" | "unreachable" | "starting"; readonly detail: string };
   readonly syncers: readonly SyncerView[];
   readonly nodes: readonly NodeView[];
@@ -19,6 +20,7 @@ const dayMs = 86_400_000;
 export function attention(facts: AttentionFacts): AttentionView[] {
   return [
     ...datastoreAttention(facts),
+    ...readyAttention(facts),
     ...certificateAttention(facts),
     ...watchAttention(facts),
     ...nodeAttention(facts),
@@ -34,6 +36,19 @@ function datastoreAttention({ datastore }: AttentionFacts): AttentionView[] {
       what: "The datastore cannot be reached",
       why: `Nodes keep what they have, but nothing new reaches them. ${datastore.detail}`,
       fix: "Check the API server (or etcd) and the network to it; cattail goes on by itself once it answers.",
+    },
+  ];
+}
+
+// While the datastore is being read, not being ready is as it should be.
+function readyAttention({ notReady, syncers }: AttentionFacts): AttentionView[] {
+  if (notReady.length === 0 || syncers.some(({ state }) => state !== "in sync")) return [];
+  return [
+    {
+      severity: "problem",
+      what: "This server reports that it is not ready",
+      why: `Connected nodes stay, but Kubernetes sends no new ones here: ${notReady.join("; ")}.`,
+      fix: "The readiness probe says the same; its address answers in JSON when asked for application/json.",
     },
   ];
 }
@@ -69,6 +84,7 @@ function watchAttention({ watches }: AttentionFacts): AttentionView[] {
       what: `${kind} may not be read`,
       why: "The server has no right to list and watch this kind, so its objects are missing.",
       fix: "Run cattail manifests rbac and apply it.",
+      look: "watches" as const,
     }));
 }
 
@@ -82,6 +98,7 @@ function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
       what: `${count(missing.length, "node")} not connected: ${some(missing.map(({ node }) => node))}`,
       why: `${missing.length === 1 ? "It" : "They"} may be connected to another server; if not, ${missing.length === 1 ? "it runs" : "they run"} on old policies.`,
       fix: "See whether calico-node runs there and what its log says of Typha; clients refused here are in this server's log.",
+      look: "nodes",
     });
   }
   if (slow.length > 0) {
@@ -90,6 +107,7 @@ function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
       what: `${count(slow.length, "node")} behind: ${some(slow.map(({ node }) => node))}`,
       why: `Updates take effect there up to ${Math.round(oldest(slow) / 1000)} s late; other nodes do not wait for ${slow.length === 1 ? "it" : "them"}.`,
       fix: "Check the load of the node, and the network to it.",
+      look: "nodes",
     });
   }
   return found;

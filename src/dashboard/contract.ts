@@ -8,7 +8,14 @@ export type SyncerView = { syncer: string; state: SyncerState; keys: number; byt
 export type CertificateView = { file: string; subject: string; issuer: string; expiresAtMs: number; problem?: string };
 
 /** Something an operator should know, in plain words, with what to do about it. */
-export type AttentionView = { severity: "problem" | "warning"; what: string; why: string; fix: string };
+export type AttentionView = {
+  severity: "problem" | "warning";
+  what: string;
+  why: string;
+  fix: string;
+  /** The view that shows more of it. */
+  look?: "nodes" | "watches";
+};
 
 export type HistoryView = {
   /** Oldest first; the four lists have one entry per sample. */

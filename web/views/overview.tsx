@@ -66,7 +66,15 @@ function Attention({ items }: { items: AttentionView[] }) {
         <article key={item.what} class={item.severity}>
           <strong>{item.what}</strong>
           <p>{item.why}</p>
-          <p class="fix">{item.fix}</p>
+          <p class="fix">
+            {item.fix}
+            {item.look !== undefined && (
+              <>
+                {" "}
+                <a href={linkTo(item.look)}>Show {item.look === "nodes" ? "the nodes" : "the watches"}</a>
+              </>
+            )}
+          </p>
         </article>
       ))}
     </section>
