@@ -71,3 +71,23 @@ test("a key that is gone is found while its deletion is remembered", () => {
   equal(cache.find("a")?.isLive, false);
   equal(cache.find("z"), undefined);
 });
+
+test("whatever happens between two looks, the keys in order are those that are live", () => {
+  let seed = 20_261_115;
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * below);
+  };
+  const cache = makeCache();
+  const live = new Set<string>();
+  for (let look = 0; look < 200; look += 1) {
+    for (let change = random(look % 10 === 0 ? 400 : 12); change >= 0; change -= 1) {
+      const path = `key-${random(300)}`;
+      if (random(3) === 0) live.delete(path);
+      else live.add(path);
+      cache.apply({ updates: [live.has(path) ? set(path, `${change}`) : gone(path)] });
+      if (random(20) === 0) cache.tidy(cache.head, () => false);
+    }
+    deepEqual(pathsOf(cache), [...live].sort());
+  }
+});

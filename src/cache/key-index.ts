@@ -7,7 +7,7 @@ import type { ChangeLog, Entry, Position } from "./change-log.ts";
 export type KeyInfo = Readonly<Pick<Entry, "path" | "position" | "isLive" | "type" | "piece">>;
 
 /** Up to here each change is put in its place; beyond it, all are merged in one pass. */
-const mostSingly = 500;
+const mostSingly = 2000;
 /** Deletions remembered between two looks; beyond it, the next look goes through all keys. */
 const mostGone = 10_000;
 
@@ -40,12 +40,23 @@ export class KeyIndex {
     return this.#entries;
   }
 
-  #place(born: readonly Entry[]): void {
-    for (const entry of this.#gone) {
-      const at = this.#find(entry.path);
-      if (this.#entries[at] === entry) this.#entries.splice(at, 1);
+  // Runs between two edits are copied as a whole: moving the rest of a long list for each edit costs more than all of it.
+  #place(born: Entry[]): void {
+    const edits = [
+      ...this.#gone.map((entry) => ({ at: this.#find(entry.path), entry, isIn: false })),
+      ...born.sort(byPath).map((entry) => ({ at: this.#find(entry.path), entry, isIn: true })),
+    ].sort((left, right) => left.at - right.at || Number(left.isIn) - Number(right.isIn));
+    const runs: Entry[][] = [];
+    let done = 0;
+    for (const { at, entry, isIn } of edits) {
+      const isHere = this.#entries[at] === entry;
+      if (at > done) runs.push(this.#entries.slice(done, at));
+      done = Math.max(done, at);
+      if (isIn) runs.push([entry]);
+      if (isHere && at === done) done += 1;
     }
-    for (const entry of born) this.#entries.splice(this.#find(entry.path), 0, entry);
+    runs.push(this.#entries.slice(done));
+    this.#entries = ([] as Entry[]).concat(...runs);
   }
 
   /** Where the path is, or would be. */
