@@ -1,7 +1,7 @@
 // Knows how long ago the datastore last answered. Watches cannot tell: a quiet cluster and a dead connection look the
 // same for minutes. So it asks one small question every few seconds; any answer counts, "not found" and "forbidden" too.
 import { type Datastore, isDatastoreError } from "../datastore/index.ts";
-import type { Clock, Log } from "../lib/index.ts";
+import { type Clock, deadline, type Log } from "../lib/index.ts";
 
 export type ContactOptions = {
   readonly datastore: Datastore;
@@ -44,22 +44,14 @@ export class DatastoreContact {
 
   async #ask(signal: AbortSignal): Promise<void> {
     const { datastore, clock, timeoutMs, log } = this.#options;
-    const timeout = new AbortController();
-    const asking = AbortSignal.any([signal, timeout.signal]);
-    const stopWaiting = new AbortController();
-    clock.sleep(timeoutMs, stopWaiting.signal).then(
-      () => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)),
-      () => undefined, // answered in time
-    );
+    using limit = deadline(signal, timeoutMs, clock);
     try {
-      await datastore.get("ClusterInformation", clusterInformation, { signal: asking });
+      await datastore.get("ClusterInformation", clusterInformation, { signal: limit.signal });
       this.#answered(log);
     } catch (error) {
       if (signal.aborted) return;
       if (isAnswer(error)) this.#answered(log);
-      else this.#failed(timeout.signal.aborted ? timeout.signal.reason : error, log);
-    } finally {
-      stopWaiting.abort();
+      else this.#failed(limit.isOver ? limit.signal.reason : error, log);
     }
   }
 

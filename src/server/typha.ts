@@ -7,7 +7,7 @@
 import { networkInterfaces } from "node:os";
 import type { ReadSettings, Settings } from "../config/index.ts";
 import type { Datastore } from "../datastore/index.ts";
-import { type Clock, type Log, systemClock } from "../lib/index.ts";
+import { type Clock, deadline, type Log, systemClock } from "../lib/index.ts";
 import type { SyncerBatch } from "../model/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
 import { initialiseDatastore, runSyncers, type Syncers } from "../syncer/index.ts";
@@ -207,9 +207,9 @@ async function initialise(
   const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
   let lastProblem: string | undefined;
   for (;;) {
-    const attempt = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
+    using attempt = deadline(signal, attemptMs, clock);
     try {
-      await initialiseDatastore(datastore, { clock, log, signal: attempt, newClusterGuid });
+      await initialiseDatastore(datastore, { clock, log, signal: attempt.signal, newClusterGuid });
       log.info("Datastore initialized.");
       return;
     } catch (error) {
