@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: "single-500",
     says: "500 clients, single updates",
-    run: deltas({ clients: 500, keys: 10_000, batch: 1, perSecond: 100, seconds: 5 }),
+    run: deltas({ clients: 500, keys: 10_000, batch: 1, perSecond: 200, seconds: 5 }),
   },
   {
     name: "storm-1000",

@@ -68,7 +68,7 @@ export class WorkerThread implements ServingThread {
     const worker = new Worker(entry, {
       workerData: { ...this.#setup, flushed, taken: this.#taken } satisfies WorkerSetup,
       // Little that a worker allocates outlives a message; V8's default would let it gather 48 MB of garbage first.
-      resourceLimits: { maxYoungGenerationSizeMb: 6 },
+      resourceLimits: { maxYoungGenerationSizeMb: 3 },
     });
     this.#worker = worker;
     this.#heardAtMs = this.#options.clock.monotonicMs();
