@@ -43,7 +43,7 @@ export function App() {
         <nav aria-label="Views">
           {views.map((view) => (
             <a key={view} href={linkTo(view)} aria-current={route.view === view ? "page" : undefined}>
-              {titles[view]}
+              {view === "endpoints" ? "Pods" : titles[view]}
             </a>
           ))}
         </nav>

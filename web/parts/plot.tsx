@@ -56,10 +56,11 @@ function optionsOf(on: { element: HTMLElement; unit: string; series: Series[] })
   return {
     width: on.element.clientWidth,
     height: heightPx,
+    padding: [10, 16, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     axes: [
-      { ...axis, size: 28, values: (_, ticks) => ticks.map(clockTime) },
+      { ...axis, size: 28, space: 84, values: (_, ticks) => ticks.map(clockTime) },
       { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => `${tick} ${on.unit}`) },
     ],
     scales: {

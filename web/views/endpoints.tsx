@@ -121,7 +121,7 @@ function Tier({ tier }: { tier: EndpointView["tiers"][number] }) {
   return (
     <section class="card" aria-label={`Tier ${tier.tier}`}>
       <h4>
-        Tier {tier.tier} <span class="quiet">order {tier.order ?? "last"}</span>
+        Tier {tier.tier} <span class="quiet">order {tier.order === null ? "last" : amount(tier.order)}</span>
       </h4>
       <ol class="policies">
         {tier.policies.map((policy) => (
@@ -141,7 +141,7 @@ function Policy({ policy }: { policy: PolicyView }) {
     <li>
       <a href={linkTo("keys", { syncer: "felix", path: policy.path })}>{name}</a>{" "}
       <span class="quiet">
-        {policy.kind}, order {policy.order ?? "last"}, {rules(policy)}
+        {policy.kind}, order {policy.order === null ? "last" : amount(policy.order)}, {rules(policy)}
         {policy.staged ? ", staged: only watched, not enforced" : ""}
       </span>
       <code>{policy.selector || "all()"}</code>

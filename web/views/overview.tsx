@@ -28,7 +28,7 @@ export function OverviewPage({ overview }: { overview: OverviewView }) {
           timesMs={history.timesMs}
           series={[
             { label: "median", colour: "#2f9e62", values: history.deliveryP50Ms },
-            { label: "99th percentile", colour: "#c2571a", values: history.deliveryP99Ms },
+            { label: "99th", colour: "#c2571a", values: history.deliveryP99Ms },
           ]}
           summary={typeof p99 === "number" ? `99 of 100 within ${amount(p99)} ms` : "nothing delivered lately"}
         />
@@ -109,7 +109,7 @@ function Syncers({ overview }: { overview: OverviewView }) {
               <a href={linkTo("keys", { syncer: syncer.syncer })}>{syncer.syncer}</a>
               <small>{explainSyncer(syncer.syncer)}</small>
             </th>
-            <td class={syncer.state === "in sync" ? "good" : "bad"}>{syncer.state}</td>
+            <td class={syncer.state === "in sync" ? "good oneline" : "bad"}>{syncer.state}</td>
             <td class="number">{amount(syncer.keys)}</td>
             <td class="number">{bytes(syncer.bytes)}</td>
             <td class="number">{amount(syncer.clients)}</td>
