@@ -91,12 +91,13 @@ export class Introspection {
     return this.#updates;
   }
 
-  async *tap(batches: AsyncIterable<SyncerBatch>): AsyncGenerator<SyncerBatch> {
+  /** The same batches, noted as they go by; where nobody is to look, the very same. */
+  tap(batches: AsyncIterable<SyncerBatch>): AsyncIterable<SyncerBatch> {
+    return this.#isRecording ? this.#noted(batches) : batches;
+  }
+
+  async *#noted(batches: AsyncIterable<SyncerBatch>): AsyncGenerator<SyncerBatch> {
     for await (const batch of batches) {
-      if (!this.#isRecording) {
-        yield batch;
-        continue;
-      }
       const receivedAtMs = this.#clock.wallMs();
       const before = this.#cache(batch.syncer)?.head ?? 0;
       yield batch;
