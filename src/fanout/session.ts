@@ -110,7 +110,7 @@ export class Session implements Follower {
     this.#outbox = new Outbox(duplex, {
       onIdle: () => this.#onIdle(),
       onLatency: (ms) => this.#service?.writeLatency.observe(ms / 1000),
-      now: this.#context.clock.monotonicMs,
+      now: () => this.#context.clock.monotonicMs(),
     });
     duplex.on("data", (bytes: Uint8Array) => this.#receive(bytes));
     duplex.on("end", () => this.#carryOut(this.#machine.end()));

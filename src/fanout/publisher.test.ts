@@ -1,0 +1,146 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { FakeClock } from "../../test/kit/fake-clock.ts";
+import { type CacheCodec, KvCache, type Variant } from "../cache/index.ts";
+import { type KvUpdate, syncStatus, updateType } from "../model/index.ts";
+import { type Flush, noMetrics, Publisher } from "./index.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const codec: CacheCodec = {
+  encode: ({ path, value }) => ({ bytes: encoder.encode(`${path}=${value ?? ""} `), valueEnd: 0 }),
+  message(pieces, allocate) {
+    const text = encoder.encode(pieces.map(({ bytes }) => decoder.decode(bytes)).join(""));
+    const memory = allocate(text.length);
+    memory.set(text);
+    return memory;
+  },
+  compress: (plain) => plain.slice(),
+  allocate: (size) => new Uint8Array(size),
+};
+
+function set(path: string, value = "1"): KvUpdate {
+  return { path, value, revision: "", v3ResourceVersion: "", type: updateType.new };
+}
+
+function newPublisher(variants: Variant[] = ["modern/none"]) {
+  const clock = new FakeClock();
+  const flushes: { atMs: number; text: string; flush: Flush }[] = [];
+  const sink = {
+    variantsInUse: () => variants,
+    oldestPosition: () => Number.POSITIVE_INFINITY,
+    take: (_syncer: string, flush: Flush) => {
+      const text = decoder.decode(flush.bytes.get("modern/none") ?? new Uint8Array()).trim();
+      flushes.push({ atMs: clock.monotonicMs(), text, flush });
+    },
+  };
+  const cache = new KvCache({ codec, clock, legacyForm: (update) => update, limits: { maxStepKvs: 10 } });
+  const publisher = new Publisher({
+    syncer: "felix",
+    cache,
+    clock,
+    metrics: noMetrics,
+    batchingAgeMs: 10,
+    sinks: new Set([sink]),
+    signal: new AbortController().signal,
+  });
+  return { clock, flushes, publisher, cache };
+}
+
+describe("adaptive batching", () => {
+  test("an idle server publishes at once", async () => {
+    const { clock, flushes, publisher } = newPublisher();
+    await clock.advance(1000);
+    publisher.apply({ updates: [set("/a")] });
+    deepEqual(
+      flushes.map(({ atMs, text }) => ({ atMs, text })),
+      [{ atMs: 1000, text: "/a=1" }],
+    );
+  });
+
+  test("a busy one lets updates gather until the first is as old as the batching age", async () => {
+    const { clock, flushes, publisher } = newPublisher();
+    for (const path of ["/a", "/b", "/c", "/d"]) {
+      publisher.apply({ updates: [set(path)] });
+      await clock.advance(4);
+    }
+    await clock.advance(100);
+    deepEqual(
+      flushes.map(({ atMs, text }) => ({ atMs, text })),
+      [
+        { atMs: 0, text: "/a=1" },
+        { atMs: 14, text: "/b=1 /c=1 /d=1" },
+      ],
+    );
+  });
+
+  test("a key that changes while updates gather is told once", async () => {
+    const { clock, flushes, publisher } = newPublisher();
+    for (const value of ["1", "2", "3"]) publisher.apply({ updates: [set("/a", value)] });
+    await clock.advance(100);
+    deepEqual(
+      flushes.map(({ text }) => text),
+      ["/a=1", "/a=3"],
+    );
+  });
+});
+
+test("a status travels only with the last part of what came before it", async () => {
+  const { clock, flushes, publisher } = newPublisher();
+  await clock.advance(1000);
+  publisher.apply({
+    updates: Array.from({ length: 25 }, (_, index) => set(`/${index}`)),
+    status: syncStatus.inSync,
+  });
+  deepEqual(
+    flushes.map(({ flush: { from, to, status } }) => ({ from, to, status })),
+    [
+      { from: 0, to: 10, status: 0 },
+      { from: 10, to: 20, status: 0 },
+      { from: 20, to: 25, status: 2 },
+    ],
+  );
+});
+
+test("a status by itself is published, and a repeated one is not", async () => {
+  const { clock, flushes, publisher } = newPublisher();
+  await clock.advance(1000);
+  publisher.apply({ updates: [], status: syncStatus.inSync });
+  await clock.advance(1000);
+  publisher.apply({ updates: [], status: syncStatus.inSync });
+  await clock.advance(1000);
+  equal(flushes.length, 1);
+});
+
+test("bytes are made only for variants that somebody uses, and shared between dialects where they agree", async () => {
+  const { clock, flushes, publisher } = newPublisher(["modern/none", "legacy/none"]);
+  await clock.advance(1000);
+  publisher.apply({ updates: [set("/a")] });
+  const bytes = flushes[0]?.flush.bytes;
+  deepEqual([...(bytes?.keys() ?? [])], ["modern/none", "legacy/none"]);
+  equal(bytes?.get("modern/none"), bytes?.get("legacy/none"));
+});
+
+test("clients that fell behind together share one merged catch-up, until something changes", async () => {
+  const { clock, publisher } = newPublisher();
+  publisher.apply({ updates: [set("/a"), set("/b")] });
+  const first = publisher.changes(0, "modern/none");
+  equal(publisher.changes(0, "modern/none"), first);
+  await clock.advance(1000);
+  publisher.apply({ updates: [set("/c")] });
+  const second = publisher.changes(0, "modern/none");
+  equal(second === first, false);
+  equal(second === "forgotten" ? "" : decoder.decode(second.bytes), "/a=1 /b=1 /c=1 ");
+});
+
+test("deletions that are not published yet are never forgotten", async () => {
+  const { clock, flushes, publisher } = newPublisher();
+  publisher.apply({ updates: [set("/a")] });
+  publisher.apply({ updates: [{ ...set("/a"), value: undefined, type: updateType.deleted }] });
+  publisher.tidy();
+  await clock.advance(100);
+  deepEqual(
+    flushes.map(({ text }) => text),
+    ["/a=1", "/a="],
+  );
+});
