@@ -4,7 +4,7 @@
 //   oldest ⇄ a@3 ⇄ †c@7 ⇄ b@9 ⇄ d@12 newest        a change of a moves it to the end: … ⇄ d@12 ⇄ a@13
 //
 // A position is the number of a change, so no two keys share one, and any place in the list is a place to go on from.
-import type { UpdateType } from "../model/index.ts";
+import type { UpdateType } from "../model/basics.ts";
 import type { StoredPiece } from "./piece-store.ts";
 
 /** The number of a change; 0 is before the first. */

@@ -1,6 +1,6 @@
 // What the cache is handed in order to make bytes: it decides when something is encoded and how long the bytes are kept,
 // and knows neither gob nor any compressor. server/codec.ts plugs wire/ in here.
-import type { KvUpdate, UpdateType } from "../model/index.ts";
+import type { KvUpdate, UpdateType } from "../model/basics.ts";
 
 export const compressions = ["none", "snappy", "zstd"] as const;
 export type Compression = (typeof compressions)[number];

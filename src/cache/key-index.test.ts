@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../lib/index.ts";
-import { type KvUpdate, updateType } from "../model/index.ts";
+import { type KvUpdate, updateType } from "../model/basics.ts";
 import type { CacheCodec } from "./codec.ts";
 import { KvCache } from "./kv-cache.ts";
 

@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../lib/index.ts";
-import { type KvUpdate, updateType } from "../model/index.ts";
+import { type KvUpdate, updateType } from "../model/basics.ts";
 import { type CacheCodec, concatenate, type Dialect, KvCache, type LegacyForm } from "./index.ts";
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { systemClock } from "../lib/index.ts";
-import { type KvUpdate, syncStatus, type UpdateType, updateType } from "../model/index.ts";
+import { type KvUpdate, syncStatus, type UpdateType, updateType } from "../model/basics.ts";
 import {
   type CacheCodec,
   type Changes,

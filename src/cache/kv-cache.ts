@@ -2,7 +2,7 @@
 // Sits between the syncers, whose updates it is fed, and fanout/, which asks it for bytes. Knows no client: readers are
 // positions. Everything here is synchronous, so a snapshot is of one moment.
 import type { Clock } from "../lib/index.ts";
-import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/index.ts";
+import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/basics.ts";
 import { type Audience, ChangeLog, type Entry, type Position } from "./change-log.ts";
 import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
 import { KeyIndex, type KeyInfo } from "./key-index.ts";

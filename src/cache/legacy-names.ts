@@ -1,7 +1,7 @@
 // What clients up to v3.31 are told instead: they know policies by tier and name, and some policies not at all.
 // Each update becomes what both kinds of clients, or each of the two, are to hear; an old name that no longer holds is
 // taken back. Two policies whose legacy names collide take turns: the last change wins, and only its going deletes.
-import { type KvUpdate, updateType } from "../model/index.ts";
+import { type KvUpdate, updateType } from "../model/basics.ts";
 import type { Audience } from "./change-log.ts";
 
 /** The update as legacy clients know it: itself where nothing differs, undefined where they cannot be told. */

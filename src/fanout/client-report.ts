@@ -1,7 +1,7 @@
 // One connected client as an operator sees it (/clients, the dashboard), and as shedding looks at it. Plain data, because
 // it crosses threads. Texts that come from the client are cut: they end in logs and pages.
 import type { Position } from "../cache/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 
 export type ClientReport = {
   readonly id: bigint;

@@ -1,7 +1,7 @@
 // One syncer's data as the sessions of one thread see it: the flushes as they come, the last few again, and a source to
 // ask for the rest. On the main thread the source is the publisher; on a worker thread it is a message away.
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
-import { type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts";
+import { type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import { type Flush, RecentFlushes } from "./flush.ts";
 import type { FanoutMetrics } from "./metrics.ts";
 import type { CatchUp } from "./publisher.ts";

@@ -1,7 +1,7 @@
 // What one flush of a publisher says, as bytes per variant, and the last few of them. A client that is a moment late is
 // sent these again as they are; one that is later gets its backlog merged by the cache.
 import type { Position, Variant } from "../cache/index.ts";
-import type { SyncStatus } from "../model/index.ts";
+import type { SyncStatus } from "../model/basics.ts";
 
 /** Plain data: this is also the message to worker threads, whose bytes are shared memory. */
 export type Flush = {

@@ -1,6 +1,6 @@
 // The small messages of the streaming phase as bytes, made once for all clients that hear them in the same moment.
 import type { Compression } from "../cache/index.ts";
-import type { SyncStatus } from "../model/index.ts";
+import type { SyncStatus } from "../model/basics.ts";
 import { frame, type ServerStreams, type WireTime } from "../wire/index.ts";
 
 export class SharedFrames {

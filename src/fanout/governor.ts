@@ -1,6 +1,6 @@
 // How many connections this server should have, whom to ask to leave, and how fast. Pure arithmetic; server/ keeps the
 // clock and carries it out.
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 
 export type ConnectionTarget = {
   readonly max: number;

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
 import type { Snapshot } from "../cache/index.ts";
 import { silentLog } from "../lib/index.ts";
-import { syncerTypes } from "../model/index.ts";
+import { syncerTypes } from "../model/basics.ts";
 import { clientFrame, clientPreamble, serverStreams } from "../wire/index.ts";
 import { defaultFanoutLimits, type FanoutLimits, type FeedSource, Hub, type Session, Tally } from "./index.ts";
 

@@ -2,7 +2,7 @@
 // thread has one, and so has each worker thread.
 import type { Duplex } from "node:stream";
 import type { Position, Variant } from "../cache/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { ClientReport } from "./client-report.ts";
 import { ends, type SessionEnd } from "./close-reason.ts";
 import { Feed, type FeedSource } from "./feed.ts";

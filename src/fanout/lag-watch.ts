@@ -2,7 +2,7 @@
 // client has not been sent. A client beyond the limit is not cut, because its backlog merges; it is counted when that
 // happens within its grace after the snapshot, and logged once until it has caught up.
 import type { Log, LogFields } from "../lib/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { FanoutLimits } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 

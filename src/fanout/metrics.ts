@@ -1,7 +1,7 @@
 // What the fan-out counts, under the names that operators know from the original. The names are public API; observe/
 // keeps the registry behind this type. Values are handed over about once a second, already added up, because one call
 // per client and message would cost more than the message.
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 
 /** Counters, and gauges that several threads move up and down: only differences can be added across threads. */
 export const addedMetrics = [

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
 import { type CacheCodec, KvCache, type Variant } from "../cache/index.ts";
-import { type KvUpdate, syncStatus, updateType } from "../model/index.ts";
+import { type KvUpdate, syncStatus, updateType } from "../model/basics.ts";
 import { type Flush, noMetrics, Publisher } from "./index.ts";
 
 const encoder = new TextEncoder();

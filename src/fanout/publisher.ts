@@ -5,7 +5,7 @@
 // the batching age, because the write to each socket is the floor of what an update costs.
 import type { CacheReader, KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
-import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts";
+import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { Flush } from "./flush.ts";
 import type { FanoutMetrics } from "./metrics.ts";
 

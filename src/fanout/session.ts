@@ -8,7 +8,7 @@
 import type { Duplex } from "node:stream";
 import { compressionOf, type Position, type Snapshot, type Variant } from "../cache/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
-import { type SyncerType, type SyncStatus, syncStatus } from "../model/index.ts";
+import { type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import { type ClientHello, type ServerDecision, ServerMachine, type ServerStreams } from "../wire/index.ts";
 import { type ClientReport, cut } from "./client-report.ts";
 import { ends, type SessionEnd } from "./close-reason.ts";

@@ -1,7 +1,7 @@
 // Adds metrics up between two hand-overs, so that counting costs a Map entry per client and message instead of a
 // summary's sketch, and so that a worker thread sends one small message a second. Observations keep two significant
 // digits, which is finer than the quantiles they end in, and bounds how many there are.
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { AddedMetric, FanoutMetrics, ObservedMetric, SetMetric } from "./metrics.ts";
 
 export type TallyItem =

@@ -2,7 +2,7 @@
 // can read.
 import { zstdCompressSync } from "node:zlib";
 import type { CacheCodec, Piece } from "../cache/index.ts";
-import { updateType } from "../model/index.ts";
+import { updateType } from "../model/basics.ts";
 import { encodeUpdate, kvsMessage, type ServerStreams, serverStreams } from "../wire/index.ts";
 
 /** What is offered to clients; the same on every thread. */

@@ -1,6 +1,6 @@
 // Serves clients on the main thread: for one-core machines, for tests, and with TYPHA_WORKERS=0.
 import { type FeedSource, Hub, type HubOptions, type Publisher } from "../fanout/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import type { ServingThread } from "./serving-thread.ts";
 

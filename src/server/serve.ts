@@ -16,7 +16,7 @@ import {
   type WriteRecord,
 } from "../fanout/index.ts";
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
-import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/index.ts";
+import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/basics.ts";
 import { createRefusalLog, type RefusalLog } from "../security/index.ts";
 import { claimPort } from "./claim-port.ts";
 import { createCodec, offeredStreams } from "./codec.ts";

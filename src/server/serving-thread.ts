@@ -1,7 +1,7 @@
 // What the server needs of a thread that serves clients, be it its own or a worker.
 import type { Position } from "../cache/index.ts";
 import type { ClientReport, FlushSink, SessionEnd, WriteRecord } from "../fanout/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { TlsSetup } from "./listener.ts";
 
 export type ServingThread = FlushSink & {

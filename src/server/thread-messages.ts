@@ -11,7 +11,7 @@ import type {
   WriteRecord,
 } from "../fanout/index.ts";
 import type { LogFields } from "../lib/index.ts";
-import type { SyncerType, SyncStatus } from "../model/index.ts";
+import type { SyncerType, SyncStatus } from "../model/basics.ts";
 import type { Refusal } from "../security/index.ts";
 import type { ListenAddress, TlsSetup } from "./listener.ts";
 

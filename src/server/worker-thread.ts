@@ -12,7 +12,7 @@ import {
   type WriteRecord,
 } from "../fanout/index.ts";
 import { CattailError, type Clock, type Log } from "../lib/index.ts";
-import type { SyncerType } from "../model/index.ts";
+import type { SyncerType } from "../model/basics.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
 import type { ServingThread } from "./serving-thread.ts";

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import { type CatchUp, type FeedSource, type Flush, Hub, Tally } from "../fanout/index.ts";
 import { CattailError, type Log, type LogFields, systemClock } from "../lib/index.ts";
-import { type SyncerType, syncerTypes } from "../model/index.ts";
+import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { offeredStreams } from "./codec.ts";
 import { Listener } from "./listener.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
