@@ -100,8 +100,12 @@ for (const { name, connections, state } of states) {
 }
 
 function node(connections: ConnectionView[]): NodeView {
-  return { node: "node-1", expected: true, connections, state: nodeState({ expected: true, connections }) };
+  return { node: "node-1", expected: true, connections, state: nodeState({ servers: 1, connections }) };
 }
+
+test("a node without a connection may be with another server, where there is one", () => {
+  equal(nodeState({ servers: 2, connections: [] }), "not here");
+});
 
 function certificate(expiresAtMs: number) {
   return { file: "typha.crt", subject: "CN=calico-typha", issuer: "CN=ca", expiresAtMs };

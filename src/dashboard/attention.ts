@@ -96,7 +96,7 @@ function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
     found.push({
       severity: "warning",
       what: `${count(missing.length, "node")} not connected: ${some(missing.map(({ node }) => node))}`,
-      why: `${missing.length === 1 ? "It" : "They"} may be connected to another server; if not, ${missing.length === 1 ? "it runs" : "they run"} on old policies.`,
+      why: `${missing.length === 1 ? "It runs" : "They run"} on the policies of when ${missing.length === 1 ? "it was" : "they were"} last connected.`,
       fix: "See whether calico-node runs there and what its log says of Typha; clients refused here are in this server's log.",
       look: "nodes",
     });

@@ -39,7 +39,17 @@ export type OverviewView = {
   datastore: { type: string; state: "reachable" | "unreachable" | "starting"; detail: string };
   syncers: SyncerView[];
   keysByKind: { kind: string; keys: number; bytes: number }[];
-  nodes: { expected: number; connected: number; upToDate: number; missing: string[]; behind: string[] };
+  /** This one and its peers, as far as the datastore tells. */
+  servers: number;
+  /** `elsewhere`: not connected here, which says nothing where there are other servers. */
+  nodes: {
+    expected: number;
+    connected: number;
+    upToDate: number;
+    missing: string[];
+    behind: string[];
+    elsewhere: number;
+  };
   connections: number;
   certificates: CertificateView[];
   attention: AttentionView[];
@@ -64,7 +74,8 @@ export type ConnectionView = {
   queuedBytes: number;
 };
 
-export type NodeState = "not connected" | "behind" | "starting" | "up to date";
+/** "not here": not connected, and there are other servers it may be connected to. */
+export type NodeState = "not connected" | "behind" | "starting" | "up to date" | "not here";
 
 export type NodeView = {
   node: string;

@@ -77,10 +77,11 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
     nowMs,
     nodes: {
       expected,
-      connected: nodes.length - missing.length,
+      connected: nodes.filter(({ connections }) => connections.length > 0).length,
       upToDate: named("up to date").length,
       missing: missing.slice(0, mostNames),
       behind: named("behind").slice(0, mostNames),
+      elsewhere: named("not here").length,
     },
     attention: attention({ ...facts, nowMs, nodes, watches: source.watches(), invalidObjects }),
     history: history.view(),

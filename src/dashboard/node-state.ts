@@ -5,10 +5,10 @@ import type { ConnectionView, NodeState } from "./contract.ts";
 export const behindMs = 10_000;
 
 export function nodeState(node: {
-  readonly expected: boolean;
+  readonly servers: number;
   readonly connections: readonly Pick<ConnectionView, "state" | "lagMs" | "answersAfterMs">[];
 }): NodeState {
-  if (node.connections.length === 0) return "not connected";
+  if (node.connections.length === 0) return node.servers > 1 ? "not here" : "not connected";
   if (node.connections.some((connection) => ageOfView(connection) > behindMs)) return "behind";
   return node.connections.every(({ state }) => state === "streaming") ? "up to date" : "starting";
 }

@@ -1,11 +1,11 @@
 // Keeps the page cheap whatever it shows: an answer that took long to make is given again for a while before it is made
-// anew, a hundred times as long as it took. So no question costs more than about one percent of a core, however many
+// anew, 150 times as long as it took. So no question costs more than two thirds of a percent of a core, however many
 // pages ask it and however large the cluster is.
 
 /** Given again for at least this long: pages ask about once a second. */
 const leastMs = 500;
 const mostMs = 10_000;
-const timesCost = 100;
+const timesCost = 150;
 /** Beyond it the longest unused goes. */
 const mostAnswers = 16;
 

@@ -27,7 +27,7 @@ type Clients = {
 
 const syncerStates = ["waiting for the datastore", "resyncing", "in sync"] as const;
 /** Every report crosses from its thread to this one, which is most of what the page costs with thousands of clients. */
-const reportIntervalMs = { least: 1000, perClient: 2 };
+const reportIntervalMs = { least: 1000, perClient: 2.5 };
 const kindsInterval = { leastMs: 900, timesCost: 200 };
 
 export class TyphaDashboard implements DashboardSource {
@@ -67,6 +67,7 @@ export class TyphaDashboard implements DashboardSource {
       ready,
       notReady: components.filter((part) => part.ready !== "yes" && part.ready !== "unreported").map(inWords),
       clientsAtMs: atMs,
+      servers: this.#servers(),
       datastore: { type: settings.datastoreType, state, detail },
       syncers: syncerTypes.map((syncer) => this.#syncer(syncer, reports)),
       keysByKind: this.#kindFacts(),
@@ -118,12 +119,17 @@ export class TyphaDashboard implements DashboardSource {
 
   async #ask(): Promise<Clients> {
     const { server, introspection, options } = this.#parts;
+    const servers = this.#servers();
     const reports = (await server.clients()).filter(({ syncer }) => syncer !== undefined);
     const nodes = introspection.nodesOf(reports).map(({ node, isExpected: expected, clients }): NodeView => {
       const connections = clients.map(connectionView);
-      return { node, expected, connections, state: nodeState({ expected, connections }) };
+      return { node, expected, connections, state: nodeState({ servers, connections }) };
     });
     return { reports, nodes, atMs: options.clock.wallMs() };
+  }
+
+  #servers(): number {
+    return Math.max(1, this.#parts.service.serverCount ?? 1);
   }
 
   #syncer(syncer: SyncerType, reports: readonly ClientReport[]): SyncerView {

@@ -10,6 +10,7 @@ import { eventually } from "./serving.ts";
 
 export type DashboardSubject = AsyncDisposable & {
   readonly typha: Typha;
+  readonly datastore: Datastore;
   readonly address: string;
   /** A node that connects now. */
   connect(hostname: string): void;
@@ -56,6 +57,7 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   const all = started.move();
   return {
     typha,
+    datastore,
     address: `http://${typha.windows.dashboard}/`,
     connect,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -42,6 +42,7 @@ const source: DashboardSource = {
     ready: true,
     notReady: [],
     clientsAtMs: systemClock.wallMs(),
+    servers: 1,
     datastore: { type: "kubernetes", state: "reachable", detail: "" },
     syncers: [{ syncer: "felix", state: "in sync", keys: 100_000, bytes: 5e7, clients: 1999 }],
     keysByKind: [{ kind: "WorkloadEndpoint", keys: 100_000, bytes: 5e7 }],

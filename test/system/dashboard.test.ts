@@ -52,6 +52,28 @@ describe("the dashboard", { skip: withoutChromium }, () => {
     await page.close();
   });
 
+  test("where there are several servers, a node that is not here may be with another", async () => {
+    await using own = await startDashboardSubject({ nodes: 3, pods: 3, clients: 2 });
+    const { page, complaints } = await openPage(browser, own.address);
+    await page.getByRole("heading", { name: "2 of 3 nodes are up to date" }).waitFor();
+    await own.datastore.create("EndpointSlice", {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: {
+        name: "calico-typha-1",
+        namespace: "kube-system",
+        labels: { "kubernetes.io/service-name": "calico-typha" },
+      },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["192.0.2.1"] }, { addresses: ["192.0.2.2"] }],
+      ports: [{ name: "calico-typha", port: 5473, protocol: "TCP" }],
+    });
+    await page.getByRole("heading", { name: "All 2 nodes connected here are up to date" }).waitFor();
+    await page.getByText("1 not here (there are 2 servers)").waitFor();
+    deepEqual(complaints.lines, []);
+    await page.close();
+  });
+
   visit("shows the node that is missing first, filters and finds", "#/nodes", async (page) => {
     const rows = page.locator("tbody tr:not(.spacer)");
     await rows.first().waitFor();

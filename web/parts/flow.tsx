@@ -45,7 +45,7 @@ function ServerStage({ overview }: { overview: OverviewView }) {
 }
 
 function NodesStage({ overview }: { overview: OverviewView }) {
-  const { expected, connected, upToDate, missing, behind } = overview.nodes;
+  const { expected, connected, upToDate, missing, behind, elsewhere } = overview.nodes;
   const total = connected + missing.length;
   const isAll = missing.length + behind.length === 0;
   const mood = connected === 0 ? "warn" : isAll ? "good" : "bad";
@@ -53,6 +53,7 @@ function NodesStage({ overview }: { overview: OverviewView }) {
   const details = [
     missing.length > 0 ? `${amount(missing.length)} not connected` : "",
     behind.length > 0 ? `${amount(behind.length)} behind` : "",
+    elsewhere > 0 ? `${amount(elsewhere)} not here (there are ${amount(overview.servers)} servers)` : "",
   ].filter((text) => text !== "");
   return (
     <Stage name="Nodes" mood={mood} value={value} href={linkTo("nodes")} link="all nodes">

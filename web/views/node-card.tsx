@@ -14,8 +14,10 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
       </h3>
       {node.connections.length === 0 ? (
         <p>
-          The datastore has this node, but it is not connected here. It may be connected to another server. If not, see
-          whether calico-node runs there and what its log says of Typha: it goes on with the policies it had.
+          The datastore has this node, but it is not connected here.{" "}
+          {node.state === "not here" ? "It may be connected to another of the servers; their pages tell. " : ""}
+          If it is connected nowhere it goes on with the policies it had: see whether calico-node runs there and what
+          its log says of Typha.
         </p>
       ) : (
         <div class="scroll">

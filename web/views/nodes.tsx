@@ -9,7 +9,7 @@ import { linkTo } from "../route.ts";
 import { NodeCard } from "./node-card.tsx";
 
 type Shown = "all" | NodeState;
-const urgency: readonly NodeState[] = ["not connected", "behind", "starting", "up to date"];
+const urgency: readonly NodeState[] = ["not connected", "behind", "starting", "up to date", "not here"];
 
 export function NodesView({ overview, parameters }: { overview: OverviewView; parameters: URLSearchParams }) {
   // The server asks its clients less often the more there are; asking it for the same answer again would be for nothing.
@@ -27,7 +27,11 @@ export function NodesView({ overview, parameters }: { overview: OverviewView; pa
           const open = nodes.find(({ node }) => node === chosen);
           return (
             <>
-              <Filter {...{ search, setSearch, show, setShow }}>
+              <Filter
+                {...{ search, setSearch, show, setShow }}
+                // Where there is one server a node is missing; where there are more it is elsewhere, for all this one knows.
+                isUsed={(state) => state !== (overview.servers > 1 ? "not connected" : "not here")}
+              >
                 {amount(rows.length)} of {amount(nodes.length)}
               </Filter>
               {open !== undefined && <NodeCard node={open} nowMs={nowMs} />}
@@ -56,6 +60,7 @@ export function NodesView({ overview, parameters }: { overview: OverviewView; pa
 }
 
 type FilterProps = {
+  isUsed: (state: NodeState) => boolean;
   search: string;
   setSearch: (text: string) => void;
   show: Shown;
@@ -63,7 +68,7 @@ type FilterProps = {
   children: preact.ComponentChildren;
 };
 
-function Filter({ search, setSearch, show, setShow, children }: FilterProps) {
+function Filter({ isUsed, search, setSearch, show, setShow, children }: FilterProps) {
   return (
     <search>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
@@ -80,7 +85,7 @@ function Filter({ search, setSearch, show, setShow, children }: FilterProps) {
           Show{" "}
           <select value={show} onChange={(event) => setShow(event.currentTarget.value as Shown)}>
             <option value="all">all nodes</option>
-            {urgency.map((state) => (
+            {urgency.filter(isUsed).map((state) => (
               <option key={state} value={state}>
                 {state}
               </option>

@@ -53,9 +53,10 @@ function verdict({ datastore, syncers, nodes }: OverviewView): string {
   if (syncers.some(({ state }) => state !== "in sync"))
     return "Reading the datastore; nodes are served once that is done";
   if (nodes.connected === 0) return "Ready, and waiting for the first node to connect";
+  const here = nodes.elsewhere > 0 ? " connected here" : "";
   if (nodes.upToDate === total)
-    return total === 1 ? "The one node is up to date" : `All ${amount(total)} nodes are up to date`;
-  return `${amount(nodes.upToDate)} of ${amount(total)} nodes are up to date`;
+    return total === 1 ? "The one node is up to date" : `All ${amount(total)} nodes${here} are up to date`;
+  return `${amount(nodes.upToDate)} of ${amount(total)} nodes${here} are up to date`;
 }
 
 function Attention({ items }: { items: AttentionView[] }) {
