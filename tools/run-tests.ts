@@ -47,7 +47,7 @@ function testFiles(): string[] {
 
 async function runFiles(batch: string[], concurrency: number): Promise<void> {
   if (batch.length === 0) return;
-  for await (const { type, data } of run({ files: batch, concurrency, timeout: 900_000 })) {
+  for await (const { type, data } of run({ files: batch, concurrency, timeout: 600_000 })) {
     if (type === "test:stdout" || type === "test:stderr") process.stdout.write((data as { message: string }).message);
     if (type !== "test:pass" && type !== "test:fail") continue;
     const result = data as TestResult;

@@ -40,7 +40,7 @@ export class Evacuation {
     this.#options = options;
   }
 
-  /** Not "fresh": new clients are better off elsewhere, so readiness says no. */
+  /** While clients are handed over new ones are better off elsewhere, too, so readiness says no. */
   get state(): EvacuationState {
     return this.#state;
   }

@@ -58,8 +58,12 @@ export class TyphaHealth {
         ? "one of the threads that serve clients hangs"
         : "a dial of our own port gets no answer";
     selfDial.report({ ready: isAnswered, detail: isAnswered ? "" : silence });
-    const isFresh = facts.evacuation === "fresh";
-    evacuation.report({ ready: isFresh, detail: isFresh ? "" : facts.evacuation });
+    // Without a healthy peer there is nowhere else to go: old data is better than none, so clients stay welcome.
+    const isStale = facts.evacuation !== "fresh";
+    evacuation.report({
+      ready: facts.evacuation !== "handing clients over",
+      detail: isStale ? facts.evacuation : "",
+    });
     const isAllowed = facts.forbidden.length === 0;
     rights.report({ ready: isAllowed, detail: isAllowed ? "" : `may not read ${facts.forbidden.join(", ")}` });
   }
