@@ -79,11 +79,14 @@ export class Feed {
   take(flush: Flush): void {
     this.recent.add(flush);
     this.#flushed = { position: flush.to, status: flush.status, atMs: flush.atMs };
-    const firstAtMs = this.#wallMs();
+    // Noted before it is offered: a follower that takes it in another way counts itself.
+    if (flush.updates > 0) {
+      const atMs = this.#wallMs();
+      this.writes.note({ from: flush.from, to: flush.to, firstAtMs: atMs, lastAtMs: atMs, clients: 0 });
+    }
     let taken = 0;
     for (const follower of this.#followers.keys()) if (follower.offer(flush)) taken += 1;
-    if (flush.updates > 0)
-      this.writes.note({ from: flush.from, to: flush.to, firstAtMs, lastAtMs: this.#wallMs(), clients: taken });
+    if (flush.updates > 0) this.writes.noteTaken(taken, this.#wallMs());
     if (taken === 0) return;
     this.#metrics.observe("typha_client_latency_secs", this.syncer, 0, taken);
     if (flush.updates > 0) this.#metrics.observe("typha_kvs_per_msg", this.syncer, flush.updates, taken);

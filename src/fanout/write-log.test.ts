@@ -32,3 +32,12 @@ test("old records make room for new ones", () => {
   equal(kept.length, 1024);
   equal(kept.at(-1)?.to, 5000);
 });
+
+test("those who take a flush as it is are added to those who took it in another way", () => {
+  const log = new WriteLog();
+  log.note(record(10, 0));
+  log.noteLate(0, 10, 12);
+  log.noteTaken(5, 15);
+  log.noteTaken(0, 99);
+  deepEqual(log.since(0), [{ ...record(10, 6), firstAtMs: 12, lastAtMs: 15 }]);
+});

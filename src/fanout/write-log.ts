@@ -29,6 +29,14 @@ export class WriteLog {
     this.#count += 1;
   }
 
+  /** The clients that took the newest record's flush as it was. */
+  noteTaken(clients: number, lastAtMs: number): void {
+    if (clients === 0) return;
+    const at = ((this.#count - 1) % capacity) * fields;
+    this.#ring[at + 3] = lastAtMs;
+    this.#ring[at + 4] = this.#at(at, 4) + clients;
+  }
+
   /** A client that was late has now been written everything after `from` up to `to`. */
   noteLate(from: Position, to: Position, atMs: number): void {
     for (const at of this.#newestFirst()) {
