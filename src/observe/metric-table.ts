@@ -3,7 +3,7 @@
 export type MetricRow = {
   readonly type: "counter" | "gauge" | "summary";
   /** The one label it has, if any. */
-  readonly label?: "syncer" | "kind" | "reason" | "check" | "worker" | "file";
+  readonly label?: "syncer" | "kind" | "key" | "reason" | "check" | "worker" | "file";
   readonly help: string;
   readonly maxAgeMs?: number;
   readonly ageBuckets?: number;
@@ -67,7 +67,12 @@ export const ownMetrics = {
   },
   cattail_connections_closed_total: { type: "counter", label: "reason", help: "Connections closed, by reason." },
   cattail_keys: { type: "gauge", label: "kind", help: "Objects of a kind that were received." },
-  cattail_bytes: { type: "gauge", label: "kind", help: "Bytes of values of a kind in the cache." },
+  cattail_bytes: { type: "gauge", label: "key", help: "Bytes that the felix keys of a kind hold in the cache." },
+  cattail_forbidden_kinds: {
+    type: "gauge",
+    label: "kind",
+    help: "1 for a kind that may not be read: its objects are missing.",
+  },
   cattail_invalid_objects: { type: "gauge", label: "kind", help: "Objects of a kind that are invalid at present." },
   cattail_watch_restarts_total: { type: "counter", label: "kind", help: "Times the watch of a kind was started anew." },
   cattail_watch_backoffs_total: {

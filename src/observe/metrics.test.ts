@@ -13,6 +13,7 @@ const labels = {
   reason: ["FANOUT_SHUTDOWN"],
   check: ["common-name"],
   worker: ["0", "1"],
+  key: ["WorkloadEndpoint"],
   file: ["server", "ca"],
 };
 

@@ -13,6 +13,7 @@ const well: HealthFacts = {
   silentThreadMs: 0,
   evacuation: "fresh",
   forbidden: [],
+  missed: [],
 };
 
 const cases: { name: string; facts: Partial<HealthFacts>; live: boolean; ready: boolean; detail?: RegExp }[] = [
@@ -57,6 +58,13 @@ const cases: { name: string; facts: Partial<HealthFacts>; live: boolean; ready: 
     live: true,
     ready: false,
     detail: /may not read Node, Pod/,
+  },
+  {
+    name: "a right to an optional kind is missing",
+    facts: { missed: ["EndpointSlice"] },
+    live: true,
+    ready: true,
+    detail: /may not read EndpointSlice/,
   },
 ];
 for (const { name, facts, live, ready, detail } of cases) {

@@ -15,6 +15,8 @@ export type HealthFacts = {
   readonly evacuation: EvacuationState;
   /** Kinds that must be readable and may not be read. */
   readonly forbidden: readonly string[];
+  /** Optional kinds that may not be read, and are empty. */
+  readonly missed: readonly string[];
 };
 
 /** Readiness is earned anew every half minute. */
@@ -65,6 +67,8 @@ export class TyphaHealth {
       detail: isStale ? facts.evacuation : "",
     });
     const isAllowed = facts.forbidden.length === 0;
-    rights.report({ ready: isAllowed, detail: isAllowed ? "" : `may not read ${facts.forbidden.join(", ")}` });
+    // Optional kinds that may not be read are missed by nobody but their users, who find them named here.
+    const missed = isAllowed ? facts.missed : facts.forbidden;
+    rights.report({ ready: isAllowed, detail: missed.length === 0 ? "" : `may not read ${missed.join(", ")}` });
   }
 }

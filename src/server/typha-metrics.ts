@@ -2,16 +2,35 @@
 // scrape. Label values come from fixed lists; whatever else turns up is "other".
 
 import { fanoutEndCodes } from "../fanout/index.ts";
-import { kindNames, syncerTypes } from "../model/index.ts";
+import { kindNames, policyKinds, resourceKinds, syncerTypes } from "../model/index.ts";
 import type { LabelValues, MetricName } from "../observe/index.ts";
 import { peerChecks, type TlsFilesState } from "../security/index.ts";
 import { closeSeverity } from "../wire/index.ts";
 import { recommendedReplicas } from "./rebalancing.ts";
 import type { TyphaParts } from "./typha.ts";
 
+/** The kinds of keys that a felix client is sent. */
+const keyKinds = [
+  "Ready",
+  "GlobalConfig",
+  "HostConfig",
+  "Wireguard",
+  "HostEndpoint",
+  "WorkloadEndpoint",
+  "NetworkSet",
+  "Tier",
+  "ProfileRules",
+  "ProfileLabels",
+  ...policyKinds,
+  "IpPool",
+  "Block",
+  ...resourceKinds,
+].filter((kind, index, all) => all.indexOf(kind) === index);
+
 export const metricLabels: LabelValues = {
   syncer: syncerTypes,
   kind: kindNames,
+  key: keyKinds,
   file: ["certificate", "ca"],
   reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
   check: peerChecks,
@@ -34,6 +53,8 @@ export class MetricsRefresh {
     const invalid = new Map<string, number>();
     for (const { kind, count } of problems) invalid.set(kind, (invalid.get(kind) ?? 0) + count);
     for (const kind of kindNames) metrics.set("cattail_invalid_objects", kind, invalid.get(kind) ?? 0);
+    const forbidden = new Set(syncers.reports().flatMap(({ kind, state }) => (state === "forbidden" ? [kind] : [])));
+    for (const kind of kindNames) metrics.set("cattail_forbidden_kinds", kind, forbidden.has(kind) ? 1 : 0);
     metrics.set("cattail_recommended_replicas", undefined, recommendedReplicas(nodeCount ?? 0));
     const isSilent = contact.state.is !== "reachable";
     metrics.set("cattail_datastore_unreachable_seconds", undefined, isSilent ? contact.silentForMs / 1000 : 0);
@@ -42,6 +63,14 @@ export class MetricsRefresh {
       this.#raise("cattail_watch_restarts_total", kind, Math.max(0, watchesOpened - 1));
       this.#raise("cattail_watch_backoffs_total", kind, errors);
     }
+  }
+
+  /** Looks at every key, so only a scrape asks for it. */
+  refreshForScrape(): void {
+    const { introspection, metrics } = this.#parts;
+    this.refresh();
+    const bytes = new Map(introspection.kinds("felix").map((facts) => [facts.kind, facts.bytes]));
+    for (const kind of keyKinds) metrics.set("cattail_bytes", kind, bytes.get(kind) ?? 0);
   }
 
   #refreshCertificates({ material, reloads, failedReloads }: TlsFilesState, nowMs: number): void {

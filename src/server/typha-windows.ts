@@ -72,7 +72,7 @@ async function startMetrics(
   { refresh, ...edge }: Edge & Pick<Opening, "refresh">,
 ): Promise<HttpServer> {
   const { settings, metrics } = parts;
-  const routes = metricsRoutes(metrics, { refresh: () => refresh.refresh() });
+  const routes = metricsRoutes(metrics, { refresh: () => refresh.refreshForScrape() });
   const plain = {
     ...edge,
     name: "metrics",

@@ -6,9 +6,9 @@
 //   health, metrics, debug: HTTP servers that only look
 import { networkInterfaces } from "node:os";
 import type { ReadSettings, Settings } from "../config/index.ts";
-import type { Datastore } from "../datastore/index.ts";
+import { type Datastore, whenForbidden } from "../datastore/index.ts";
 import { type Clock, deadline, type Log, systemClock } from "../lib/index.ts";
-import type { SyncerBatch } from "../model/index.ts";
+import type { Kind, SyncerBatch } from "../model/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
 import { initialiseDatastore, runSyncers, type Syncers } from "../syncer/index.ts";
 import { DatastoreContact } from "./datastore-contact.ts";
@@ -253,14 +253,16 @@ async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): 
   const { health, server, syncers, tls, evacuation, options } = parts;
   const typhaHealth = new TyphaHealth(health);
   while (!signal.aborted) {
-    const forbidden = syncers.reports().filter(({ state, status }) => state === "forbidden" && status !== 2);
+    const forbidden = syncers.reports().filter(({ state }) => state === "forbidden");
+    const isMissed = ({ kind }: { kind: Kind }) => whenForbidden(kind) === "empty";
     typhaHealth.report({
       statuses: syncers.stats().statuses,
       tlsProblem: tls?.problem(),
       unansweredMs: dial.unansweredMs,
       silentThreadMs: server.silentForMs,
       evacuation: evacuation.state,
-      forbidden: forbidden.map(({ kind }) => kind),
+      forbidden: forbidden.filter((report) => !isMissed(report)).map(({ kind }) => kind),
+      missed: forbidden.filter(isMissed).map(({ kind }) => kind),
     });
     refresh.refresh();
     await options.clock.sleep(reportIntervalMs, signal).catch(() => undefined); // aborted: the loop ends

@@ -38,7 +38,10 @@ describe("the dashboard", { skip: withoutChromium }, () => {
     await page.getByText("TLS is off").waitFor();
     await page.getByRole("status").filter({ hasText: "live" }).waitFor();
     equal(await page.locator("canvas").count(), 2);
-    match((await page.locator(".flow").textContent()) ?? "", /Datastorereachable.*This serverin sync.*Nodes11 of 12/);
+    // Readiness is reported once a second, so the page may be there before it.
+    await page
+      .locator(".flow", { hasText: /Datastore\s*reachable.*This server\s*in sync.*Nodes\s*11 of 12/ })
+      .waitFor();
     await page.getByRole("link", { name: "WorkloadEndpoint" }).waitFor();
   });
 
