@@ -31,7 +31,8 @@ export class Clients implements AsyncDisposable {
 
   constructor(server: { port: number }, count: number, flags: readonly string[]) {
     this.#count = count;
-    const all = ["--clients", `${count}`, "--stats", "--stats-every", "100ms", "--timeout", "120s", ...flags];
+    const patience = ["--timeout", "120s", "--dial-timeout", "120s"]; // a slow server is a figure, not a failure
+    const all = ["--clients", `${count}`, "--stats", "--stats-every", "100ms", ...patience, ...flags];
     this.#clients = new GoClients({ address: { port: server.port } }, all);
   }
 
