@@ -2,5 +2,6 @@
 export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type Deadline, deadline } from "./deadline.ts";
+export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { unreachable } from "./unreachable.ts";

@@ -11,7 +11,6 @@ export {
 export { healthRoutes, wantsJson } from "./health-routes.ts";
 export { type HttpHandler, type HttpOptions, type HttpServer, startHttp } from "./http-server.ts";
 export { answerJson, jsonRoute } from "./json-route.ts";
-export { limitRepeats } from "./limit-repeats.ts";
 export { type LogOptions, type LogSeverity, type Logs, openLogs } from "./log.ts";
 export { goQuote, type LogLevel, type LogRecord } from "./log-line.ts";
 export { type MetricName, metricTable } from "./metric-table.ts";

@@ -17,8 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
-import { limitRepeats } from "./limit-repeats.ts";
+import { type LogFields, limitRepeats, silentLog, systemClock } from "../lib/index.ts";
 import { type LogSeverity, openLogs } from "./log.ts";
 import { descriptorSink } from "./log-sinks.ts";
 

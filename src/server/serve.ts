@@ -15,7 +15,7 @@ import {
   Tally,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
+import { type Clock, type Log, limitRepeats, silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerBatch, type SyncerType, syncerTypes } from "../model/basics.ts";
 import { createRefusalLog, type RefusalLog } from "../security/index.ts";
 import { claimPort } from "./claim-port.ts";
@@ -218,7 +218,8 @@ async function startThreads(
   if (workers === 0) {
     const streams = offeredStreams();
     const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };
-    const listener = { ...listen, tls, log, wallMs: () => clock.wallMs(), refuse: refusals.report };
+    const rare = limitRepeats(log, { clock });
+    const listener = { ...listen, tls, log: rare, wallMs: () => clock.wallMs(), refuse: refusals.report };
     const { thread, port } = await startLocalThread({ hub, publishers, listener });
     threads.push(thread);
     return { port };

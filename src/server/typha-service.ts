@@ -8,6 +8,10 @@ export type PeerAddress = { readonly host: string; readonly port: number; readon
 
 const slices = "/calico/resources/v3/projectcalico.org/kubernetesendpointslices/";
 
+export function slicePath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${slices}${namespace}/${name}`;
+}
+
 export class TyphaService {
   readonly #name: TyphaServiceName;
   readonly #prefix: string;

@@ -21,6 +21,7 @@ import { rebalance } from "./rebalancing.ts";
 import { SelfDial } from "./self-dial.ts";
 import { type Server, startServer } from "./serve.ts";
 import { serverLimits } from "./server-limits.ts";
+import { followServiceBesideEtcd } from "./service-follower.ts";
 import { TyphaHealth } from "./typha-health.ts";
 import { MetricsRefresh, metricLabels } from "./typha-metrics.ts";
 import { TyphaService } from "./typha-service.ts";
@@ -158,6 +159,9 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
     report(parts, { dial, refresh, signal }),
   ];
   if (tls !== undefined) loops.push(tls.follow(server, signal));
+  if (settings.connectionRebalancingMode === "kubernetes" && datastore.flavour === "etcdv3") {
+    loops.push(followServiceBesideEtcd(settings, service, { clock, log, random, signal }));
+  }
   if (settings.connectionRebalancingMode === "kubernetes") {
     const nodeCount = () => syncers.stats().nodeCount;
     const limits = { lowerLimit: settings.maxConnectionsLowerLimit, upperLimit: settings.maxConnectionsUpperLimit };

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import { type CatchUp, type FeedSource, type Flush, Hub, Tally } from "../fanout/index.ts";
-import { CattailError, type Log, type LogFields, systemClock } from "../lib/index.ts";
+import { CattailError, type Log, type LogFields, limitRepeats, systemClock } from "../lib/index.ts";
 import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { offeredStreams } from "./codec.ts";
 import { Listener } from "./listener.ts";
@@ -39,7 +39,8 @@ const listener = new Listener({
   hub,
   isShared: true,
   tls: setup.tls,
-  log: postedLog(),
+  // Out of descriptors, every connection that waits would be a line.
+  log: limitRepeats(postedLog(), { clock: systemClock }),
   wallMs: () => systemClock.wallMs(),
   refuse: (refusal) => post({ is: "refusal", refusal }),
 });
