@@ -111,13 +111,13 @@ export const kubernetesSettings = {
   k8sClientQps: variable("kubernetes", either("K8S_CLIENT_QPS"), {
     type: float,
     default: 0,
-    says: "Accepted for compatibility; requests are few enough to need no limit.",
+    says: "Requests to the API server that are started in a second, on average; 0 means 5.",
     emptyCounts: true,
   }),
   k8sClientBurst: variable("kubernetes", either("K8S_CLIENT_BURST"), {
     type: integer({ min: -(2 ** 31) }),
     default: 0,
-    says: "Accepted for compatibility; requests are few enough to need no limit.",
+    says: "Requests to the API server that may be started at once; 0 means 100.",
     emptyCounts: true,
   }),
   calicoApiGroup: text("CALICO_API_GROUP", "API group that serves Calico's resources, where it must not be found out."),
