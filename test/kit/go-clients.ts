@@ -1,5 +1,6 @@
 // The Go client of test/peers as a process: one connection or many, its events as they come, its counts at the end.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { goPeer } from "./go.ts";
@@ -11,6 +12,13 @@ export const withoutGoClient: string | false = goClient.missing ?? false;
 /** A key that tests set last: a client that has it has everything before it. */
 export const lastKey = "/calico/v1/config/last-of-all";
 export const untilLast = ["--until-key", lastKey, "--timeout", "300s"];
+
+/** Names a state as the Go client does with --digest: the hash of "key\0value\0" in the order of keys. */
+export function digestOf(values: ReadonlyMap<string, string>): string {
+  const hash = createHash("sha256");
+  for (const key of [...values.keys()].sort()) hash.update(`${key}\0${values.get(key)}\0`);
+  return hash.digest("hex").slice(0, 16);
+}
 
 export type KvLine = { key: string; value: string | null; revision: string; v3rv: string; ttl: number; type: number };
 export type ClientEvent = {

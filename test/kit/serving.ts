@@ -7,11 +7,13 @@ import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/mod
 import { type ServeOptions, type Server, startServer } from "../../src/server/serve.ts";
 
 export { eventually } from "./eventually.ts";
-export { type ClientStats, GoClients, goClient, lastKey, untilLast, withoutGoClient } from "./go-clients.ts";
+export { type ClientStats, digestOf, GoClients, goClient, lastKey, untilLast, withoutGoClient } from "./go-clients.ts";
 
 export type TestServer = Server & {
   readonly metrics: RecordedMetrics;
   readonly lines: { level: string; message: string; fields: LogFields }[];
+  /** What felix was told so far: a client that has followed to the end holds just this. */
+  readonly told: ReadonlyMap<string, string>;
   /** Sets these keys of felix, or of the syncer named. */
   set(values: { [path: string]: string }, options?: { syncer?: SyncerType; type?: UpdateType }): void;
   delete(paths: readonly string[], options?: { syncer?: SyncerType; type?: UpdateType }): void;
@@ -26,6 +28,7 @@ export async function serve(options: Partial<ServeOptions> = {}): Promise<TestSe
       void lines.push({ level, message, fields });
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const metrics = new RecordedMetrics();
+  const told = new Map<string, string>();
   const server = await startServer({
     listen: { host: "127.0.0.1", port: 0 },
     workers: 0,
@@ -42,13 +45,16 @@ export async function serve(options: Partial<ServeOptions> = {}): Promise<TestSe
   return Object.assign(server, {
     metrics,
     lines,
+    told,
     set(
       values: { [path: string]: string },
       { syncer = "felix", type = 1 }: { syncer?: SyncerType; type?: UpdateType } = {},
     ) {
+      if (syncer === "felix") for (const [path, value] of Object.entries(values)) told.set(path, value);
       server.apply({ syncer, updates: Object.entries(values).map(([path, value]) => update(path, value, type)) });
     },
     delete(paths: readonly string[], { syncer = "felix", type = 3 }: { syncer?: SyncerType; type?: UpdateType } = {}) {
+      if (syncer === "felix") for (const path of paths) told.delete(path);
       server.apply({ syncer, updates: paths.map((path) => update(path, undefined, type)) });
     },
     status(status: SyncStatus, syncer: SyncerType = "felix") {

@@ -3,12 +3,12 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
+  digestOf,
   eventually,
   GoClients,
   lastKey,
   manyKeys,
   serve,
-  type TestServer,
   untilLast,
   withoutGoClient,
 } from "../kit/serving.ts";
@@ -30,12 +30,6 @@ function noise(index: number): string {
     text += state.toString(36);
   }
   return text;
-}
-
-async function stateOf(server: TestServer): Promise<string> {
-  await using judge = new GoClients(server, ["--stats", "--digest"]);
-  await judge.inSync();
-  return Object.keys((await judge.finalStats()).states)[0] ?? "";
 }
 
 const kinds = [
@@ -85,7 +79,7 @@ for (const workers of [0, 1]) {
           server.delete(Object.keys(bigKeys(1)).slice(0, 5000));
           await slow.inSync();
           server.set({ [lastKey]: "x" });
-          const expected = await stateOf(server);
+          const expected = digestOf(server.told);
           const stats = await slow.statsAtLast();
           deepEqual(stats.states, { [expected]: 1 });
           equal(stats.backwards, 0);
@@ -120,7 +114,7 @@ for (const workers of [0, 1]) {
         "the log says so",
       );
       server.set({ [lastKey]: "x" });
-      const expected = await stateOf(server);
+      const expected = digestOf(server.told);
       const stats = await slow.statsAtLast();
       deepEqual(stats.states, { [expected]: 1 });
       ok(stats.kvs - 10_000 < sentMeanwhile, `${stats.kvs} updates received of ${sentMeanwhile} made`);
@@ -165,7 +159,7 @@ test("one key updated 10,000 times behind a client's back costs it far fewer upd
     if (seq % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   server.set({ [lastKey]: "x" });
-  const expected = await stateOf(server);
+  const expected = digestOf(server.told);
   const stats = await slow.statsAtLast();
   deepEqual(stats.states, { [expected]: 1 });
   ok(stats.kvs < 20_000 + 1000, `${stats.kvs} updates`);
