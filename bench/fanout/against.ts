@@ -34,7 +34,7 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
     use: () => useOf(serverPid(pid)),
     async [Symbol.asyncDispose]() {
       const exited = child.exitCode === null ? once(child, "exit") : Promise.resolve();
-      child.kill("SIGKILL");
+      child.kill("SIGTERM");
       await exited;
       await etcd[Symbol.asyncDispose]();
     },

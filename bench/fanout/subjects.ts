@@ -40,11 +40,15 @@ export async function startCattail(options: { workers: number | undefined; tls: 
   bundle("bench/fanout/cattail-server.ts", "cattail-server.mjs");
   bundle("src/server/worker.ts", "worker.js");
   const program = [join(folder, "cattail-server.mjs"), ...workers, ...tlsArguments(options.tls)];
-  const profile =
-    process.env.BENCH_PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.BENCH_PROFILE}`];
-  const child = spawn(process.execPath, [...profile, ...program], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...profileFlags(), ...program], { stdio: ["pipe", "pipe", "inherit"] });
   child.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return fedByLines("cattail", child);
+}
+
+/** BENCH_PROFILE names a folder for CPU profiles of our server, one for each thread. */
+export function profileFlags(): string[] {
+  const folder = process.env.BENCH_PROFILE;
+  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }
 
 export async function startGoPerClient(options: { tls: TlsFlags }): Promise<Subject> {

@@ -58,9 +58,11 @@ export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Process
     const released = byName.get(name)?.path === kv.path ? [] : release(name);
     byName.set(name, kv);
     const names = namesByPath.get(kv.path) ?? [];
-    if (!names.includes(name)) names.push(name);
-    names.sort(owner === "first" ? compareUtf8 : (a, b) => compareUtf8(b, a));
-    namesByPath.set(kv.path, names);
+    if (!names.includes(name)) {
+      names.push(name);
+      names.sort(owner === "first" ? compareUtf8 : (a, b) => compareUtf8(b, a));
+      namesByPath.set(kv.path, names);
+    }
     return names[0] === name ? [...released, kv] : released;
   };
 

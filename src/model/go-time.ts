@@ -8,11 +8,10 @@ const zeroTime = "0001-01-01T00:00:00Z";
 export function canonicalTime(text: string): string | undefined {
   const match = timePattern.exec(text);
   if (match === null) return undefined;
-  const [, year, month, day, hour, minute, second] = match.map(Number) as [number, ...number[]]; // NaN for the rest
-  const [zone = "Z", sign, zoneHour = "0", zoneMinute = "0"] = match.slice(7);
-  if (year === undefined || month === undefined || !isDay(year, month, day ?? 0)) return undefined;
-  if ((hour ?? 24) > 23 || (minute ?? 60) > 59 || (second ?? 60) > 59) return undefined;
-  if (zone === "Z") return shown(`${text.slice(0, 19)}Z`);
+  const [, year, month, day, hour, minute, second, zone, sign, zoneHour, zoneMinute] = match;
+  if (!isDay(Number(year), Number(month), Number(day))) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  if (zone === "Z") return shown(text.length === 20 ? text : `${text.slice(0, 19)}Z`);
   if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
   const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
   const utc = new Date(Date.parse(`${text.slice(0, 19)}Z`) - offsetMinutes * 60_000);

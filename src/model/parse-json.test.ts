@@ -9,6 +9,11 @@ const cases: { name: string; text: string; value: unknown }[] = [
   { name: "negative ones too", text: "[-9007199254740993]", value: [-9007199254740993n] },
   { name: "long fractions stay numbers", text: "[0.12345678901234566]", value: [0.12345678901234566] },
   { name: "digits in strings stay strings", text: '["1723456789012345678"]', value: ["1723456789012345678"] },
+  {
+    name: "a long number beside a text of digits is seen",
+    text: '{"1723456789012345678":"1723456789012345678","b":1723456789012345678}',
+    value: { "1723456789012345678": "1723456789012345678", b: 1723456789012345678n },
+  },
   { name: "exponents stay numbers", text: '["0000000000000000",1e300]', value: ["0000000000000000", 1e300] },
 ];
 for (const { name, text, value } of cases) test(`parseJson: ${name}`, () => deepEqual(parseJson(text), value));

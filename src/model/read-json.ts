@@ -116,19 +116,41 @@ export function join(at: string, name: string): string {
 export const maxJsonDepth = 100;
 
 /**
- * A copy without null members and with each object's own members only, safe to hand to recursive code: depth is bounded,
- * numbers are finite, and no key can reach a prototype.
+ * The value without null members and with each object's own members only, safe to hand to recursive code: depth is
+ * bounded, numbers are finite, and no key can reach a prototype. Nearly everything is clean as it comes, and stays itself.
  */
-export function cleanJson(value: unknown, at = "", depth = 0): unknown {
+export function cleanJson(value: unknown, at = ""): unknown {
+  return isClean(value, 0) ? value : cleanCopy(value, at, 0);
+}
+
+function isClean(value: unknown, depth: number): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object") return true;
+  if (value === null) return depth === 0;
+  if (depth >= maxJsonDepth) return false;
+  if (Array.isArray(value)) {
+    for (const element of value) if (element !== null && !isClean(element, depth + 1)) return false;
+    return true;
+  }
+  // Of an object that JSON.parse made, "in" names own members only.
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  for (const name in value) {
+    const inner = (value as JsonRecord)[name]; // an object that is no array has string keys
+    if (name === "__proto__" || inner === null || inner === undefined || !isClean(inner, depth + 1)) return false;
+  }
+  return true;
+}
+
+function cleanCopy(value: unknown, at: string, depth: number): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) throw new FieldError(at, "is a number too large to hold");
   if (typeof value !== "object" || value === null) return value;
   if (depth >= maxJsonDepth) throw new FieldError(at.slice(0, 200), `is nested more than ${maxJsonDepth} deep`);
-  if (Array.isArray(value)) return value.map((element, index) => cleanJson(element, `${at}[${index}]`, depth + 1));
+  if (Array.isArray(value)) return value.map((element, index) => cleanCopy(element, `${at}[${index}]`, depth + 1));
   const copy: { [name: string]: unknown } = {};
   for (const name of Object.keys(value)) {
     if (name === "__proto__") throw new FieldError(at, 'must not have a key "__proto__"');
-    const inner = (value as JsonRecord)[name]; // an object that is no array has string keys
-    if (inner !== null && inner !== undefined) copy[name] = cleanJson(inner, join(at, name), depth + 1);
+    const inner = (value as JsonRecord)[name]; // as above
+    if (inner !== null && inner !== undefined) copy[name] = cleanCopy(inner, join(at, name), depth + 1);
   }
   return copy;
 }
