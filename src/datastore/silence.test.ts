@@ -43,6 +43,26 @@ test("a stream that stops talking is hung up on", async () => {
   equal(silences(), 1);
 });
 
+test("a stream that can be asked is asked first, and hung up on when it does not answer", async () => {
+  const { clock, options, silences } = make();
+  const askedAtMs: number[] = [];
+  const startMs = clock.monotonicMs();
+  const ask = () => void askedAtMs.push(clock.monotonicMs() - startMs);
+  const open = (signal: AbortSignal) => saying([1, 2, 3], clock, 1500, signal);
+  const talks = Array.fromAsync(untilSilent(open, { ...options, ask }));
+  await clock.advance(5000);
+  deepEqual([await talks, silences(), askedAtMs], [[1, 2, 3], 0, [1000, 2500, 4000]]);
+
+  const mute = (signal: AbortSignal) => saying([1], clock, 9000, signal);
+  const refused = rejects(Array.fromAsync(untilSilent(mute, { ...options, ask })), {
+    code: "unavailable",
+    message: "a test did not answer within 1 s when asked",
+  });
+  await clock.advance(3000);
+  await refused;
+  deepEqual([silences(), askedAtMs.length], [1, 4]);
+});
+
 test("a stream that ends instead of throwing was silent all the same", async () => {
   const { clock, options } = make();
   const open = async function* (signal: AbortSignal): AsyncGenerator<number> {

@@ -7,7 +7,7 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import type { Clock } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
-import { settleWithin } from "../settle-within.ts";
+import { untilSilent } from "../silence.ts";
 import type { EtcdConnection } from "./connection.ts";
 import type { KeyRange } from "./keys.ts";
 import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
@@ -67,26 +67,16 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
   }
 }
 
-// The silence is counted only while we wait for the server: a reader that takes its time must not look like a dead peer.
-async function* responses(
+function responses(
   stream: ClientDuplexStream<WatchRequest, WatchResponse>,
   { clock, silenceMs, signal, doing }: WatchRangeOptions,
-): AsyncGenerator<WatchResponse> {
-  const incoming: AsyncIterator<WatchResponse> = stream[Symbol.asyncIterator]();
-  for (let next = incoming.next(), isAsked = false; ; ) {
-    const settled = await settleWithin(next, { clock, limitMs: silenceMs, signal });
-    if (settled.is === "late") {
-      if (isAsked)
-        throw new DatastoreError("unavailable", `${doing}: the stream is silent; it did not answer when asked`);
-      stream.write({ progressRequest: {} });
-      isAsked = true;
-      continue;
-    }
-    if (settled.value.done === true) return;
-    yield settled.value.value;
-    next = incoming.next();
-    isAsked = false;
-  }
+): AsyncIterable<WatchResponse> {
+  const open = (hangUp: AbortSignal): AsyncIterable<WatchResponse> => {
+    hangUp.addEventListener("abort", () => stream.cancel(), { once: true });
+    return stream;
+  };
+  const ask = () => stream.write({ progressRequest: {} });
+  return untilSilent(open, { clock, signal, silenceMs, what: doing, ask });
 }
 
 async function* wholeRevisions(incoming: AsyncIterable<WatchResponse>, doing: string): AsyncGenerator<WatchItem> {
