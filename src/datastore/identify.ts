@@ -26,9 +26,14 @@ export function identify(kind: Kind, value: unknown, options: { defaultNamespace
   return { namespace, name };
 }
 
-/** One text per id: no name and no namespace holds a NUL, so no two ids share one. */
+/** One text per id, and back: no name and no namespace holds a NUL, so no two ids share one. */
 export function idText(id: ObjectId): string {
   return `${id.namespace}\u0000${id.name}`;
+}
+
+export function idOfText(text: string): ObjectId {
+  const border = text.indexOf("\u0000");
+  return { namespace: text.slice(0, border), name: text.slice(border + 1) };
 }
 
 function isName(text: unknown): text is string {

@@ -43,3 +43,4 @@ export {
   type MemoryStep,
 } from "./memory/memory-datastore.ts";
 export { readVerbs, ruleYaml, type WhenForbidden, whenForbidden } from "./rights.ts";
+export { writeJson } from "./write-json.ts";

@@ -2,6 +2,7 @@
 // 150,000 pods the content would be most of the process's memory, and nobody asks for it here.
 import type { ListPage, ObjectId, Revision, StoredObject } from "./datastore.ts";
 import type { FollowEvent } from "./follow-event.ts";
+import { idOfText, idText } from "./identify.ts";
 
 export class KnownObjects {
   readonly #revisions = new Map<string, Revision>();
@@ -21,7 +22,7 @@ export class KnownObjects {
   absorbPage(page: ListPage): FollowEvent[] {
     const events: FollowEvent[] = [];
     for (const object of page.items) {
-      this.#listed?.add(keyOf(object.id));
+      this.#listed?.add(idText(object.id));
       if (this.absorb(object)) events.push({ is: "set", object });
     }
     return events;
@@ -34,7 +35,7 @@ export class KnownObjects {
     for (const key of this.#revisions.keys()) {
       if (listed.has(key)) continue;
       this.#revisions.delete(key);
-      events.push({ is: "delete", id: idOf(key) });
+      events.push({ is: "delete", id: idOfText(key) });
     }
     this.#listed = undefined;
     return events;
@@ -42,7 +43,7 @@ export class KnownObjects {
 
   /** Whether the object says something that was not said before. */
   absorb(object: StoredObject): boolean {
-    const key = keyOf(object.id);
+    const key = idText(object.id);
     if (this.#revisions.get(key) === object.revision) return false;
     this.#revisions.set(key, object.revision);
     return true;
@@ -50,16 +51,6 @@ export class KnownObjects {
 
   /** Whether it was there. */
   forget(id: ObjectId): boolean {
-    return this.#revisions.delete(keyOf(id));
+    return this.#revisions.delete(idText(id));
   }
-}
-
-// A namespace has no slash in it; a name in etcd may have several. So the first slash is the border.
-function keyOf(id: ObjectId): string {
-  return `${id.namespace}/${id.name}`;
-}
-
-function idOf(key: string): ObjectId {
-  const border = key.indexOf("/");
-  return { namespace: key.slice(0, border), name: key.slice(border + 1) };
 }

@@ -1,6 +1,6 @@
 // Whether the datastore answers and knows us, and for Kubernetes which of the kinds it has and which of them we may use.
 import { type Datastore, isDatastoreError, type KubernetesDatastore } from "../datastore/index.ts";
-import { CattailError } from "../lib/index.ts";
+import { CattailError, messageOf } from "../lib/index.ts";
 import { type Kind, kindInfo, kindNames } from "../model/index.ts";
 import { checkRights } from "./check-rights.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
@@ -75,8 +75,4 @@ function unreachable(error: unknown, { flavour }: Datastore): Finding {
     return problem("DATASTORE_UNREACHABLE", `no answer within ${patienceMs / 1000} s`, { fix });
   }
   return problem("DATASTORE_UNREACHABLE", messageOf(error), { fix });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
-// A signal that aborts when another does or when time is up, and leaves nothing behind. (AbortSignal.any() keeps a
-// reference in the long-lived signal for each call, about a kilobyte; a loop that calls it leaks.)
+// A signal that aborts when another does or when time is up, and leaves nothing behind.
 import type { Clock } from "./clock.ts";
+import { passAbort } from "./pass-abort.ts";
 
 export type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: boolean };
 
@@ -8,9 +8,7 @@ export function deadline(outer: AbortSignal, afterMs: number, clock: Clock): Dea
   const inner = new AbortController();
   const waiting = new AbortController();
   let isOver = false;
-  const onAbort = () => inner.abort(outer.reason);
-  if (outer.aborted) onAbort();
-  outer.addEventListener("abort", onAbort, { once: true });
+  const passing = passAbort(outer, inner);
   clock.sleep(afterMs, waiting.signal).then(
     () => {
       isOver = true;
@@ -24,7 +22,7 @@ export function deadline(outer: AbortSignal, afterMs: number, clock: Clock): Dea
       return isOver;
     },
     [Symbol.dispose]() {
-      outer.removeEventListener("abort", onAbort);
+      passing[Symbol.dispose]();
       waiting.abort();
     },
   };

@@ -4,4 +4,6 @@ export { type Clock, systemClock } from "./clock.ts";
 export { type Deadline, deadline } from "./deadline.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
+export { messageOf } from "./message-of.ts";
+export { passAbort } from "./pass-abort.ts";
 export { unreachable } from "./unreachable.ts";

@@ -1,5 +1,6 @@
 // What a PEM file holds, for people and for programs: `cattail certs inspect`, doctor and the /certs endpoint.
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { messageOf } from "../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
 import { certificatesInPem } from "./pem.ts";
 
@@ -57,7 +58,7 @@ function inspectCertificate(der: Buffer, nowMs: number): Inspected {
     const sha256 = createHash("sha256").update(der).digest("hex");
     return { is: "certificate", ...facts, sha256, keyType, daysLeft, status: statusOf(facts, nowMs) };
   } catch (error) {
-    return { is: "unreadable", why: `a certificate with ${error instanceof Error ? error.message : String(error)}` };
+    return { is: "unreadable", why: `a certificate with ${messageOf(error)}` };
   }
 }
 
@@ -65,7 +66,7 @@ function inspectKey(pem: string): Inspected {
   try {
     return { is: "private key", keyType: keyText(createPrivateKey(pem)) };
   } catch (error) {
-    return { is: "unreadable", why: `a private key: ${error instanceof Error ? error.message : String(error)}` };
+    return { is: "unreadable", why: `a private key: ${messageOf(error)}` };
   }
 }
 

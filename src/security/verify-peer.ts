@@ -1,5 +1,6 @@
 // Decides whether a peer whose certificate chains to the CA is the peer we mean: the original's rule, common name or
 // URI SAN, either is enough. The chain itself and the validity period are OpenSSL's work, done before this.
+import { messageOf } from "../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
 
 /** What the peer must be called. An empty or missing name is not asked for. */
@@ -78,8 +79,4 @@ export function checkIdentity(certificate: CertificateFacts, requirement: PeerRe
 
 function listText(values: readonly string[]): string {
   return values.length === 0 ? "none" : values.map((value) => JSON.stringify(value)).join(", ");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 // Knows how long ago the datastore last answered. Watches cannot tell: a quiet cluster and a dead connection look the
 // same for minutes. So it asks one small question every few seconds; any answer counts, "not found" and "forbidden" too.
 import { type Datastore, isDatastoreError } from "../datastore/index.ts";
-import { type Clock, deadline, type Log } from "../lib/index.ts";
+import { type Clock, deadline, type Log, messageOf } from "../lib/index.ts";
 
 export type ContactOptions = {
   readonly datastore: Datastore;
@@ -64,14 +64,12 @@ export class DatastoreContact {
   }
 
   #failed(error: unknown, log: Log): void {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     if (this.#problem === undefined) log.warn("The datastore does not answer; trying again", { problem });
     this.#problem = problem;
   }
 }
 
 function isAnswer(error: unknown): boolean {
-  return ["forbidden", "unauthorized", "not-found", "invalid", "unsupported", "rate-limited"].some(
-    (code) => isDatastoreError(error) && error.code === code,
-  );
+  return isDatastoreError(error, "forbidden", "unauthorized", "not-found", "invalid", "unsupported", "rate-limited");
 }

@@ -1,8 +1,8 @@
 // The Typha service's slices where the objects themselves are in etcd: followed from the Kubernetes API, which rebalancing
 // then needs beside the datastore, as in the original. Without it the server keeps to its upper limit and says so once.
 import type { Settings } from "../config/index.ts";
-import { type Datastore, follow, openKubernetes } from "../datastore/index.ts";
-import type { Clock, Log } from "../lib/index.ts";
+import { type Datastore, follow, openKubernetes, writeJson } from "../datastore/index.ts";
+import { type Clock, type Log, messageOf } from "../lib/index.ts";
 import { updateType } from "../model/index.ts";
 import { kubernetesSettings } from "./open-datastore.ts";
 import { slicePath, type TyphaService } from "./typha-service.ts";
@@ -14,8 +14,7 @@ export async function followServiceBesideEtcd(settings: Settings, service: Typha
     await using kubernetes = await openKubernetes(kubernetesSettings(settings), edge);
     await followService(kubernetes, service, edge);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    edge.log.warn("Cannot follow the Typha service; connections are not rebalanced", { problem });
+    edge.log.warn("Cannot follow the Typha service; connections are not rebalanced", { problem: messageOf(error) });
   }
 }
 
@@ -24,7 +23,7 @@ export async function followService(kubernetes: Datastore, service: TyphaService
     for (const event of events) {
       if (event.is === "status") continue;
       const id = event.is === "set" ? event.object.id : event.id;
-      const value = event.is === "set" ? JSON.stringify(event.object.value) : undefined;
+      const value = event.is === "set" ? writeJson(event.object.value) : undefined;
       const type = event.is === "set" ? updateType.new : updateType.deleted;
       service.apply([{ path: slicePath(id), value, revision: "", v3ResourceVersion: "", type }]);
     }

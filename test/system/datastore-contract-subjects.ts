@@ -9,6 +9,7 @@ import {
   openDirectoryDatastore,
   openEtcdDatastore,
   openKubernetes,
+  writeJson,
 } from "../../src/datastore/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { type Kind, kindInfo } from "../../src/model/index.ts";
@@ -64,7 +65,7 @@ async function openDirectory(): Promise<Opened> {
     async put(kind, object) {
       const { name, namespace = "" } = object.metadata;
       const manifest = { apiVersion: "projectcalico.org/v3", kind, ...object };
-      await writeFile(fileOf(kind, { name, namespace }), toJson(manifest));
+      await writeFile(fileOf(kind, { name, namespace }), writeJson(manifest));
       await datastore.refresh();
     },
     async remove(kind, id) {
@@ -129,9 +130,4 @@ function writesTo(datastore: Datastore): Pick<Opened, "put" | "remove"> {
     },
     remove: (kind, id) => datastore.delete(kind, id),
   };
-}
-
-function toJson(value: unknown): string {
-  const { rawJSON } = JSON as typeof JSON & { rawJSON: (text: string) => unknown }; // not in TypeScript's library yet
-  return JSON.stringify(value, (_key, field) => (typeof field === "bigint" ? rawJSON(String(field)) : field));
 }

@@ -1,12 +1,13 @@
 // A folder of manifests as a datastore. Reads go to an in-memory datastore that is kept equal to the folder; so lists,
 // watches and revisions are that one's. docs/reference/directory-datastore.md says what its users may count on.
 import { stat } from "node:fs/promises";
-import { CattailError, type Clock, type Log, silentLog, systemClock } from "../../lib/index.ts";
+import { CattailError, type Clock, type Log, messageOf, silentLog, systemClock } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../identify.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
+import { writeJson } from "../write-json.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { type FolderContent, ManifestFolder, type ManifestProblem, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
@@ -204,15 +205,13 @@ function textOf({ file, line, column, says }: ManifestProblem): string {
 }
 
 function isSame(a: unknown, b: unknown): boolean {
-  const text = (value: unknown) =>
-    JSON.stringify(value, (_key, field) => (typeof field === "bigint" ? `${field}n` : field));
-  return text(a) === text(b);
+  return writeJson(a) === writeJson(b);
 }
 
 async function mustBeFolder(path: string): Promise<void> {
   const next = "set TYPHA_DATASTOREDIRECTORY to a folder of YAML or JSON manifests";
   const stats = await stat(path).catch((cause: unknown) => {
-    const problem = `the folder ${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`;
+    const problem = `the folder ${path} cannot be read: ${messageOf(cause)}`;
     throw new CattailError("DIRECTORY_UNREADABLE", { problem, next, cause });
   });
   if (!stats.isDirectory()) throw new CattailError("DIRECTORY_UNREADABLE", { problem: `${path} is no folder`, next });

@@ -1,6 +1,7 @@
 // The folder's current content: every file's last good objects, and what is wrong with it now. A file that cannot be
 // read or does not parse goes on as it was when it last could be; a file that is gone is gone.
 import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import { idText } from "../identify.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";
@@ -54,7 +55,7 @@ export class ManifestFolder {
       scan = await scanFolder(this.#root);
     } catch (error) {
       // A folder that is not there now may be about to be mounted again: nobody's objects go because of it.
-      const says = `the folder cannot be read: ${error instanceof Error ? error.message : error}`;
+      const says = `the folder cannot be read: ${messageOf(error)}`;
       return this.#content([{ file: "", line: 1, column: 1, says, keepsLastGood: this.#files.size > 0 }]);
     }
     this.#folders = scan.folders;
@@ -101,7 +102,7 @@ export class ManifestFolder {
       if (errors.length > 0) this.#files.set(found.name, { ...last, stamp, errors, notes });
       else this.#files.set(found.name, { stamp, objects, errors, notes, wasEverGood: true });
     } catch (error) {
-      fail(`the file cannot be read: ${error instanceof Error ? error.message : error}`, "unread"); // tried again each time
+      fail(`the file cannot be read: ${messageOf(error)}`, "unread"); // tried again each time
     }
   }
 

@@ -1,6 +1,7 @@
 // The text of one manifest file to the objects in it: YAML or JSON, several documents, Lists. All or nothing: a file
 // with one bad document is a bad file, because a half-written file looks exactly like that.
 import { type Document, isMap, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
+import { messageOf } from "../../lib/index.ts";
 import { type Kind, parseJson } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { identify, isJsonObject, type JsonObject } from "../identify.ts";
@@ -131,7 +132,7 @@ function readObject(
     const id = identify(recognised.kind, value, { defaultNamespace: "default" });
     reading.objects.push({ kind: recognised.kind, id, value, place: from.place });
   } catch (error) {
-    reading.errors.push({ ...from.place, says: error instanceof Error ? error.message : String(error) });
+    reading.errors.push({ ...from.place, says: messageOf(error) });
   }
 }
 

@@ -3,6 +3,7 @@
 import type { BigIntStats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { messageOf } from "../../lib/index.ts";
 
 export type FoundFile = {
   readonly path: string;
@@ -68,5 +69,5 @@ function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT") return "is a symlink to nothing";
   if (code === "EACCES") return "may not be read by this user";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,8 +1,10 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
+import { messageOf } from "../../lib/index.ts";
 import { type Kind, parseJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
+import { writeJson } from "../write-json.ts";
 
 const maxDepth = 200;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
@@ -14,16 +16,14 @@ export function readObject(id: ObjectId, revision: Revision, bytes: Uint8Array):
     if (isTooDeep(text)) return { id, revision, value: undefined, problem: `is nested deeper than ${maxDepth} levels` };
     return { id, revision, value: parseJson(text) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { id, revision, value: undefined, problem: `is not JSON: ${why.slice(0, 200)}` };
+    return { id, revision, value: undefined, problem: `is not JSON: ${messageOf(error).slice(0, 200)}` };
   }
 }
 
 /** The bytes to store. API objects lose what only an answer has (resourceVersion) and gain what calicoctl would add. */
 export function writeObject(kind: Kind, value: unknown, id: ObjectId): Buffer {
   if (!isJsonObject(value)) throw new DatastoreError("invalid", `${kind} ${id.name}: the object is not a JSON object`);
-  const text = toJson(isApiObject(kind) ? apiObject(kind, value, id) : value);
-  return Buffer.from(text);
+  return Buffer.from(writeJson(isApiObject(kind) ? apiObject(kind, value, id) : value));
 }
 
 /** Blocks and affinities are stored in Calico's first format, which has no metadata. */
@@ -74,13 +74,6 @@ function policyMarks(value: JsonObject, name: string): JsonObject {
       "projectcalico.org/metadata": JSON.stringify({ name }),
     },
   };
-}
-
-// TypeScript's library does not know rawJSON yet; Node has had it since 21.
-const { rawJSON } = JSON as typeof JSON & { rawJSON: (text: string) => unknown };
-
-function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, field) => (typeof field === "bigint" ? rawJSON(String(field)) : field));
 }
 
 // Counted on the text, before a parser or anything behind it recurses.

@@ -5,6 +5,7 @@ import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } fro
 import type { Clock, Log } from "../../lib/index.ts";
 import { parseJson } from "../../model/index.ts";
 import { DatastoreError } from "../errors.ts";
+import { writeJson } from "../write-json.ts";
 import { Credentials, type CurrentIdentity } from "./credentials.ts";
 import type { Identity } from "./load-identity.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -117,7 +118,7 @@ class StaleConnection extends Error {}
 function sendOnce(request: ApiRequest, identity: CurrentIdentity, agent: HttpAgent): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const what = whatOf(request);
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body, writeBigInt);
+  const body = request.body === undefined ? undefined : writeJson(request.body);
   const options: RequestOptions = {
     agent,
     method: request.method,
@@ -191,13 +192,6 @@ function parseOrText(text: string): unknown {
   } catch {
     return text; // a proxy's HTML, or nothing
   }
-}
-
-// Numbers beyond 2^53 were read as bigint (src/model/parse-json.ts), and go back as the same digits.
-// TypeScript's library does not know rawJSON yet.
-const { rawJSON } = JSON as typeof JSON & { rawJSON: (text: string) => unknown };
-function writeBigInt(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? rawJSON(`${value}`) : value;
 }
 
 function whatOf({ method, path }: ApiRequest): string {

@@ -3,7 +3,9 @@ import { type Kind, kindInfo } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 
-export type CalicoGroup = "crd.projectcalico.org" | "projectcalico.org";
+/** Calico's kinds are in one of these, or in both. */
+export const calicoGroups = ["crd.projectcalico.org", "projectcalico.org"] as const;
+export type CalicoGroup = (typeof calicoGroups)[number];
 
 export type Served = {
   readonly group: string;
@@ -16,6 +18,7 @@ export type Served = {
 export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
   const { kubernetes: source, namespaced } = kindInfo(kind);
   if (source === undefined) throw new DatastoreError("not-found", `${kind} does not exist in Kubernetes`);
+  // The one kind whose name here is not its name there, because Calico has a NetworkPolicy too.
   const kindName = kind === "KubernetesNetworkPolicy" ? "NetworkPolicy" : kind;
   if (!("version" in source)) {
     const version = calicoGroup === "projectcalico.org" ? "v3" : "v1";
