@@ -21,11 +21,12 @@ function mayHaveLongNumber(text: string): boolean {
   for (let at = longRun - 1; at < text.length; at += longRun) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let start = at;
-    while (at - start < longRun && isDigit(text.charCodeAt(start - 1))) start -= 1;
+    while (isDigit(text.charCodeAt(start - 1))) start -= 1;
     let end = at + 1;
-    while (end - start < longRun && isDigit(text.charCodeAt(end))) end += 1;
+    while (isDigit(text.charCodeAt(end))) end += 1;
     // A name or a text of digits, as in "1700000000000000000", is common, and a number never follows a quotation mark.
     if (end - start >= longRun && text.charCodeAt(start - 1) !== quotationMark) return true;
+    while (at + longRun < end) at += longRun; // no run is walked through twice
   }
   return false;
 }
