@@ -6,7 +6,7 @@ import { createMemoryDatastore } from "../../src/datastore/index.ts";
 import { PretendCluster } from "../../src/demo/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { startTypha } from "../../src/server/index.ts";
-import { freePort } from "../../test/kit/dashboard-subject.ts";
+import { freePort } from "../../test/kit/free-port.ts";
 
 const { values: flags } = parseArgs({
   options: { nodes: { type: "string" }, pods: { type: "string" }, churn: { type: "string" } },

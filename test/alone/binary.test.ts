@@ -6,8 +6,9 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rm
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Cattail, type CattailOptions, cattail, freePort, probe } from "../kit/cattail-process.ts";
+import { Cattail, type CattailOptions, cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
+import { freePort } from "../kit/free-port.ts";
 
 const skip = ["linux", "darwin"].includes(process.platform)
   ? false

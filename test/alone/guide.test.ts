@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
-import { portInUse } from "../kit/fixed-ports.ts";
+import { portInUse } from "../kit/free-port.ts";
 
 const pages = readdirSync("docs/guide")
   .filter((name) => /^\d/.test(name))

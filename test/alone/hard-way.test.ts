@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { certificateFolder } from "../kit/certificates.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
-import { portInUse } from "../kit/fixed-ports.ts";
+import { portInUse } from "../kit/free-port.ts";
 import { goPeer } from "../kit/go.ts";
 
 const { missing } = await clusterPeer();

@@ -1,10 +1,9 @@
 // `cattail` as a process of its own, the way a user or a kubelet starts it: what it prints, how it ends.
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type CattailOptions = {
-  /** Nothing else of our own environment but PATH is passed on. */
+  /** Nothing else of our own environment but PATH is passed on, and where Node keeps what it has compiled. */
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
   /** What to run; by default the sources, with this Node. */
@@ -22,9 +21,10 @@ export class Cattail implements AsyncDisposable {
 
   constructor(parameters: readonly string[], options: CattailOptions = {}) {
     const [program = "", ...before] = options.program ?? fromSources;
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     this.process = spawn(program, [...before, ...parameters], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env.PATH, ...options.env },
+      env: { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...options.env },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
     this.process.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk));
@@ -79,13 +79,4 @@ export async function probe(
   } catch {
     return undefined;
   }
-}
-
-/** For programs that must be told a port and say no other: free a moment ago, and not handed out twice soon. */
-export async function freePort(host = "127.0.0.1"): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen({ port: 0, host }, done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,12 +1,12 @@
 // A whole Typha with a dashboard to look at: a pretend cluster in memory, a server, and nodes that follow it.
-import { createServer } from "node:net";
 import { follow } from "../../src/client/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { createMemoryDatastore, type Datastore } from "../../src/datastore/index.ts";
 import { PretendCluster } from "../../src/demo/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { startTypha, type Typha } from "../../src/server/index.ts";
-import { eventually } from "./serving.ts";
+import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
 
 export type DashboardSubject = AsyncDisposable & {
   readonly typha: Typha;
@@ -62,18 +62,6 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
     connect,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
-}
-
-export function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const probe = createServer();
-  probe.once("error", reject);
-  probe.listen(0, "127.0.0.1", () => {
-    const address = probe.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
-    probe.close(() => resolve(port));
-  });
-  return promise;
 }
 
 async function drain(updates: AsyncIterable<unknown>): Promise<void> {

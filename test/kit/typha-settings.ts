@@ -1,6 +1,6 @@
 // Settings for a `cattail typha` process that a test can have to itself: free ports, loopback, an empty memory datastore.
-import { freePort } from "./cattail-process.ts";
 import type { CertificateFolder } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 
 export type TyphaEnvironment = { readonly [name: string]: string };
 

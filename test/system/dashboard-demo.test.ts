@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import type { OverviewView } from "../../src/dashboard/index.ts";
-import { freePort } from "../kit/dashboard-subject.ts";
+import { freePort } from "../kit/free-port.ts";
 import { eventually } from "../kit/serving.ts";
 
 const entry = new URL("../../src/cli/main.ts", import.meta.url).pathname;

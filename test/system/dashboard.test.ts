@@ -5,7 +5,8 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { createMemoryDatastore, type Datastore } from "../../src/datastore/index.ts";
 import { accessibilityProblems, type Complaints, openPage, startChromium, withoutChromium } from "../kit/chromium.ts";
-import { type DashboardSubject, freePort, startDashboardSubject } from "../kit/dashboard-subject.ts";
+import { type DashboardSubject, startDashboardSubject } from "../kit/dashboard-subject.ts";
+import { freePort } from "../kit/free-port.ts";
 
 const views = ["overview", "nodes", "keys", "endpoints", "watches"] as const;
 

@@ -1,7 +1,6 @@
 // The debug address of a server with clients: every question has its answer, and nobody else is answered.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { request } from "node:http";
-import { createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { follow } from "../../src/client/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
@@ -9,7 +8,8 @@ import { createMemoryDatastore } from "../../src/datastore/index.ts";
 import { PretendCluster } from "../../src/demo/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { startTypha, type Typha } from "../../src/server/index.ts";
-import { eventually } from "../kit/serving.ts";
+import { eventually } from "../kit/eventually.ts";
+import { freePort } from "../kit/free-port.ts";
 
 type Answer = { status: number; body: unknown };
 
@@ -185,16 +185,4 @@ function askHttp(address: string, path: string, options: { headers: object; meth
 
 async function drain(updates: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of updates);
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const probe = createServer();
-  probe.once("error", reject);
-  probe.listen(0, "127.0.0.1", () => {
-    const address = probe.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
-    probe.close(() => resolve(port));
-  });
-  return promise;
 }

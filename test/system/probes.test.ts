@@ -2,17 +2,17 @@
 // certificate that expires, a datastore that is not there yet, goes away and comes back.
 import { equal, match, ok } from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { Cattail, freePort, probe } from "../kit/cattail-process.ts";
+import { Cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { clusterPeer, startEtcd } from "../kit/cluster.ts";
+import { canListen, freePort } from "../kit/free-port.ts";
 import { type TyphaEnvironment, tlsSettings, typhaSettings } from "../kit/typha-settings.ts";
 
 const options = { timeout: 300_000 };
 const noEtcd = (await clusterPeer()).missing ?? false;
-const noIpv6 = (await canBind("::1")) ? false : "this machine has no IPv6 loopback";
+const noIpv6 = (await canListen({ port: 0, host: "::1" })) ? false : "this machine has no IPv6 loopback";
 
 async function start(more: TyphaEnvironment = {}) {
   const env = await typhaSettings(more);
@@ -137,11 +137,3 @@ test("JSON for those who ask for it, with every part's report; the table for eve
       name,
     );
 });
-
-async function canBind(host: string): Promise<boolean> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.once("error", () => done(false));
-    server.listen({ port: 0, host }, () => server.close(() => done(true)));
-  });
-}
