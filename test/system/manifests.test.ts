@@ -7,50 +7,40 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { parseAllDocuments } from "yaml";
 import { loadSettings } from "../../src/config/index.ts";
 import { openKubernetes } from "../../src/datastore/index.ts";
 import { checkRights } from "../../src/doctor/index.ts";
 import { type Log, silentLog, systemClock } from "../../src/lib/index.ts";
 import { kindInfo, kindNames } from "../../src/model/index.ts";
 import { startTypha } from "../../src/server/index.ts";
-import { cattail, freePort, probe } from "../kit/cattail-process.ts";
+import { accountConfig } from "../kit/account-config.ts";
+import { probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
-import { type Cluster, clusterPeer, kubeconfigText, type Rule, startCluster } from "../kit/cluster.ts";
+import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { installCrds, openCrd } from "../kit/crds.ts";
 import { until } from "../kit/follow-state.ts";
+import { freePort } from "../kit/free-port.ts";
+import {
+  applyObject,
+  deployedEnvironment,
+  findObject,
+  lookUpObject,
+  printObjects,
+  untilDefined,
+} from "../kit/manifest-objects.ts";
 import { type TyphaEnvironment, tlsSettings } from "../kit/typha-settings.ts";
-
-type Printed = {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string; namespace?: string };
-  rules?: Rule[];
-  spec?: { template?: { spec: { containers: { env: { name: string; value: string }[] }[] } } };
-};
-type Applied = { metadata: { resourceVersion: string; generation?: number } };
 
 const skip = (await clusterPeer()).missing ?? false;
 const namespace = "calico-system";
-const plurals: { readonly [kind: string]: string } = {
-  CustomResourceDefinition: "customresourcedefinitions",
-  Namespace: "namespaces",
-  ServiceAccount: "serviceaccounts",
-  ClusterRole: "clusterroles",
-  ClusterRoleBinding: "clusterrolebindings",
-  Deployment: "deployments",
-  Service: "services",
-  PodDisruptionBudget: "poddisruptionbudgets",
-};
-
-const { stdout: text } = await cattail(["manifests", "all", "--namespace", namespace, "--metrics-port", "9093"]);
-const printed = parseAllDocuments(text).map((document) => document.toJS() as Printed); // what we ourselves printed
-
-function find(kind: string): Printed {
-  const found = printed.find((one) => one.kind === kind);
-  if (found === undefined) throw new Error(`no ${kind} was printed`);
-  return found;
-}
+const { text, objects: printed } = await printObjects([
+  "manifests",
+  "all",
+  "--namespace",
+  namespace,
+  "--metrics-port",
+  "9093",
+]);
+const find = (kind: string) => findObject(printed, kind);
 
 let cluster: Cluster;
 before(async () => {
@@ -79,17 +69,11 @@ test("kustomize takes it as a base", { skip: hasKubectl ? false : "kubectl is no
 });
 
 test("applied twice: all of it is accepted, and the second time changes nothing", { skip }, async () => {
-  for (const one of printed) await apply(one);
-  for (const { kind, metadata } of printed) {
-    if (kind !== "CustomResourceDefinition") continue;
-    const [plural = "", ...group] = metadata.name.split(".");
-    await until(`${plural} are served`, async () => {
-      return (await cluster.ask("GET", `/apis/${group.join(".")}/v1/${plural}?limit=1`)).status === 200;
-    });
-  }
+  for (const one of printed) await applyObject(cluster, one);
+  await untilDefined(cluster, printed);
   for (const one of printed) {
-    const earlier = await look(one);
-    const later = await apply(one);
+    const earlier = await lookUpObject(cluster, one);
+    const later = await applyObject(cluster, one);
     equal(later.metadata.generation, earlier.metadata.generation, one.metadata.name);
     // Of definitions the API server itself goes on writing the status for a while.
     if (one.kind !== "CustomResourceDefinition")
@@ -105,8 +89,11 @@ test("a server with the ServiceAccount's rights and the Deployment's environment
   await using server = await startAsDeployed(tlsSettings(certificates));
   await until("ready", async () => (await server.readiness())?.status === 200, 120);
   deepEqual(server.complaints(), []);
-  const tiers = (await cluster.must("GET", "/apis/crd.projectcalico.org/v1/tiers")) as { items: unknown[] };
-  ok(tiers.items.length > 0, "it may also set up an empty datastore");
+  // Beside the syncers, not before them: a server may be ready a moment earlier.
+  await until("it has also set up the empty datastore", async () => {
+    const tiers = (await cluster.must("GET", "/apis/crd.projectcalico.org/v1/tiers")) as { items: unknown[] };
+    return tiers.items.length > 0;
+  });
 });
 
 test("a right that is missing keeps the server unready, and the probe says which", {
@@ -134,7 +121,7 @@ test("every rule of the ClusterRole taken away in turn is missed, and nothing el
     const annotations = { "api-approved.kubernetes.io": "unapproved, for a test" };
     await installCrds(cluster, [{ ...crd, metadata: { ...crd.metadata, annotations } }]);
   }
-  const kubeconfig = await accountConfig();
+  const kubeconfig = await accountConfig(cluster, account);
   const log = silentLog;
   await using datastore = await openKubernetes(
     { kubeconfig, clientQps: 10_000, clientBurst: 10_000 },
@@ -158,43 +145,18 @@ test("every rule of the ClusterRole taken away in turn is missed, and nothing el
   await until("nothing is missed", async () => (await missed()).length === 0);
 });
 
-function pathOf({ apiVersion, kind, metadata }: Printed): string {
-  const plural = plurals[kind];
-  if (plural === undefined) throw new Error(`where do ${kind}s go?`);
-  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const scope = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
-  return `${root}${scope}/${plural}/${metadata.name}`;
-}
-
-async function apply(one: Printed): Promise<Applied> {
-  return (await cluster.must("PATCH", `${pathOf(one)}?fieldManager=kubectl`, one)) as Applied; // a Kubernetes object
-}
-
-async function look(one: Printed): Promise<Applied> {
-  return (await cluster.must("GET", pathOf(one))) as Applied; // a Kubernetes object
-}
-
 const account = { kind: "ServiceAccount", name: "calico-typha", namespace } as const;
 
 function grant(rules: readonly Rule[]): Promise<void> {
   return cluster.grant("calico-typha", account, rules);
 }
 
-/** In a pod the token comes from a file below /var/run/secrets; here the same token comes by a kubeconfig. */
-async function accountConfig(): Promise<string> {
-  const token = await cluster.makeToken(account.name, { namespace });
-  const path = join(cluster.dir, "account.kubeconfig");
-  writeFileSync(path, kubeconfigText({ server: cluster.server, dir: cluster.dir, user: { token } }), { mode: 0o600 });
-  return path;
-}
-
 async function startAsDeployed(tls: TyphaEnvironment) {
-  const given = find("Deployment").spec?.template?.spec.containers[0]?.env ?? [];
   const healthPort = await freePort();
   const environment = {
-    ...Object.fromEntries(given.map(({ name, value }) => [name, value])),
+    ...deployedEnvironment(printed),
     ...tls,
-    KUBECONFIG: await accountConfig(),
+    KUBECONFIG: await accountConfig(cluster, account),
     TYPHA_SERVERHOST: "127.0.0.1",
     TYPHA_WORKERS: "0",
     TYPHA_HEALTHHOST: "127.0.0.1",
