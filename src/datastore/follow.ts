@@ -16,10 +16,11 @@ import type { Clock, Log } from "../lib/index.ts";
 import { type Kind, kindInfo, type SyncStatus, syncStatus } from "../model/index.ts";
 import { Backoff } from "./backoff.ts";
 import type { Datastore, Revision, WatchEvent } from "./datastore.ts";
-import { DatastoreError, type DatastoreErrorCode } from "./errors.ts";
+import { DatastoreError } from "./errors.ts";
 import type { FollowEvent } from "./follow-event.ts";
 import { type FollowLimits, followLimits } from "./follow-limits.ts";
 import { type FollowReport, type MutableFollowReport, newReport } from "./follow-report.ts";
+import { type Attempt, KindLog } from "./kind-log.ts";
 import { KnownObjects } from "./known-objects.ts";
 import { whenForbidden } from "./rights.ts";
 import { untilSilent } from "./silence.ts";
@@ -27,6 +28,8 @@ import { untilSilent } from "./silence.ts";
 export type FollowOptions = {
   readonly clock: Clock;
   readonly log: Log;
+  /** Shared by followers that may fail for the same reason, so that they say so together. */
+  readonly kindLog?: KindLog;
   /** At least 0, below 1. */
   readonly random: () => number;
   /** Its abort ends the stream. */
@@ -51,6 +54,7 @@ class KindFollower {
   readonly #limits: FollowLimits;
   readonly #backoff: Backoff;
   readonly #known = new KnownObjects();
+  readonly #kindLog: KindLog;
 
   #status: SyncStatus = syncStatus.waitForDatastore;
   /** Undefined: nothing to go on from, so list. */
@@ -66,8 +70,6 @@ class KindFollower {
   /** In sync was taken back because a watch is not allowed; the first word from one gives it again. */
   #isWatchForbidden = false;
   #blockedUntilMs = Number.NEGATIVE_INFINITY;
-  /** The failure that was logged and not yet taken back, so that a lasting one is logged once. */
-  #loggedFailure: { readonly during: "list" | "watch"; readonly code: DatastoreErrorCode } | undefined;
 
   constructor(datastore: Datastore, kind: Kind, options: FollowOptions) {
     this.#datastore = datastore;
@@ -75,6 +77,7 @@ class KindFollower {
     this.#options = options;
     this.#limits = { ...followLimits, ...options.limits };
     this.#backoff = new Backoff(options.random);
+    this.#kindLog = options.kindLog ?? new KindLog(options);
     this.report = newReport(kind);
   }
 
@@ -337,34 +340,23 @@ class KindFollower {
     return this.#options.clock.monotonicMs() - this.#lastContactMs > this.#limits.contactLostMs;
   }
 
-  #noteFailure(during: "list" | "watch", error: unknown): DatastoreError {
-    const { clock, log, signal } = this.#options;
+  #noteFailure(during: Attempt, error: unknown): DatastoreError {
+    const { clock, signal } = this.#options;
     signal.throwIfAborted();
     // An error of another class is a fault of the datastore's code. To stop following would make it worse.
     const failure =
       error instanceof DatastoreError ? error : new DatastoreError("invalid", `${error}`, { cause: error });
-    const { code, message, missingRule } = failure;
+    const { code, message } = failure;
     this.report.errors += 1;
     this.report.lastError = { code, message, atMs: clock.wallMs() };
-    if (this.#loggedFailure?.during !== during || this.#loggedFailure.code !== code) {
-      this.#loggedFailure = { during, code };
-      const isOrdinary = code === "not-found" || code === "expired";
-      log[isOrdinary ? "info" : "warn"](`cannot ${during} a kind`, {
-        kind: this.#kind,
-        code,
-        error: message,
-        missingRule,
-      });
-    }
+    this.#kindLog.failed(this.#kind, during, failure);
     return failure;
   }
 
-  #recovered(during: "list" | "watch"): void {
+  #recovered(during: Attempt): void {
     this.#backoff.reset();
-    if (this.#loggedFailure?.during !== during) return;
     this.report.missingRule = undefined;
-    this.#options.log.info(`can ${during} a kind again`, { kind: this.#kind });
-    this.#loggedFailure = undefined;
+    this.#kindLog.recovered(this.#kind, during);
   }
 }
 

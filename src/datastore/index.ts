@@ -26,6 +26,7 @@ export { type Follower, type FollowOptions, follow } from "./follow.ts";
 export type { FollowEvent } from "./follow-event.ts";
 export { type FollowLimits, followLimits } from "./follow-limits.ts";
 export type { FollowReport, FollowState } from "./follow-report.ts";
+export { KindLog } from "./kind-log.ts";
 export { kindsPage } from "./kinds-page.ts";
 export {
   type KubernetesDatastore,

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock } from "../../test/kit/fake-clock.ts";
 import { createMemoryDatastore, DatastoreError, type MemoryDatastore } from "../datastore/index.ts";
 import { type Log, silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerBatch, syncerTypes, syncStatus, updateType } from "../model/index.ts";
@@ -128,4 +129,32 @@ test("one kind that cannot be listed keeps its syncer from being in sync, and no
     false,
   );
   equal(syncers.stats().nodeCount, undefined);
+});
+
+test("a datastore that goes away is one line in the log, which names the kinds", async () => {
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
+  const controller = new AbortController();
+  const datastore = createMemoryDatastore({ clock });
+  const syncers = runSyncers({ datastore, clock, log, random: () => 0.5, signal: controller.signal });
+  const reading = (async () => {
+    for await (const _ of syncers);
+  })();
+  await clock.advance(10_000);
+  datastore.setIntercept(() => {
+    throw new DatastoreError("unavailable", "connect ECONNREFUSED");
+  });
+  datastore.endWatches();
+  await clock.advance(30_000);
+  const watched = syncers.reports().filter(({ watchesOpened }) => watchesOpened > 0);
+  equal(watched.length > 15, true);
+  deepEqual(warnings, [
+    `cannot watch ${watched
+      .map(({ kind }) => kind)
+      .sort()
+      .join(", ")}`,
+  ]);
+  controller.abort();
+  await reading;
 });

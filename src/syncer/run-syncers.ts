@@ -1,5 +1,12 @@
 // Runs the syncers: one follower per kind, each feeding every syncer that wants its kind, merged into one ordered stream.
-import { type Datastore, type FollowEvent, type FollowLimits, type FollowReport, follow } from "../datastore/index.ts";
+import {
+  type Datastore,
+  type FollowEvent,
+  type FollowLimits,
+  type FollowReport,
+  follow,
+  KindLog,
+} from "../datastore/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
 import { type Kind, type SyncerBatch, syncerTypes, syncStatus } from "../model/index.ts";
 import { BatchQueue } from "./batch-queue.ts";
@@ -39,8 +46,9 @@ export function runSyncers(options: SyncersOptions): Syncers {
   const leaving = new AbortController();
   const signal = AbortSignal.any([options.signal, leaving.signal]);
   const { clock, random, limits = {} } = options;
+  const kindLog = new KindLog({ log, clock, signal });
   const followers = new Map(
-    core.kinds.map((kind) => [kind, follow(datastore, kind, { clock, log, random, signal, limits })]),
+    core.kinds.map((kind) => [kind, follow(datastore, kind, { clock, log, kindLog, random, signal, limits })]),
   );
   const queue = new BatchQueue(options.maxQueuedUpdates ?? defaultMaxQueuedUpdates);
 
