@@ -10,6 +10,14 @@ export type DemoStatus = {
   readonly nodes: NodesSummary;
 };
 
+export type Introduction = {
+  readonly address: string;
+  readonly folder: string;
+  readonly nodes: { readonly all: number; readonly connected: number };
+  readonly commandName: string;
+  readonly dashboard?: string;
+};
+
 const plainIntervalMs = 10_000;
 
 export class DemoScreen {
@@ -31,20 +39,29 @@ export class DemoScreen {
     this.#out.write(`${text}\n`);
   }
 
-  introduce(on: { address: string; folder: string; nodes: number; commandName: string; dashboard?: string }): void {
-    const files = `--ca ${on.folder}/typhaca.crt --cert ${on.folder}/calico-node.crt --key ${on.folder}/calico-node.key`;
-    const watch = `${on.commandName} watch --server ${on.address} ${files}`;
+  /** Lines of at most 80 columns, but for the commands, which are to be copied whole. */
+  introduce(on: Introduction): void {
+    const { all, connected } = on.nodes;
+    const watch = `${on.commandName} watch --server ${on.address} --certs ${on.folder}`;
+    const nodes =
+      all === connected
+        ? `${all} nodes as clients, each showing its certificate and checking the server's`
+        : `${connected} of the ${all} nodes as clients; one stays away and one is slow on purpose:\n  the dashboard should find both`;
     this.say(`
 ${on.dashboard === undefined ? "" : `Open the dashboard: ${on.dashboard}\n`}
 What runs here:
-  a pretend cluster in memory: nodes, namespaces, pods that are replaced in rolling updates, policies;
-  a Typha server on ${on.address}, which converts every change once and sends it to every client over mutual TLS;
-  ${on.nodes} nodes as clients, each checking the server's certificate and showing its own (made for this run, in ${on.folder}).
+  a pretend cluster in memory: nodes, namespaces, policies, pods that come and go
+  a Typha server on ${on.address}: it converts each change once and sends it
+  to every client over mutual TLS, with certificates made for this run
+  in ${on.folder}
+  ${nodes}
 
-Three things to try in another terminal:
-  see what a node is told        ${watch} --until in-sync --stats
-  follow the changes to pods     ${watch} --keys '/calico/v1/host/*/workload/*'
-  look at the certificates       ${on.commandName} certs inspect ${on.folder}/typha.crt
+Three things to try in another terminal: see what a node is told, follow the
+changes to pods, look at a certificate.
+
+  ${watch} --until in-sync --stats
+  ${watch} --keys '/calico/v1/host/*/workload/*'
+  ${on.commandName} certs inspect ${on.folder}/typha.crt
 
 Ctrl-C stops everything and removes what was made.
 `);

@@ -37,6 +37,8 @@ export function demoCommand(): Command {
 async function demo(flags: Flags): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => stop.abort());
+  // Whoever read our output has gone (head, for one); what we made must go, too. A pipe that is gone says so at each write.
+  process.stdout.on("error", () => stop.abort());
   const { signal } = stop;
   const screen = new DemoScreen(process.stdout);
   screen.say(`Cattail ${build().version}: starting a pretend cluster of ${flags.nodes} nodes and ${flags.pods} pods …`);
@@ -65,7 +67,7 @@ async function demo(flags: Flags): Promise<void> {
   screen.introduce({
     address,
     folder,
-    nodes: nodes.connectable,
+    nodes: { all: flags.nodes, connected: nodes.connectable },
     commandName: commandName(),
     ...(windows.dashboard === undefined ? {} : { dashboard: `http://${windows.dashboard}/` }),
   });

@@ -37,7 +37,7 @@ The exit code is 0 when all is well, 1 with warnings, 2 when something is broken
 
 Examples:
   cattail doctor                                                    with the server's environment, before it starts
-  cattail doctor --server 10.0.0.7:5473 --ca certs/typhaca.crt --cert certs/calico-node.crt --key certs/calico-node.key
+  cattail doctor --server 10.0.0.7:5473 --certs certs               from a node's side, with a node's certificate
   cattail doctor --server 10.0.0.7:5473 --server 10.0.0.8:5473 …    do they serve the same?
   cattail doctor -o json | jq '.findings[] | select(.level == "broken")'`,
     )

@@ -56,16 +56,16 @@ const program = new Command("cattail")
     "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
   );
 
-// `cattail help certs` asks for certs.
-const [, , first, second] = process.argv;
-const asked = first === "help" ? second : first;
+// `cattail help certs` asks for certs, and `--version` is what many type before they have read that it is a command.
+const words = process.argv.slice(2).map((word, index) => (index === 0 && word === "--version" ? "version" : word));
+const asked = words[0] === "help" ? words[1] : words[0];
 try {
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.
     if (asked === name || asked === "completion") program.addCommand(inherit(program, await load()));
     else program.command(name).description(says);
   }
-  await program.parseAsync();
+  await program.parseAsync(words, { from: "user" });
 } catch (error) {
   fail(error);
 }

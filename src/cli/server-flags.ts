@@ -3,8 +3,10 @@
 import type { Command } from "commander";
 import { type ClientEnvironment, type ClientTls, optionsFromEnvironment } from "../client/index.ts";
 import { CattailError } from "../lib/index.ts";
+import { filesOf } from "../security/index.ts";
 
 export type TlsFlags = {
+  certs?: string;
   ca?: string;
   cert?: string;
   key?: string;
@@ -19,6 +21,7 @@ export function gather(value: string, before: string[] = []): string[] {
 
 export function tlsOptions(command: Command): Command {
   return command
+    .option("--certs <folder>", "folder that cattail certs made: our certificate, our key and the CA")
     .option("--ca <file>", "CA that signed the server's certificate (or FELIX_TYPHACAFILE)")
     .option("--cert <file>", "our certificate (or FELIX_TYPHACERTFILE)")
     .option("--key <file>", "our private key (or FELIX_TYPHAKEYFILE)")
@@ -33,7 +36,7 @@ export function tlsOptions(command: Command): Command {
 /** Undefined: without TLS, because it was asked for. */
 export function tlsOf(flags: TlsFlags, environment: ClientEnvironment): ClientTls | undefined {
   if (flags.plaintext) return undefined;
-  const { ca, cert, key } = flags;
+  const { ca, cert, key } = fromFolder(flags);
   if (ca === undefined && cert === undefined && key === undefined) {
     const { tls } = optionsFromEnvironment(environment);
     if (tls !== undefined) return { ...tls, server: requirementOf(flags) ?? tls.server };
@@ -45,9 +48,20 @@ export function tlsOf(flags: TlsFlags, environment: ClientEnvironment): ClientTl
     value === undefined ? [name] : [],
   );
   throw new CattailError("CLIENT_TLS_INCOMPLETE", {
-    problem: `mutual TLS needs --ca, --cert and --key, and ${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
-    next: "Give all three (cattail certs makes them), or --plaintext for a server that runs without TLS",
+    problem:
+      missing.length === 3
+        ? "mutual TLS needs a CA, a certificate and its key, and none is named"
+        : `mutual TLS needs --ca, --cert and --key, and ${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
+    next: "Give --certs FOLDER (cattail certs all makes one) or --ca, --cert and --key; or --plaintext for a server without TLS",
   });
+}
+
+/** What is named by itself goes before what lies in the folder. */
+function fromFolder(flags: TlsFlags): Pick<TlsFlags, "ca" | "cert" | "key"> {
+  const { certs, ca, cert, key } = flags;
+  if (certs === undefined) return flags;
+  const { certFile, keyFile } = filesOf("client", certs);
+  return { ca: ca ?? filesOf("authority", certs).certFile, cert: cert ?? certFile, key: key ?? keyFile };
 }
 
 function requirementOf({ serverCn, serverUri }: TlsFlags): ClientTls["server"] | undefined {

@@ -16,7 +16,8 @@ export type WatchView = {
   close(nowMs: number): void;
 };
 
-const header = `${"TYPE".padEnd(24)} ${"SIZE".padStart(9)} ${"AGE".padStart(7)}  KEY`;
+/** In fewer columns the key, which tells its type anyway, needs the type's room. */
+const columnsForTypes = 80;
 
 /** The keys that changed last, newest first, redrawn in place; while the snapshot arrives only the first line moves. */
 export function tableView(screen: Screen, options: { title: string; nowMs: number }): WatchView {
@@ -25,8 +26,8 @@ export function tableView(screen: Screen, options: { title: string; nowMs: numbe
   let drawnLines = 0;
   const draw = (nowMs: number) => {
     const head = `${options.title}: ${keys.statusText}, ${keys.count} keys, ${sizeText(keys.bytes)}, ${rate.text(keys.updates, nowMs)}`;
-    const rows = keys.isInSync ? tableRows(keys, Math.max(1, screen.rows - 3), nowMs) : [];
-    const lines = [head, ...(rows.length > 0 ? [header, ...rows] : [])].map((line) => fit(line, screen.columns));
+    const rows = keys.isInSync ? tableRows(keys, screen, nowMs) : [];
+    const lines = [fit(head, screen.columns), ...rows];
     const up = drawnLines > 1 ? `\u001b[${drawnLines - 1}A` : "";
     screen.write(`\r${up}${lines.map((line) => `${line}\u001b[K`).join("\n")}\u001b[J`);
     drawnLines = lines.length;
@@ -41,14 +42,24 @@ export function tableView(screen: Screen, options: { title: string; nowMs: numbe
   };
 }
 
-function tableRows(keys: WatchKeys, most: number, nowMs: number): string[] {
-  const newest = [...keys.recent].slice(-most).reverse();
-  return newest.map(([path, key]) => row(path, key, nowMs));
+function tableRows(keys: WatchKeys, { rows, columns }: Screen, nowMs: number): string[] {
+  const newest = [...keys.recent].slice(-Math.max(1, rows - 3)).reverse();
+  if (newest.length === 0) return [];
+  const title = fit(row({ type: "TYPE", size: "SIZE", age: "AGE" }, "KEY", columns), columns);
+  return [title, ...newest.map(([path, key]) => row(cellsOf(key, nowMs), path, columns))];
 }
 
-function row(path: string, { kind, bytes, atMs, is }: WatchedKey, nowMs: number): string {
-  const size = is === "deleted" ? "deleted" : sizeText(bytes);
-  return `${kind.padEnd(24)} ${size.padStart(9)} ${ageText(nowMs - atMs).padStart(7)}  ${path}`;
+type Cells = { readonly type: string; readonly size: string; readonly age: string };
+
+function cellsOf({ kind, bytes, atMs, is }: WatchedKey, nowMs: number): Cells {
+  return { type: kind, size: is === "deleted" ? "deleted" : sizeText(bytes), age: ageText(nowMs - atMs) };
+}
+
+// Keys begin alike, so it is the end that has to stay.
+function row({ type, size, age }: Cells, path: string, columns: number): string {
+  const before = `${columns < columnsForTypes ? "" : `${type.padEnd(24)} `}${size.padStart(9)} ${age.padStart(7)}  `;
+  const room = Math.max(1, columns - before.length);
+  return fit(`${before}${path.length <= room ? path : `…${path.slice(path.length - room + 1)}`}`, columns);
 }
 
 function fit(line: string, columns: number): string {

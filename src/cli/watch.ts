@@ -44,7 +44,8 @@ export function watchCommand(): Command {
       "after",
       `
 Examples:
-  cattail watch --server 127.0.0.1:5473 --ca certs/typhaca.crt --cert certs/calico-node.crt --key certs/calico-node.key
+  cattail watch --server 127.0.0.1:5473 --certs certs
+  cattail watch --server typha:5473 --ca ca.crt --cert node.crt --key node.key
   cattail watch --server typha:5473 --plaintext --type bgp --until in-sync -o json
   cattail watch … --keys '/calico/v1/host/*/workload/*'
   cattail watch … --until in-sync --stats`,

@@ -38,7 +38,7 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
         const { batch, close } = batchOf(events, known);
         status = statusAfter(batch) ?? status;
         if (status === syncStatus.inSync) failures = 0;
-        if (close !== undefined) ended = closeError(close, addressText(server));
+        if (close !== undefined) ended = closeError(close, addressText(server), following.tls !== undefined);
         if (batch.length > 0) yield batch;
       }
     } catch (error) {
@@ -47,7 +47,7 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
     if (signal.aborted) return;
     failures += 1;
     if (failures >= maxFailures) throw ended;
-    log.warn("Connection lost; trying the next server", { failures, reason: messageOf(ended) });
+    log.warn("Not connected; trying again", { failures, reason: messageOf(ended) });
     if (status !== undefined && status !== syncStatus.waitForDatastore) {
       status = syncStatus.waitForDatastore;
       yield [{ is: "status", status }];
@@ -93,10 +93,11 @@ function backoffMs(failures: number, random: () => number): number {
   return ceiling * (0.5 + random() / 2);
 }
 
-function closeError(why: CloseReason, server: string): CattailError {
+function closeError(why: CloseReason, server: string, isTls: boolean): CattailError {
+  const look = "Look at the server's log for the same moment: it says why it closed the connection";
   return new CattailError("CLIENT_CONNECTION_ENDED", {
     problem: `${server}: ${why.problem} (${why.code})`,
-    next: "Look at the server's log for the same moment: it says why it closed the connection",
+    next: isTls || why.code !== "WIRE_PEER_CLOSED" ? look : `${look}. One that wants TLS does so to a client without`,
   });
 }
 

@@ -32,6 +32,12 @@ for (const { path, words } of commands) {
   });
 }
 
+test("cattail --version is cattail version", async () => {
+  const { code, stdout } = await cattail(["--version"]);
+  equal(code, 0);
+  equal(stdout, (await cattail(["version"])).stdout);
+});
+
 const slips: { given: string[]; hint: RegExp }[] = [
   { given: ["tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?[\s\S]*--help/ },
   { given: ["demo", "--node", "5"], hint: /unknown option '--node'[\s\S]*Did you mean[\s\S]*--nodes[\s\S]*--help/ },

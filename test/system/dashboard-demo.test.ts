@@ -26,9 +26,18 @@ test("the demo prints the dashboard's address first, takes another port where it
     return overview.nodes.upToDate === 3 && overview.certificates.length === 2;
   }, "three nodes up to date");
 
-  const folder = /in (\S*cattail-demo-\w+)/.exec(first.output)?.[1] ?? "";
+  const folder = first.folder();
   ok(existsSync(folder));
   equal(await first.stop(), 0);
+  ok(!existsSync(folder));
+});
+
+test("a demo whose output nobody reads any more tidies up and ends without complaint", async () => {
+  await using demo = new Demo(["--port", String(await freePort()), "--dashboard-port", String(await freePort())]);
+  await demo.dashboard();
+  const folder = demo.folder();
+  ok(existsSync(folder));
+  equal(await demo.leave(), 0);
   ok(!existsSync(folder));
 });
 
@@ -52,6 +61,18 @@ class Demo implements AsyncDisposable {
       60_000,
     );
     return printed() ?? "";
+  }
+
+  folder(): string {
+    return /in (\S*cattail-demo-\w+)/.exec(this.output)?.[1] ?? "";
+  }
+
+  /** What `cattail demo | head` does to it. */
+  async leave(): Promise<number | null> {
+    const exited = once(this.#process, "exit");
+    this.#process.stdout?.destroy();
+    await exited;
+    return this.#process.exitCode;
   }
 
   async stop(): Promise<number | null> {

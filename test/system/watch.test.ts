@@ -99,6 +99,23 @@ test("watch: changes as they happen, over mutual TLS set up by the node's variab
   deepEqual(await exited, [0, null]);
 });
 
+test("watch: over mutual TLS with the folder that `cattail certs` makes", async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  const requirement = { commonName: "calico-node" };
+  await using server = await serve({
+    tls: { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement },
+  });
+  server.status(2);
+  const flags = ["--server", `127.0.0.1:${server.address.port}`, "--certs", folder.folder, "--until", "in-sync"];
+  const { code, stdout, stderr } = await cattail(["watch", ...flags, "-o", "json"]);
+  deepEqual([code, stderr], [0, ""]);
+  match(stdout, /"in-sync"/);
+  const servers = ["--cert", folder.server.certFile, "--key", folder.server.keyFile];
+  const refused = await cattail(["watch", ...flags, ...servers]); // named files go before the folder's
+  equal(refused.code, 1, refused.stdout);
+});
+
 test("watch: a reader that has seen enough ends it without complaint", async () => {
   await using server = await example();
   const child = spawn(process.execPath, ["bin/cattail", "watch", ...plainly(server), "-o", "json"], {
@@ -116,9 +133,19 @@ test("watch: a reader that has seen enough ends it without complaint", async () 
   clearInterval(more);
 });
 
+test("watch: a server that wants TLS is suspected of it", async () => {
+  const authority = testAuthority();
+  const tls = { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement: { commonName: "x" } };
+  await using server = await serve({ tls });
+  const { code, stderr } = await cattail(["watch", ...plainly(server)]);
+  equal(code, 1);
+  match(stderr, /closed the connection before its hello.*One that wants TLS does so/s);
+});
+
 const mistakes: { name: string; flags: string[]; says: RegExp }[] = [
   { name: "no server", flags: [], says: /FELIX_TYPHAADDR.*\(WATCH_NO_SERVER\)/ },
   { name: "half of the TLS files", flags: ["--server", "h:1", "--ca", "x"], says: /--cert and --key are missing/ },
+  { name: "no TLS files", flags: ["--server", "h:1"], says: /none is named.*\n.*--certs FOLDER.*--plaintext/ },
   { name: "no address", flags: ["--server", "a b", "--plaintext"], says: /CLIENT_ADDRESS/ },
   {
     name: "nobody there",
