@@ -1,5 +1,7 @@
 // The one shape of error a user meets: a stable code to search for, what was seen, and what to do next.
 // docs/reference/errors.md lists every code.
+
+/** An error with a `code` that stays, the `problem` that was seen, and what to do `next`. */
 export class CattailError extends Error {
   readonly code: string;
   readonly problem: string;

@@ -1,5 +1,7 @@
 // Time as an argument. Durations come from the monotonic reading, which no clock jump moves; the wall reading is only
 // for what people and certificates mean by time. test/kit/fake-clock.ts is the other implementation.
+
+/** Time as an argument: what it is, and how to wait. */
 export type Clock = {
   /** Milliseconds since the Unix epoch; may jump. */
   wallMs(): number;

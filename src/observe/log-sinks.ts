@@ -1,9 +1,7 @@
-// Where log lines go: a stream (standard output), a file that may be rotated away under us, the local syslog.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+// Where log lines go: a stream, a descriptor (standard output), a file that may be rotated away under us. The local
+// syslog has a file of its own.
 import { write } from "node:fs";
 import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
-import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -86,62 +84,4 @@ async function isSameFile(file: FileHandle, path: string): Promise<boolean> {
   } catch {
     return false; // it was removed
   }
-}
-
-const syslogPaths = ["/dev/log", "/var/run/syslog", "/var/run/log"];
-
-/**
- * The local syslog. Its socket mostly takes datagrams, which Node cannot send on a local socket; then the system's own
- * `logger` program carries the lines. Rejects when there is neither.
- */
-export async function syslogSink(options: { tag: string; paths?: readonly string[] }): Promise<LogSink> {
-  const failures: string[] = [];
-  for (const path of options.paths ?? syslogPaths) {
-    try {
-      const socket = createConnection(path);
-      await once(socket, "connect");
-      return writableSink(socket, () => socket.destroy());
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? String(error);
-      if (code === "EPROTOTYPE") return loggerSink(path, options.tag);
-      failures.push(`${path}: ${code}`);
-    }
-  }
-  throw new Error(`no local syslog (${failures.join(", ")})`);
-}
-
-async function loggerSink(path: string, tag: string): Promise<LogSink> {
-  const child = spawn("logger", ["--socket", path, "--prio-prefix", "--tag", tag], {
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  await once(child, "spawn");
-  // --prio-prefix wants "<14>text": it adds the time and the tag itself.
-  const sink = writableSink(child.stdin, () => endChild(child));
-  return { ...sink, write: (text) => sink.write(text.replace(/^(<\d+>)\w{3} [\d ]\d \d\d:\d\d:\d\d \S+: /, "$1")) };
-}
-
-function endChild(child: ChildProcess): void {
-  child.stdin?.end();
-}
-
-function writableSink(writable: Writable | Socket, close: () => void): LogSink {
-  let failure: Error | undefined;
-  writable.on("error", (error) => (failure = error));
-  return {
-    write: (text) =>
-      failure !== undefined
-        ? Promise.reject(failure)
-        : new Promise((resolve, reject) => writable.write(text, (error) => (error ? reject(error) : resolve()))),
-    close: async () => close(),
-  };
-}
-
-const facilityUser = 8;
-
-/** `<14>Jan  2 03:04:05 calico-typha[1234]: text`, as Go's log/syslog writes to a local socket. */
-export function syslogFrame(of: { severity: number; atMs: number; tag: string; pid: number; text: string }): string {
-  const at = new Date(of.atMs);
-  const month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][at.getMonth()];
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
-  return `<${facilityUser + of.severity}>${month} ${String(at.getDate()).padStart(2)} ${time} ${of.tag}[${of.pid}]: ${of.text}\n`;
 }

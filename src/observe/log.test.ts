@@ -12,12 +12,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { type LogFields, limitRepeats, silentLog, systemClock } from "../lib/index.ts";
+import { systemClock } from "../lib/index.ts";
 import { type LogSeverity, openLogs } from "./log.ts";
 import { descriptorSink } from "./log-sinks.ts";
 
@@ -148,36 +147,6 @@ test("a file that cannot be opened stops the start", async () => {
   }
 });
 
-test("syslog gets its frames, with the severity in front", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "cattail-syslog-"));
-  const path = join(folder, "log");
-  const received: string[] = [];
-  let count = 0;
-  let allThere: () => void = () => undefined;
-  const whenAllThere = new Promise<void>((resolve) => (allThere = resolve));
-  const server = createServer((socket) => {
-    socket.on("data", (chunk) => {
-      received.push(String(chunk));
-      count = received.join("").split("\n").length - 1;
-      if (count === 2) allThere();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  try {
-    const logs = await openLogs({ clock: systemClock, screen: "", syslog: "INFO", syslogPaths: [path], pid: 9 });
-    logs.logger().info("hello", { a: "b" });
-    logs.logger().error("bad");
-    await whenAllThere;
-    await logs[Symbol.asyncDispose]();
-    const [first = "", second = ""] = received.join("").split("\n");
-    match(first, /^<14>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d calico-typha\[9\]: INFO log\.test\.ts \d+: hello a="b"$/);
-    match(second, /^<11>.*ERROR log\.test\.ts \d+: bad$/);
-  } finally {
-    server.close();
-    rmSync(folder, { recursive: true });
-  }
-});
-
 test("no syslog is one error line, and everything else goes on", async () => {
   const { stdout, lines } = screen();
   await using logs = await openLogs({
@@ -191,28 +160,6 @@ test("no syslog is one error line, and everything else goes on", async () => {
   await logs.flush();
   equal(lines.length, 2);
   match(lines[0] ?? "", /\[ERROR\].*Cannot reach syslog.*ENOENT/);
-});
-
-test("repeats within a minute are counted, and the count comes with the next", () => {
-  const lines: [string, LogFields][] = [];
-  let nowMs = 0;
-  const note = (message: string, fields: LogFields = {}) => void lines.push([message, fields]);
-  const log = limitRepeats(
-    { ...silentLog, warn: note, info: note },
-    { clock: { ...systemClock, monotonicMs: () => nowMs } },
-  );
-  for (let i = 0; i < 10; i++) log.warn("again", { i });
-  log.info("again");
-  nowMs = 60_000;
-  log.warn("again", { i: 10 });
-  nowMs = 200_000;
-  log.warn("again", { i: 11 });
-  deepEqual(lines, [
-    ["again", { i: 0 }],
-    ["again", {}],
-    ["again", { i: 10, repeats: 9 }],
-    ["again", { i: 11 }],
-  ]);
 });
 
 test("a pipe nobody reads holds up its own lines and not the process", async (context) => {

@@ -4,7 +4,8 @@ import type { Writable } from "node:stream";
 import type { Clock, Log, LogFields } from "../lib/index.ts";
 import { jsonLine, type LogLevel, type LogRecord, logLevels, originalLine, syslogText } from "./log-line.ts";
 import { LogQueue, type LogQueueCounts } from "./log-queue.ts";
-import { descriptorSink, fileSink, streamSink, syslogFrame, syslogSink } from "./log-sinks.ts";
+import { descriptorSink, fileSink, streamSink } from "./log-sinks.ts";
+import { syslogSink } from "./syslog-sink.ts";
 
 /** A severity as the settings have it; "" for none. CRITICAL lets nothing below a panic through, as in the original. */
 export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | "";
@@ -73,21 +74,14 @@ async function addSyslog(
   try {
     const sink = await syslogSink({
       tag: syslogTag,
+      pid: of.pid,
       ...(of.syslogPaths === undefined ? {} : { paths: of.syslogPaths }),
     });
     logs.add({
       least: Math.max(leastLevel(of.severity), logLevels.indexOf("DEBUG")),
       queue: new LogQueue(sink, of.queueOptions),
-      format: (record) => {
-        const { level, atMs } = record;
-        return syslogFrame({
-          severity: syslogSeverities[level],
-          atMs,
-          tag: syslogTag,
-          pid: of.pid,
-          text: syslogText(record),
-        });
-      },
+      format: (record) =>
+        sink.frame({ severity: syslogSeverities[record.level], atMs: record.atMs, text: syslogText(record) }),
     });
   } catch (error) {
     logs.logger("log.ts").error("Cannot reach syslog, going on without it", { error });
