@@ -34,8 +34,11 @@ export type Datastore = AsyncDisposable & {
   /** Which set of conversions its objects need. A directory or memory datastore holds kubernetes objects. */
   readonly flavour: Flavour;
   list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncIterable<ListPage>;
-  /** Ends normally when the server ends the stream; throws DatastoreError for everything else. */
-  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<WatchEvent>;
+  /**
+   * In order, those that came together in one list, never an empty one: a busy stream is then handed on in few steps. Ends
+   * normally when the server ends the stream; throws DatastoreError for everything else.
+   */
+  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<readonly WatchEvent[]>;
   get(kind: Kind, id: ObjectId, options?: { signal?: AbortSignal }): Promise<StoredObject | undefined>;
   /** The id is for kinds whose stored value does not name itself: etcd's block affinities. Elsewhere the value says it. */
   create(kind: Kind, value: unknown, options?: { id?: ObjectId; signal?: AbortSignal }): Promise<StoredObject>;

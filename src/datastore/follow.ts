@@ -218,12 +218,14 @@ class KindFollower {
     this.report.watchesOpened += 1;
     let isHeard = false;
     try {
-      for await (const event of this.#open(
+      for await (const events of this.#open(
         (signal) => this.#datastore.watch(this.#kind, { from, signal }),
         "a watch",
       )) {
         isHeard = true;
-        yield* batch(this.#absorb(event));
+        const said: FollowEvent[] = [];
+        for (const event of events) this.#absorb(event, said);
+        yield* batch(said);
       }
     } catch (error) {
       yield* batch(this.#watchFailed(error));
@@ -233,27 +235,26 @@ class KindFollower {
     if (!isHeard) this.#block(this.#backoff.nextDelayMs(this.#limits.attemptIntervalMs));
   }
 
-  #absorb(event: WatchEvent): FollowEvent[] {
+  #absorb(event: WatchEvent, said: FollowEvent[]): void {
     this.#noteContact();
     this.#errorsAtRevision = 0;
     this.#silentWatches = 0;
     this.#recovered("watch");
-    const events: FollowEvent[] = [];
+    const saidBefore = said.length;
     if (event.is === "set") {
       this.#goTo(event.object.revision);
-      if (this.#known.absorb(event.object)) events.push({ is: "set", object: event.object });
+      if (this.#known.absorb(event.object)) said.push({ is: "set", object: event.object });
     } else {
       this.#goTo(event.revision);
-      if (event.is === "delete" && this.#known.forget(event.id)) events.push({ is: "delete", id: event.id });
+      if (event.is === "delete" && this.#known.forget(event.id)) said.push({ is: "delete", id: event.id });
     }
-    if (events.length > 0) this.report.lastEventAtMs = this.#options.clock.wallMs();
+    if (said.length > saidBefore) this.report.lastEventAtMs = this.#options.clock.wallMs();
     this.report.objects = this.#known.size;
     if (this.#isWatchForbidden) {
       this.#isWatchForbidden = false;
       this.report.state = "watching";
-      events.push(...this.#say(syncStatus.inSync));
+      said.push(...this.#say(syncStatus.inSync));
     }
-    return events;
   }
 
   #watchFailed(error: unknown): FollowEvent[] {

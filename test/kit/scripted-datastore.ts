@@ -43,7 +43,7 @@ export function scriptedDatastore(lines: ScriptLine[], onCall: (call: string) =>
       const line = script.shift();
       if (line === undefined) return await hang(signal);
       if (!("watch" in line)) throw new Error("asked to watch, but the script says list");
-      for (const event of line.watch) yield eventOf(event);
+      for (const event of line.watch) yield [eventOf(event)];
       fail(line);
       if (line.stays === "open") await hang(signal);
     },

@@ -38,11 +38,11 @@ async function namesIn(datastore: Datastore, kind: Kind = "Tier"): Promise<strin
 
 async function take(datastore: Datastore, kind: Kind, from: string, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
-  for await (const event of datastore.watch(kind, { from: from as Revision, signal })) {
-    events.push(event);
-    if (events.length === count) break;
+  for await (const together of datastore.watch(kind, { from: from as Revision, signal })) {
+    events.push(...together);
+    if (events.length >= count) break;
   }
-  return events;
+  return events.slice(0, count);
 }
 
 test("what the real tools stored is listed kind by kind, and their changes are watched", { skip }, async (t) => {

@@ -192,9 +192,9 @@ async function fill(kind: Kind, count: number): Promise<void> {
 
 async function take(kind: Kind, from: Revision, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
-  for await (const event of datastore.watch(kind, { from, signal })) {
-    if (event.is !== "bookmark") events.push(event);
-    if (events.length === count) break;
+  for await (const together of datastore.watch(kind, { from, signal })) {
+    events.push(...together.filter((event) => event.is !== "bookmark"));
+    if (events.length >= count) break;
   }
-  return events;
+  return events.slice(0, count);
 }

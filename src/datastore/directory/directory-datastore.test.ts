@@ -109,7 +109,7 @@ test("a swap of symlinks, as a mounted ConfigMap makes it, is one change", async
     [Symbol.asyncIterator]();
   await symlink("..two", join(folder, "..data_tmp"));
   await rename(join(folder, "..data_tmp"), join(folder, "..data"));
-  equal((await seen.next()).value?.is, "set");
+  equal((await seen.next()).value?.[0]?.is, "set");
   deepEqual(await orders(datastore), ["a=2"]);
 });
 
@@ -121,7 +121,7 @@ test("a watch hears of a file that is written, in a subfolder made meanwhile", a
     [Symbol.asyncIterator]();
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "sub", "a.yaml"), tier("a"));
-  const event = (await seen.next()).value;
+  const event = (await seen.next()).value?.[0];
   equal(event?.is === "set" ? event.object.id.name : undefined, "a");
 });
 

@@ -77,7 +77,7 @@ class Directory implements DirectoryDatastore {
     return this.#memory.list(kind, options);
   }
 
-  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<WatchEvent> {
+  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<readonly WatchEvent[]> {
     return this.#memory.watch(kind, options);
   }
 

@@ -129,7 +129,9 @@ for (const { name, watch, says, fails } of watches) {
     const datastore = await play(t, { watch });
     const heard: string[] = [];
     const reading = (async () => {
-      for await (const event of datastore.watch("Tier", { from: "1" as Revision, signal })) heard.push(text(event));
+      for await (const events of datastore.watch("Tier", { from: "1" as Revision, signal })) {
+        heard.push(...events.map(text));
+      }
     })();
     if (fails === undefined) await reading;
     else await rejects(reading, { code: fails });

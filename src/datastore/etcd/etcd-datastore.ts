@@ -89,7 +89,7 @@ class EtcdDatastore implements Datastore {
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent> {
+  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
     const { clock, watchSilenceMs: silenceMs } = this.#limits;
     const doing = `etcd watch of ${kind}`;
     let at = parseRevision(from);
@@ -105,13 +105,11 @@ class EtcdDatastore implements Datastore {
         // what is passed on is the progress before this one.
         if (progress > at) at = progress;
         progress = item.revision;
-        yield { is: "bookmark", revision: toRevision(at) };
+        yield [{ is: "bookmark", revision: toRevision(at) }];
       } else {
-        for (const event of item.events) {
-          at = BigInt(event.kv.modRevision);
-          const said = toWatchEvent(kind, event);
-          if (said !== undefined) yield said;
-        }
+        at = BigInt(item.events.at(-1)?.kv.modRevision ?? at);
+        const events = item.events.flatMap((event) => toWatchEvent(kind, event) ?? []);
+        if (events.length > 0) yield events;
       }
     }
   }

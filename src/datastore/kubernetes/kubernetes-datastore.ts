@@ -71,13 +71,14 @@ class Kubernetes implements KubernetesDatastore {
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent> {
+  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
     const served = await this.#served(kind, signal);
     const query = new URLSearchParams({ watch: "true", resourceVersion: from, allowWatchBookmarks: "true" });
     const path = `${collectionPath(served)}?${query}`;
     try {
       for await (const events of readEvents({ client: this.#client, clock: this.#clock, kind, path, signal })) {
-        for (const event of events) if (event.is !== "initial-events-end") yield event;
+        const said = events.filter((event) => event.is !== "initial-events-end");
+        if (said.length > 0) yield said;
       }
     } catch (error) {
       throw await this.#explain(error, served, signal);

@@ -91,7 +91,7 @@ class Memory implements MemoryDatastore {
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent> {
+  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
     await this.#before({ does: "watch", kind }, signal);
     const table = this.#tableOf(kind);
     const openedIn = this.#era;
@@ -104,11 +104,11 @@ class Memory implements MemoryDatastore {
       if (change !== undefined) {
         await this.#before({ does: "event", kind }, signal);
         at = change.at;
-        yield toEvent(change);
+        yield [toEvent(change)];
         continue;
       }
       at = this.#revision; // every change of this kind up to here was handed out
-      if ((await this.#changed(signal)) === "silence") yield { is: "bookmark", revision: text(at) };
+      if ((await this.#changed(signal)) === "silence") yield [{ is: "bookmark", revision: text(at) }];
     }
   }
 

@@ -60,15 +60,15 @@ function troubled(memory: MemoryDatastore, trouble: Trouble): Datastore {
       check();
     },
     async *watch(kind, options) {
-      let held: WatchEvent | undefined;
-      for await (const event of memory.watch(kind, options)) {
+      let held: readonly WatchEvent[] | undefined;
+      for await (const events of memory.watch(kind, options)) {
         check();
         if (trouble.events === "swapped" && held === undefined) {
-          held = event;
+          held = events;
           continue;
         }
-        yield event;
-        if (trouble.events === "doubled") yield event;
+        yield events;
+        if (trouble.events === "doubled") yield events;
         if (held !== undefined) yield held;
         held = undefined;
       }
