@@ -17,15 +17,19 @@ import { KnownKeys } from "./known-keys.ts";
 import { addressText, type ServerAddress } from "./server-address.ts";
 import type { Update } from "./update.ts";
 
+/**
+ * Every update of a Typha, one by one: the snapshot, then changes, for as long as you like. Goes on with another server
+ * when one goes away. Leaving the loop closes the connection.
+ */
 export async function* follow(options: FollowOptions): AsyncGenerator<Update> {
   for await (const batch of followBatches(options)) yield* batch;
 }
 
-/** The same in the batches they arrived in, which is cheaper where each update costs little. */
+/** As follow(), in the batches in which updates arrived, which is cheaper where each update costs little. */
 export async function* followBatches(options: FollowOptions): AsyncGenerator<Update[]> {
   const following = withDefaults(options);
   const { signal, clock, log, random, maxFailures } = following;
-  const known = new KnownKeys();
+  const known = new KnownKeys(random);
   const attempts = new Attempts();
   let failures = 0;
   let status: SyncStatus | undefined;

@@ -18,7 +18,7 @@ function settled(known: KnownKeys): Update[] {
 }
 
 test("whether a key is new is told from what the consumer knows, whatever the server calls it", () => {
-  const known = new KnownKeys();
+  const known = new KnownKeys(Math.random);
   const updates = [...told(known, "/a", "1", updateType.updated), ...told(known, "/a", "2", updateType.new)];
   deepEqual(
     updates.map((update) => update.is === "set" && update.isNew),
@@ -27,17 +27,17 @@ test("whether a key is new is told from what the consumer knows, whatever the se
 });
 
 test("the deletion of a key the consumer never had is not passed on", () => {
-  deepEqual(told(new KnownKeys(), "/a", undefined), []);
+  deepEqual(told(new KnownKeys(Math.random), "/a", undefined), []);
 });
 
 test("a key that lost its value without being deleted goes as invalid", () => {
-  const known = new KnownKeys();
+  const known = new KnownKeys(Math.random);
   told(known, "/a", "1");
   deepEqual(told(known, "/a", undefined, updateType.updated), [{ is: "delete", path: "/a", why: "invalid" }]);
 });
 
 test("after a reconnection, keys the new server did not mention are deleted once it is in sync, and not before", () => {
-  const known = new KnownKeys();
+  const known = new KnownKeys(Math.random);
   told(known, "/stays", "1");
   told(known, "/goes", "1");
   known.reconnected();
@@ -47,7 +47,7 @@ test("after a reconnection, keys the new server did not mention are deleted once
 });
 
 test("a second reconnection before the first was in sync forgets nothing", () => {
-  const known = new KnownKeys();
+  const known = new KnownKeys(Math.random);
   told(known, "/goes", "1");
   known.reconnected();
   told(known, "/new", "1");

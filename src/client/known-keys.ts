@@ -2,11 +2,18 @@
 // are ticked off, and when the new server is in sync, those it did not mention are deleted. Until then they stay.
 import { updateType } from "../model/basics.ts";
 import type { SerializedUpdate } from "../wire/index.ts";
+import { KeyTable } from "./key-table.ts";
 import type { Update } from "./update.ts";
 
 export class KnownKeys {
-  readonly #told = new Set<string>();
-  #unseen: Set<string> | undefined;
+  readonly #told: KeyTable;
+  /** Each connection has a number, and each path that of the connection that told it last. */
+  #connection = 0;
+  #isSettled = true;
+
+  constructor(random: () => number) {
+    this.#told = new KeyTable(random);
+  }
 
   get size(): number {
     return this.#told.size;
@@ -14,28 +21,27 @@ export class KnownKeys {
 
   /** A new server begins to tell its snapshot. */
   reconnected(): void {
-    this.#unseen = this.#told.size === 0 ? undefined : new Set(this.#told);
+    this.#connection += 1;
+    this.#isSettled = this.#told.size === 0;
   }
 
   /** Adds what the consumer does not know yet to the batch. */
   take(update: SerializedUpdate, batch: Update[]): void {
     const { key: path, value, revision, v3ResourceVersion } = update;
-    this.#unseen?.delete(path);
     if (value === undefined) {
       const why = update.updateType === updateType.deleted ? "deleted" : "invalid";
       if (this.#told.delete(path)) batch.push({ is: "delete", path, why });
       return;
     }
-    const before = this.#told.size;
-    this.#told.add(path);
-    batch.push({ is: "set", path, value, revision, v3ResourceVersion, isNew: this.#told.size > before });
+    const isNew = this.#told.set(path, this.#connection);
+    batch.push({ is: "set", path, value, revision, v3ResourceVersion, isNew });
   }
 
   /** The server is in sync: deletions for what it did not mention. */
   settle(batch: Update[]): void {
-    const gone = this.#unseen ?? [];
-    this.#unseen = undefined;
-    for (const path of gone) {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    for (const path of this.#told.pathsBut(this.#connection)) {
       this.#told.delete(path);
       batch.push({ is: "delete", path, why: "gone" });
     }
