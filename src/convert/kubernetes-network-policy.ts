@@ -4,10 +4,10 @@ import {
   cleanJson,
   FieldError,
   keyToPath,
+  kubernetesNetworkPolicySpec,
   member,
   readSchema,
   recordOf,
-  stagedKubernetesNetworkPolicySpec,
 } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
 import { deletion } from "./converted.ts";
@@ -48,5 +48,5 @@ export function createKubernetesNetworkPolicyProcessor(): Processor {
 function readPolicy(value: unknown) {
   const object = recordOf(value, "");
   requireUid(readMetadata(object).uid);
-  return readSchema(stagedKubernetesNetworkPolicySpec, cleanJson(member(object, "spec") ?? {}, "spec"), "spec");
+  return readSchema(kubernetesNetworkPolicySpec, cleanJson(member(object, "spec") ?? {}, "spec"), "spec");
 }

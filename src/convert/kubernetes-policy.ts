@@ -5,31 +5,29 @@ import {
   canonicalPort,
   type EntityRule,
   FieldError,
+  type KubernetesNetworkPolicySpec,
   type NetworkPolicySpec,
   type NumberOrText,
+  protocolNames,
   type Rule,
-  type StagedKubernetesNetworkPolicySpec,
 } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
 import type { Warning } from "./converted.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 
-const protocols = ["TCP", "UDP", "ICMP", "ICMPv6", "SCTP", "UDPLite"];
-
-export type KubernetesPolicySpec = Omit<StagedKubernetesNetworkPolicySpec, "stagedAction">;
-type PolicyRule = NonNullable<KubernetesPolicySpec["ingress"]>[number];
+type PolicyRule = NonNullable<KubernetesNetworkPolicySpec["ingress"]>[number];
 type Peer = NonNullable<PolicyRule["from"]>[number];
 type Port = NonNullable<PolicyRule["ports"]>[number];
 
-export type ConvertedPolicySpec = {
+type ConvertedPolicySpec = {
   readonly spec: NetworkPolicySpec;
   /** What was left out, or is sent otherwise than it was meant. */
   readonly warnings: readonly Warning[];
   readonly hasDroppedRule: boolean;
 };
 
-export function kubernetesPolicySpec(policy: KubernetesPolicySpec): ConvertedPolicySpec {
+export function kubernetesPolicySpec(policy: KubernetesNetworkPolicySpec): ConvertedPolicySpec {
   const warnings: Warning[] = [];
   const { ingress = [], egress = [], policyTypes = [], podSelector } = policy;
   const inbound = ingress.flatMap((rule, at) =>
@@ -87,7 +85,7 @@ function readPorts(ports: readonly Port[], field: string): PortsByProtocol {
   if (ports.length === 0) return new Map([["", undefined]]);
   return groupPorts(
     ports.map(({ protocol = "TCP", port, endPort }, at) => ({
-      protocol: protocols.find((name) => name.toLowerCase() === protocol.toLowerCase()) ?? protocol,
+      protocol: protocolNames.find((name) => name.toLowerCase() === protocol.toLowerCase()) ?? protocol,
       port: port === undefined ? undefined : readPort({ port, endPort, field: `${field}.ports[${at}]` }),
     })),
   );

@@ -1,16 +1,6 @@
 // Kubernetes' label selectors as texts of Calico's selector language. Policies print what comes of it, so each blank and
 // quote is as the original writes it.
-
-export type LabelSelector = {
-  readonly matchLabels?: { readonly [name: string]: string } | undefined;
-  readonly matchExpressions?:
-    | readonly {
-        readonly key?: string | undefined;
-        readonly operator?: string | undefined;
-        readonly values?: readonly string[] | undefined;
-      }[]
-    | undefined;
-};
+import type { LabelSelector } from "../model/index.ts";
 
 const isKubernetes = "projectcalico.org/orchestrator == 'k8s'";
 

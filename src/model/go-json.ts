@@ -1,6 +1,6 @@
 // Writes JSON the way Go's encoding/json does, byte for byte: the cache compares serialised values, and clients' own tests
 // compare bytes. A Go type is described once, as a table of fields in the order of the Go struct, and compiled to closures;
-// this is the hot path of 150,000 pods (bench/convert.ts). docs/decisions/0005-go-json.md says why it is our own.
+// this is the hot path of 150,000 pods (bench/convert/pods.ts). docs/decisions/0005-go-json.md says why it is our own.
 //
 //   const tier = goStruct<Tier>({ order: omitEmpty(goPointer(goNumber)), defaultAction: omitEmpty(goString) });
 //   tier.write({ defaultAction: "Deny" })   ->   {"defaultAction":"Deny"}
@@ -67,6 +67,11 @@ export function compareUtf8(a: string, b: string): number {
   return a.length < b.length ? -1 : 1;
 }
 
+/** Sorts in place by UTF-8 bytes. JavaScript's own order is faster, and the same but for characters beyond the BMP. */
+export function sortByUtf8(texts: string[]): string[] {
+  return texts.some((text) => surrogate.test(text)) ? texts.sort(compareUtf8) : texts.sort();
+}
+
 export const goString: GoType<string> = {
   write: writeGoString,
   isEmpty: (value) => value === "",
@@ -76,6 +81,13 @@ export const goString: GoType<string> = {
 export const goNumber: GoType<number | bigint> = {
   write: writeGoNumber,
   isEmpty: (value) => value === 0 || value === 0n,
+  zero: "0",
+};
+
+/** A type that is a number or a name, like a port; it is never empty. */
+export const goNumberOrText: GoType<number | string> = {
+  write: (value) => (typeof value === "number" ? writeGoNumber(value) : writeGoString(value)),
+  isEmpty: () => false,
   zero: "0",
 };
 
@@ -106,8 +118,7 @@ export function goList<T>(type: GoType<T>): GoType<readonly T[]> {
 
 export function goMap<T>(type: GoType<T>): GoType<{ readonly [key: string]: T }> {
   const write = (map: { readonly [key: string]: T }) => {
-    const keys = Object.keys(map);
-    if (keys.length > 1) keys.sort(compareUtf8);
+    const keys = sortByUtf8(Object.keys(map));
     let text = "{";
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at] as string; // the index is below the length

@@ -2,7 +2,6 @@
 export {
   always,
   compareUtf8,
-  type GoField,
   type GoType,
   goBool,
   goList,
@@ -13,19 +12,16 @@ export {
   goString,
   goStruct,
   omitEmpty,
-  omitZero,
-  writeGoNumber,
+  sortByUtf8,
   writeGoString,
 } from "./go-json.ts";
-export { canonicalTime, parseDuration, printDuration } from "./go-time.ts";
+export { canonicalTime, parseDuration } from "./go-time.ts";
 export {
-  type Cidr,
   canonicalCidr,
   canonicalIp,
   canonicalMac,
   canonicalNetwork,
   cidrToText,
-  type Ip,
   ipToText,
   isMasked,
   mask,
@@ -38,33 +34,27 @@ export {
   escapeName,
   type Key,
   keyToPath,
-  type PolicyKey,
   type PolicyKind,
   policyKinds,
   type ResourceKey,
   unescapeName,
 } from "./keys.ts";
-export { type Kind, type KindInfo, type KubernetesSource, kindInfo, kindNames, kinds } from "./kinds.ts";
+export { type Flavour, type Kind, type KindInfo, kindInfo, kindNames, kinds } from "./kinds.ts";
 export * from "./kubernetes/index.ts";
-export { type LegacyUpdate, legacyForm } from "./legacy-policy.ts";
+export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export { parseJson } from "./parse-json.ts";
 export { pathToKey } from "./path-to-key.ts";
 export {
-  booleanAt,
   cleanJson,
   FieldError,
-  type IntegerRange,
   int32,
   int64,
-  integerAt,
   isRecord,
   type JsonRecord,
   join,
   listAt,
-  maxJsonDepth,
   member,
-  numberAt,
   recordAt,
   recordOf,
   type StringMap,
@@ -76,7 +66,6 @@ export {
 } from "./read-json.ts";
 export {
   type ResourceKind,
-  type ResourceKindInfo,
   resourceKindInfo,
   resourceKindOfPlural,
   resourceKinds,
@@ -88,9 +77,11 @@ export {
   canonicalUint8OrText,
   dscp,
   duration,
+  isPlainName,
   type NumberOrText,
   port,
   protocol,
+  protocolNames,
   time,
 } from "./scalars.ts";
 export {
@@ -100,9 +91,7 @@ export {
   integer,
   kept,
   list,
-  type Member,
   map,
-  nullableList,
   optional,
   raw,
   readSchema,
@@ -112,16 +101,13 @@ export {
   scalar,
   struct,
   text,
-  zeroable,
 } from "./schema.ts";
 export {
   evaluateSelector,
   type Labels,
-  type ParsedSelector,
   parseSelector,
   prefixSelector,
   printSelector,
-  type Selector,
   selectorProblem,
 } from "./selector.ts";
 export {
@@ -134,5 +120,5 @@ export {
   type UpdateType,
   updateType,
 } from "./update.ts";
-export { type V1Policy, type V1ProfileRules, type V1Rule, v1Policy, v1ProfileRules, v1Rule } from "./v1-policy.ts";
+export { type V1Policy, type V1ProfileRules, type V1Rule, v1Policy, v1ProfileRules } from "./v1-policy.ts";
 export * from "./v3/index.ts";

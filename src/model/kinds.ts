@@ -1,8 +1,11 @@
 // The kinds of objects that feed the syncers: where each is stored in either datastore, and what it would cost to be
 // without it. One table; the datastores, the syncers, the RBAC manifests and docs/reference/kinds.md are loops over it.
 
+/** Which of the two datastores the objects come from. */
+export type Flavour = "kubernetes" | "etcdv3";
+
 /** Where the Kubernetes API serves a kind. Calico's own kinds are served by whichever of its two groups is in use. */
-export type KubernetesSource =
+type KubernetesSource =
   | { readonly group: string; readonly version: string; readonly plural: string }
   | { readonly group: "calico"; readonly plural: string };
 
@@ -23,7 +26,11 @@ export type KindInfo = {
 
 const resources = "/calico/resources/v3/projectcalico.org";
 
-function custom(plural: string, scope: "cluster" | "namespaced", carries: KindInfo["carries"]): KindInfo {
+type Scope = "cluster" | "namespaced";
+type Carries = KindInfo["carries"];
+
+/** Calico's own kinds: custom resources, or stored below their plural. */
+function custom(plural: string, scope: Scope, carries: Carries): KindInfo {
   return {
     namespaced: scope === "namespaced",
     kubernetes: { group: "calico", plural },
@@ -31,6 +38,17 @@ function custom(plural: string, scope: "cluster" | "namespaced", carries: KindIn
     carries,
     whenMissing: "custom-resource",
   };
+}
+
+/** Kinds of Kubernetes or of those who extend it: GROUP/VERSION/PLURAL, without a group for the core's. */
+function served(path: string, scope: Scope, carries: Carries): KindInfo {
+  const [plural = "", version = "", group = ""] = path.split("/").reverse();
+  return { namespaced: scope === "namespaced", kubernetes: { group, version, plural }, carries, whenMissing: "api" };
+}
+
+/** What Kubernetes has other kinds for, so that only etcd stores it. */
+function stored(plural: string, scope: Scope, carries: Carries): KindInfo {
+  return { namespaced: scope === "namespaced", etcdPrefix: `${resources}/${plural}/`, carries, whenMissing: "api" };
 }
 
 export const kinds = {
@@ -52,79 +70,18 @@ export const kinds = {
   CalicoNodeStatus: custom("caliconodestatuses", "cluster", "optional"),
   IPAMBlock: { ...custom("ipamblocks", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/assignment/" },
   BlockAffinity: { ...custom("blockaffinities", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/host/" },
-  Node: {
-    namespaced: false,
-    kubernetes: { group: "", version: "v1", plural: "nodes" },
-    etcdPrefix: `${resources}/nodes/`,
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  Pod: {
-    namespaced: true,
-    kubernetes: { group: "", version: "v1", plural: "pods" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  Namespace: {
-    namespaced: false,
-    kubernetes: { group: "", version: "v1", plural: "namespaces" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  ServiceAccount: {
-    namespaced: true,
-    kubernetes: { group: "", version: "v1", plural: "serviceaccounts" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  Service: {
-    namespaced: true,
-    kubernetes: { group: "", version: "v1", plural: "services" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  EndpointSlice: {
-    namespaced: true,
-    kubernetes: { group: "discovery.k8s.io", version: "v1", plural: "endpointslices" },
-    carries: "optional",
-    whenMissing: "api",
-  },
-  KubernetesNetworkPolicy: {
-    namespaced: true,
-    kubernetes: { group: "networking.k8s.io", version: "v1", plural: "networkpolicies" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  ClusterNetworkPolicy: {
-    namespaced: false,
-    kubernetes: { group: "policy.networking.k8s.io", version: "v1alpha2", plural: "clusternetworkpolicies" },
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  VirtualMachineInstanceMigration: {
-    namespaced: true,
-    kubernetes: { group: "kubevirt.io", version: "v1", plural: "virtualmachineinstancemigrations" },
-    carries: "optional",
-    whenMissing: "api",
-  },
-  Profile: {
-    namespaced: false,
-    etcdPrefix: `${resources}/profiles/`,
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  WorkloadEndpoint: {
-    namespaced: true,
-    etcdPrefix: `${resources}/workloadendpoints/`,
-    carries: "enforcement",
-    whenMissing: "api",
-  },
-  LiveMigration: {
-    namespaced: true,
-    etcdPrefix: `${resources}/livemigrations/`,
-    carries: "optional",
-    whenMissing: "api",
-  },
+  Node: { ...served("v1/nodes", "cluster", "enforcement"), etcdPrefix: `${resources}/nodes/` },
+  Pod: served("v1/pods", "namespaced", "enforcement"),
+  Namespace: served("v1/namespaces", "cluster", "enforcement"),
+  ServiceAccount: served("v1/serviceaccounts", "namespaced", "enforcement"),
+  Service: served("v1/services", "namespaced", "enforcement"),
+  EndpointSlice: served("discovery.k8s.io/v1/endpointslices", "namespaced", "optional"),
+  KubernetesNetworkPolicy: served("networking.k8s.io/v1/networkpolicies", "namespaced", "enforcement"),
+  ClusterNetworkPolicy: served("policy.networking.k8s.io/v1alpha2/clusternetworkpolicies", "cluster", "enforcement"),
+  VirtualMachineInstanceMigration: served("kubevirt.io/v1/virtualmachineinstancemigrations", "namespaced", "optional"),
+  Profile: stored("profiles", "cluster", "enforcement"),
+  WorkloadEndpoint: stored("workloadendpoints", "namespaced", "enforcement"),
+  LiveMigration: stored("livemigrations", "namespaced", "optional"),
 } as const satisfies { [name: string]: KindInfo };
 
 export type Kind = keyof typeof kinds;

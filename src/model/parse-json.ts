@@ -5,7 +5,7 @@ const longRun = 16;
 const quotationMark = 0x22;
 const integer = /^-?[0-9]+$/;
 
-/** Throws SyntaxError as JSON.parse does. Values have null or own-property semantics of JSON.parse: `__proto__` is own. */
+/** Throws SyntaxError as JSON.parse does, and like there a member named `__proto__` is the object's own. */
 export function parseJson(text: string): unknown {
   return mayHaveLongNumber(text) ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
 }

@@ -1,5 +1,5 @@
 // Reads parsed JSON that nobody has checked: own members only, null as absent (as Go reads it), types checked. What does
-// not fit throws a FieldError, which says where and what was expected; convert's `converting` turns it into "invalid".
+// not fit throws a FieldError, which says where and what was expected; convert/attempt.ts makes it a value again.
 // Throwing keeps the good path free of result objects: this runs for every pod.
 
 export type JsonRecord = { readonly [name: string]: unknown };
@@ -36,36 +36,11 @@ export function stringAt(record: JsonRecord, name: string, at: string): string |
   throw new FieldError(join(at, name), "must be a string");
 }
 
-export function booleanAt(record: JsonRecord, name: string, at: string): boolean | undefined {
-  const value = member(record, name);
-  if (value === undefined || typeof value === "boolean") return value;
-  throw new FieldError(join(at, name), "must be true or false");
-}
-
-export function numberAt(record: JsonRecord, name: string, at: string): number | undefined {
-  const value = member(record, name);
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new FieldError(join(at, name), "must be a number");
-}
-
 export type IntegerRange = { readonly min: number; readonly max: number };
 export const int32: IntegerRange = { min: -2147483648, max: 2147483647 };
 export const int64: IntegerRange = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 export const uint16: IntegerRange = { min: 0, max: 65535 };
 export const uint32: IntegerRange = { min: 0, max: 4294967295 };
-
-export function integerAt(
-  record: JsonRecord,
-  name: string,
-  at: string,
-  range: IntegerRange = int64,
-): number | undefined {
-  const value = member(record, name);
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= range.min && value <= range.max) return value;
-  throw new FieldError(join(at, name), `must be a whole number from ${range.min} to ${range.max}`);
-}
 
 const none: readonly never[] = [];
 const noMembers: JsonRecord = {};
@@ -113,7 +88,7 @@ export function join(at: string, name: string): string {
 }
 
 /** Deeper than any Kubernetes object, shallow enough for every recursive reader. */
-export const maxJsonDepth = 100;
+const maxJsonDepth = 100;
 
 /**
  * The value without null members and with each object's own members only, safe to hand to recursive code: depth is

@@ -1,17 +1,11 @@
 // The scalar types of Calico's API with readers of their own: ports, protocols, AS numbers, DSCP, times and durations.
 // Each is kept in its canonical JSON form, so that writing it needs no knowledge.
-import { type GoType, writeGoNumber, writeGoString } from "./go-json.ts";
+import { goNumber, goNumberOrText, writeGoString } from "./go-json.ts";
 import { canonicalTime, parseDuration, printDuration } from "./go-time.ts";
 import { type CrdSchema, type Schema, scalar } from "./schema.ts";
 
 /** A number; or as text a name, or for a port a range "min:max". */
 export type NumberOrText = number | string;
-
-const goNumberOrText: GoType<NumberOrText> = {
-  write: (value) => (typeof value === "number" ? writeGoNumber(value) : writeGoString(value)),
-  isEmpty: () => false,
-  zero: "0",
-};
 
 const intOrString: CrdSchema = {
   anyOf: [{ type: "integer" }, { type: "string" }],
@@ -21,7 +15,15 @@ const intOrString: CrdSchema = {
 
 const digits = /^[0-9]+$/;
 const range = /^([0-9]+):([0-9]+)$/;
-const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
+const plainName = /^[a-zA-Z0-9_.-]{1,128}$/;
+
+/** Calico's own rule for names that need not be Kubernetes': ports, profiles, endpoints. */
+export function isPlainName(text: string): boolean {
+  return plainName.test(text);
+}
+
+/** The protocols that a rule may name, as users write them. */
+export const protocolNames: readonly string[] = ["TCP", "UDP", "ICMP", "ICMPv6", "SCTP", "UDPLite"];
 
 /** Undefined: neither a port number, a range "min:max", nor a name. */
 export function canonicalPort(value: unknown): NumberOrText | undefined {
@@ -29,7 +31,7 @@ export function canonicalPort(value: unknown): NumberOrText | undefined {
   if (typeof value !== "string") return undefined;
   if (digits.test(value)) return Number(value) <= 65535 ? Number(value) : undefined;
   const ends = range.exec(value);
-  if (ends === null) return portName.test(value) ? value : undefined;
+  if (ends === null) return isPlainName(value) ? value : undefined;
   const [min, max] = [Number(ends[1]), Number(ends[2])];
   if (min > 65535 || max > 65535 || min > max) return undefined;
   return min === max ? min : `${min}:${max}`;
@@ -80,7 +82,7 @@ export const dscp: Schema<NumberOrText> = scalar({
 export const asNumber: Schema<number> = scalar<number>({
   read: canonicalAsNumber,
   rule: "must be an AS number",
-  go: { write: writeGoNumber, isEmpty: (value) => value === 0, zero: "0" },
+  go: goNumber,
   crd: { type: "integer", format: "int32" },
 });
 

@@ -31,7 +31,7 @@ export type Member<T> = Schema<T> & {
 };
 
 export type SchemaType<S extends Schema<unknown>> = z.output<S["zod"]>;
-export type StructType<F extends { readonly [name: string]: Member<unknown> }> = {
+type StructType<F extends { readonly [name: string]: Member<unknown> }> = {
   readonly [N in keyof F]?: SchemaType<F[N]> | undefined;
 };
 

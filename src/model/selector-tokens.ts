@@ -6,7 +6,7 @@ export type Token =
   | { readonly is: "==" | "!=" | "contains" | "starts with" | "ends with" | "in" | "not in" }
   | { readonly is: "&&" | "||" | "!" | "(" | ")" | "{" | "}" | "," | "all" | "global" | "end" };
 
-export type Tokens = { readonly is: "tokens"; readonly tokens: readonly Token[] } | TokenError;
+type Tokens = { readonly is: "tokens"; readonly tokens: readonly Token[] } | TokenError;
 type TokenError = { readonly is: "error"; readonly why: string };
 
 const maxLabelBytes = 512; // labels are ASCII, so bytes are characters

@@ -1,21 +1,10 @@
 // The policy and its rules as clients read them. Field names are those on the wire; networks are canonical texts, ports
 // and protocols canonical numbers or texts (scalars.ts). Note Go's order: src_net before src_selector, but dst_selector
 // before dst_net. The *_tag and singular *_net fields are never set by a server of today, and are left out.
-import {
-  always,
-  type GoType,
-  goBool,
-  goList,
-  goMap,
-  goNumber,
-  goPointer,
-  goString,
-  goStruct,
-  omitEmpty,
-} from "./go-json.ts";
+import { always, goBool, goList, goMap, goNumber, goPointer, goString, goStruct, omitEmpty } from "./go-json.ts";
 import { type NumberOrText, port, protocol } from "./scalars.ts";
 
-export type V1HttpMatch = {
+type V1HttpMatch = {
   readonly methods?: readonly string[] | undefined;
   readonly paths?: readonly { readonly exact?: string | undefined; readonly prefix?: string | undefined }[] | undefined;
 };
@@ -65,7 +54,7 @@ export type V1Rule = {
 const text = omitEmpty(goString);
 const texts = omitEmpty(goList(goString));
 const ports = omitEmpty(goList(port.go));
-const pointer = omitEmpty(goPointer(goNumber as GoType<number>)); // a number is one of the two that goNumber writes
+const pointer = omitEmpty(goPointer(goNumber));
 const http = goStruct<V1HttpMatch>({
   methods: texts,
   paths: omitEmpty(
@@ -73,7 +62,7 @@ const http = goStruct<V1HttpMatch>({
   ),
 });
 
-export const v1Rule = goStruct<V1Rule>({
+const v1Rule = goStruct<V1Rule>({
   action: text,
   ip_version: pointer,
   protocol: omitEmpty(goPointer(protocol.go)),

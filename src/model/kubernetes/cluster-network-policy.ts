@@ -1,11 +1,8 @@
 // ClusterNetworkPolicy of policy.networking.k8s.io/v1alpha2, as far as it is looked at.
 import { int32 } from "../read-json.ts";
-import { integer, list, map, type SchemaType, struct, text } from "../schema.ts";
+import { integer, list, type SchemaType, struct, text } from "../schema.ts";
+import { labelSelector } from "./label-selector.ts";
 
-const labelSelector = struct({
-  matchLabels: map(text()),
-  matchExpressions: list(struct({ key: text(), operator: text(), values: list(text()) })),
-});
 const pods = struct({ namespaceSelector: labelSelector, podSelector: labelSelector });
 const destination = struct({
   destinationPort: struct({

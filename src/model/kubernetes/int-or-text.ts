@@ -1,16 +1,15 @@
-// Kubernetes' IntOrString: what it is on the way in, it is on the way out. Absent is the number 0.
-import { type GoType, writeGoNumber, writeGoString } from "../go-json.ts";
+// Kubernetes' IntOrString, a port by number or by name: what it is on the way in, it is on the way out.
+import { goNumberOrText } from "../go-json.ts";
+import { int32 } from "../read-json.ts";
 import { type Schema, scalar } from "../schema.ts";
 
-const go: GoType<number | string> = {
-  write: (value) => (typeof value === "number" ? writeGoNumber(value) : writeGoString(value)),
-  isEmpty: () => false,
-  zero: "0",
-};
-
-export const intOrText: Schema<number | string> = scalar({
-  read: (value) => (typeof value === "string" || Number.isInteger(value) ? (value as number | string) : undefined),
-  rule: "must be a whole number or a text",
-  go,
-  crd: { "x-kubernetes-int-or-string": true },
+export const intOrText: Schema<number | string> = scalar<number | string>({
+  read: (value) => {
+    if (typeof value === "string") return value;
+    const isInt32 = Number.isInteger(value) && Number(value) >= int32.min && Number(value) <= int32.max;
+    return isInt32 ? Number(value) : undefined;
+  },
+  rule: "must be a port number or name",
+  go: goNumberOrText,
+  crd: { anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true },
 });

@@ -1,7 +1,7 @@
 // Kubernetes' Service, with the field order of its Go type: Felix gets it whole.
 import { int32 } from "../read-json.ts";
-import { time } from "../scalars.ts";
 import { flag, integer, kept, list, map, optional, type SchemaType, struct, text } from "../schema.ts";
+import { condition } from "./conditions.ts";
 import { intOrText } from "./int-or-text.ts";
 
 const port = struct({
@@ -38,14 +38,6 @@ export const serviceSpec = struct({
 export type ServiceSpec = SchemaType<typeof serviceSpec>;
 
 const ingressPort = struct({ port: kept(integer(int32)), protocol: kept(text()), error: optional(text()) });
-const condition = struct({
-  type: kept(text()),
-  status: kept(text()),
-  observedGeneration: integer(),
-  lastTransitionTime: kept(time),
-  reason: kept(text()),
-  message: kept(text()),
-});
 
 export const serviceStatus = struct({
   loadBalancer: kept(

@@ -1,6 +1,6 @@
 // BlockAffinity: which node a block of addresses belongs to.
 import { goString } from "../go-json.ts";
-import { flag, kept, required, type SchemaType, scalar, struct, text } from "../schema.ts";
+import { flag, kept, required, scalar, struct, text } from "../schema.ts";
 
 const truths = ["1", "t", "T", "TRUE", "true", "True"];
 const untruths = ["", "0", "f", "F", "FALSE", "false", "False"];
@@ -25,7 +25,6 @@ export const blockAffinitySpec = struct({
   cidr: required(kept(text())),
   deleted: required(kept(deleted)),
 });
-export type BlockAffinitySpec = SchemaType<typeof blockAffinitySpec>;
 
 /** The affinity as clients read it, which is also how etcd holds it. */
 export const v1BlockAffinity = struct({ state: kept(text()), deleted: kept(flag()) });

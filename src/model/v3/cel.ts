@@ -17,7 +17,7 @@ export const isFilled = (name: string) => `(has(self.${name}) && size(self.${nam
 /** The member is there and true. */
 export const isOn = (name: string) => `(has(self.${name}) && self.${name})`;
 
-/** No two of these may be filled at once. */
+/** The two may not be filled at once. */
 export function notBoth(a: string, b: string): CelRule {
   return {
     rule: `!${isFilled(a)} || !${isFilled(b)}`,

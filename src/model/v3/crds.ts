@@ -1,7 +1,6 @@
 // The custom resource definitions of Calico's kinds, made from their schemas. `cattail manifests` prints them; the tests
 // install them in a real API server (test/system/crds.test.ts), where they must accept, refuse and default as Calico's do.
-import { z } from "zod";
-import { objectMeta } from "../object-meta.ts";
+import { conditionsStatus } from "../kubernetes/conditions.ts";
 import type { CrdSchema, Schema } from "../schema.ts";
 import { bgpConfigurationSpec } from "./bgp-configuration.ts";
 import { bgpFilterSpec } from "./bgp-filter.ts";
@@ -9,7 +8,6 @@ import { bgpPeerSpec } from "./bgp-peer.ts";
 import { blockAffinitySpec } from "./block-affinity.ts";
 import { calicoNodeStatusSpec, calicoNodeStatusStatus } from "./calico-node-status.ts";
 import { clusterInformationSpec } from "./cluster-information.ts";
-import { conditionsStatus } from "./conditions.ts";
 import { felixConfigurationRules, felixConfigurationSpec } from "./felix-configuration.ts";
 import { globalNetworkPolicySpec } from "./global-network-policy.ts";
 import { hostEndpointSpec } from "./host-endpoint.ts";
@@ -75,18 +73,6 @@ export const v3Schemas = {
 export type V3KindName = keyof typeof v3Schemas;
 export const v3KindNames = Object.keys(v3Schemas) as V3KindName[]; // Object.keys loses the literal names
 
-/** The zod schema of a whole object: reads what Go would read, and drops what it does not know. */
-export function zodSchemaOf(kind: V3KindName): z.ZodType {
-  const { spec, status }: V3Kind = v3Schemas[kind];
-  return z.object({
-    apiVersion: z.string().optional(),
-    kind: z.string().optional(),
-    metadata: objectMeta.zod,
-    spec: spec.zod.optional(),
-    ...(status === undefined ? {} : { status: status.zod.optional() }),
-  });
-}
-
 /** The OpenAPI schema of a whole object, as a CRD holds it. */
 export function crdSchema(kind: V3KindName): CrdSchema {
   const { spec, status, crd }: V3Kind = v3Schemas[kind];
@@ -100,7 +86,7 @@ export function crdSchema(kind: V3KindName): CrdSchema {
   return { type: "object", properties, ...crd };
 }
 
-export type CrdGroup = { readonly group: string; readonly version: string };
+type CrdGroup = { readonly group: string; readonly version: string };
 
 /** The CustomResourceDefinition, ready to be applied. */
 export function crdManifest(

@@ -189,17 +189,7 @@ export const felixFields = {
   bpfProfiling: plain({ as: "BPFProfiling", crd: oneOf("Enabled", "Disabled") }),
   routeSource: plain({ crd: anyCase("WorkloadIPs", "CalicoIPAM") }),
   routeTableRanges: routeTableRanges(),
-  routeTableRange: routeTableRange({
-    crd: {
-      "x-kubernetes-validations": [
-        {
-          message: "must be a range of route table indices within 1..250",
-          reason: "FieldValueInvalid",
-          rule: "self.min >= 1 && self.max >= self.min && self.max <= 250",
-        },
-      ],
-    },
-  }),
+  routeTableRange: routeTableRange(),
   routeSyncDisabled: toggle(),
   ipv4NormalRoutePriority: count({ as: "IPv4NormalRoutePriority" }),
   ipv4ElevatedRoutePriority: count({ as: "IPv4ElevatedRoutePriority" }),

@@ -3,7 +3,7 @@
 export { type BgpConfigurationSpec, bgpConfigurationSpec } from "./bgp-configuration.ts";
 export { type BgpFilterSpec, bgpFilterSpec } from "./bgp-filter.ts";
 export { type BgpPeerSpec, bgpPeerSpec } from "./bgp-peer.ts";
-export { type BlockAffinitySpec, blockAffinitySpec, v1BlockAffinity } from "./block-affinity.ts";
+export { blockAffinitySpec, v1BlockAffinity } from "./block-affinity.ts";
 export {
   type CalicoNodeStatusSpec,
   type CalicoNodeStatusStatus,
@@ -12,14 +12,12 @@ export {
 } from "./calico-node-status.ts";
 export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster-information.ts";
 export {
-  type CrdGroup,
   crdManifest,
   crdSchema,
   type V3Kind,
   type V3KindName,
   v3KindNames,
   v3Schemas,
-  zodSchemaOf,
 } from "./crds.ts";
 export {
   type FelixConfigurationSpec,
@@ -34,16 +32,13 @@ export { type IpPoolSpec, ipPoolSpec } from "./ip-pool.ts";
 export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam-block.ts";
 export { type LiveMigrationSpec, liveMigrationSpec } from "./live-migration.ts";
 export { type NetworkPolicySpec, networkPolicySpec } from "./network-policy.ts";
-export { type NetworkSetSpec, networkSetSpec } from "./network-set.ts";
+export { networkSetSpec } from "./network-set.ts";
 export { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "./node.ts";
 export { type ProfileSpec, profileSpec } from "./profile.ts";
 export { type EntityRule, type Rule, rule } from "./rule.ts";
-export {
-  type StagedKubernetesNetworkPolicySpec,
-  stagedKubernetesNetworkPolicySpec,
-} from "./staged-kubernetes-network-policy.ts";
+export { stagedKubernetesNetworkPolicySpec } from "./staged-kubernetes-network-policy.ts";
 export { stagedGlobalNetworkPolicySpec, stagedNetworkPolicySpec } from "./staged-policies.ts";
-export { type TierSpec, tierSpec } from "./tier.ts";
+export { tierSpec } from "./tier.ts";
 export {
   type QosControls,
   qosControls,

@@ -1,5 +1,5 @@
 // IPAMBlock: which addresses of a block are in use, and by whom.
-import { type GoType, writeGoNumber } from "../go-json.ts";
+import { goNumber } from "../go-json.ts";
 import { int64 } from "../read-json.ts";
 import { time } from "../scalars.ts";
 import {
@@ -19,19 +19,17 @@ import {
 } from "../schema.ts";
 
 /** Sequence numbers start as nanoseconds since 1970, beyond what a double holds: parseJson keeps them as bigint. */
-export const uint64: Schema<number | bigint> = scalar<number | bigint>({
+const uint64: Schema<number | bigint> = scalar<number | bigint>({
   read: (value) => {
     if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
     return typeof value === "bigint" && value >= 0n && value < 1n << 64n ? value : undefined;
   },
   rule: "must be a whole number from 0 to 2^64-1",
-  go: { write: writeGoNumber, isEmpty: (value) => value === 0 || value === 0n, zero: "0" } satisfies GoType<
-    number | bigint
-  >,
+  go: goNumber,
   crd: { type: "integer", format: "int64" },
 });
 
-export const allocationAttribute = struct({
+const allocationAttribute = struct({
   handle_id: optional(text()),
   secondary: map(text()),
   alternateOwnerAttrs: map(text()),

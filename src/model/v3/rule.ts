@@ -22,7 +22,7 @@ const notWithServices = (...names: string[]): CelRule => ({
   reason: "FieldValueForbidden",
 });
 
-export const entityRule = struct(
+const entityRule = struct(
   {
     nets: list(text(), { maxItems: 256, ...asSet }),
     selector: selector(),

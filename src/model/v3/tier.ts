@@ -1,5 +1,5 @@
 // Tier: the order in which groups of policies are asked, and what happens when none of a group applies.
-import { float, optional, type SchemaType, struct, text } from "../schema.ts";
+import { float, optional, struct, text } from "../schema.ts";
 import { type CelRule, celRules } from "./cel.ts";
 
 const pinned = (name: string, order: number, action: string): CelRule[] => [
@@ -17,7 +17,6 @@ export const tierSpec = struct({
   order: optional(float()),
   defaultAction: optional(text({ enum: ["Pass", "Deny"], default: "Deny" })),
 });
-export type TierSpec = SchemaType<typeof tierSpec>;
 
 export const tierRules = celRules(
   ...pinned("default", 1000000, "Deny"),

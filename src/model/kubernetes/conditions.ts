@@ -5,7 +5,7 @@ import { integer, kept, list, required, struct, text } from "../schema.ts";
 
 const label = "([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?";
 
-const condition = struct({
+export const condition = struct({
   type: required(kept(text({ maxLength: 316, pattern: `^${label}(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$` }))),
   status: required(kept(text({ enum: ["True", "False", "Unknown"] }))),
   observedGeneration: integer(int64, { format: "int64", minimum: 0 }),
