@@ -14,8 +14,9 @@ COPY web web
 COPY tools tools
 ARG COMMIT=unknown
 RUN CATTAIL_COMMIT=$COMMIT npm run build:binary \
-  && mkdir -p /image/usr/local/bin \
+  && mkdir -p /image/usr/local/bin /image/usr/share/doc/cattail \
   && cp dist/binary/cattail /image/usr/local/bin/ \
+  && cp dist/binary/licences.txt /image/usr/share/doc/cattail/ \
   # Beside the executable they need not be unpacked, so that it also runs where no folder can be written to.
   && cp node_modules/@napi-rs/snappy-linux-*/*.node /image/usr/local/bin/snappy.node \
   && cp node_modules/@node-rs/crc32-linux-*/*.node /image/usr/local/bin/crc32.node \

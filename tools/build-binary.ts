@@ -1,12 +1,24 @@
 // Builds the single executable: `node tools/build-binary.ts [FOLDER]` writes FOLDER/cattail (default dist/binary). It is
 // this Node with everything inside: the bundled program, the worker threads' program, the page and the native codecs.
-// What src/ reads from files is replaced, while bundling, by what tools/binary/ reads from inside the executable.
+// What src/ reads from files is replaced, while bundling, by what tools/binary/ reads from inside the executable. Beside it
+// lies FOLDER/licences.txt: the licences of everything inside, Node's included.
 import { execFileSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { bundlePage } from "./bundle-page.ts";
+import { bundlePageWithInputs } from "./bundle-page.ts";
+import { buildNote } from "./release/build-note.ts";
+import { notices, packagesRead } from "./release/notices.ts";
 
 const replacements: readonly { readonly filter: RegExp; readonly by: string }[] = [
   { filter: /^\.\/worker-entry\.ts$/, by: "tools/binary/worker-entry.ts" },
@@ -22,6 +34,8 @@ const insideExecutable = {
   },
 } satisfies Plugin;
 
+// What went into it; the native codecs are not read by the bundler.
+const inputs = new Set(["node_modules/snappy/index.js", "node_modules/@node-rs/crc32/index.js"]);
 const output = resolve(process.argv[2] ?? "dist/binary");
 const work = mkdtempSync(join(tmpdir(), "cattail-build-"));
 try {
@@ -31,23 +45,25 @@ try {
     "snappy.node": addon("@napi-rs/snappy"),
     "crc32.node": addon("@node-rs/crc32"),
   };
-  for (const [name, content] of await bundlePage(process.cwd())) {
+  const page = await bundlePageWithInputs(process.cwd());
+  for (const input of page.inputs) inputs.add(input);
+  for (const [name, content] of page.files) {
     assets[`web/${name}`] = join(work, name);
     writeFileSync(join(work, name), content);
   }
+  await bundle("src/cli/main.ts", "main.js");
   const config = {
-    main: await bundle("src/cli/main.ts", "main.js"),
+    main: "main.js", // the executable keeps this path, and must not keep where it was built
     mainFormat: "module",
     output: join(output, process.platform === "win32" ? "cattail.exe" : "cattail"),
     disableExperimentalSEAWarning: true,
     assets,
   };
   writeFileSync(join(work, "config.json"), JSON.stringify(config));
-  execFileSync(process.execPath, ["--build-sea", join(work, "config.json")], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  execFileSync(process.execPath, ["--build-sea", "config.json"], { cwd: work, stdio: ["ignore", "ignore", "inherit"] });
   // A Mac runs nothing that is not signed, and adding to an executable breaks its signature.
   if (process.platform === "darwin") execFileSync("codesign", ["--sign", "-", "--force", config.output]);
+  writeFileSync(join(output, "licences.txt"), `${notices(packagesRead(inputs))}\n${nodeNotice()}`);
   console.log(`built ${config.output}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -55,7 +71,9 @@ try {
 
 async function bundle(entry: string, name: string): Promise<string> {
   const path = join(work, name);
-  await build({
+  const { metafile } = await build({
+    metafile: true,
+    preserveSymlinks: true, // the bundle keeps the names of what it was made of: below this folder, wherever they lie
     entryPoints: [entry],
     outfile: path,
     bundle: true,
@@ -67,7 +85,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     legalComments: "none",
     logLevel: "error",
     define: {
-      CATTAIL_BUILD: JSON.stringify({ version: `v${packageVersion()}`, commit: commit() }),
+      CATTAIL_BUILD: JSON.stringify(buildNote()),
       // A module inside an executable loses it once its first turn is over.
       "import.meta.url": JSON.stringify("file:///cattail/main.js"),
     },
@@ -77,6 +95,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     },
     plugins: [insideExecutable],
   });
+  for (const input of Object.keys(metafile.inputs)) inputs.add(input);
   return path;
 }
 
@@ -91,14 +110,9 @@ function addon(name: string): string {
   return resolve(path);
 }
 
-function packageVersion(): string {
-  return (JSON.parse(readFileSync("package.json", "utf8")) as { version: string }).version; // our own file
-}
-
-function commit(): string {
-  try {
-    return execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { encoding: "utf8", stdio: "pipe" }).trim();
-  } catch {
-    return process.env.CATTAIL_COMMIT ?? "unknown"; // built from an archive, or in an image without git
-  }
+/** The text of this Node, where it lies beside it, as in an archive or a package of Node. */
+function nodeNotice(): string {
+  const file = resolve(dirname(realpathSync(process.execPath)), "../LICENSE");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "See https://github.com/nodejs/node/blob/main/LICENSE";
+  return `Node.js ${process.version}\n\n${text.trim()}\n`;
 }

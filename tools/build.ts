@@ -1,10 +1,13 @@
-// Builds what is published: JavaScript and declarations of src/ (tsc), the dashboard's page (esbuild), and a note of
-// which build it is. Everything lands in dist/; `npm pack` takes it from there.
+// Builds what is published: JavaScript and declarations of src/ (tsc), the dashboard's page (esbuild) with the licences of
+// what is in it, and a note of which build it is. Everything lands in dist/; `npm pack` takes it from there. The same commit
+// gives the same bytes wherever it is built: test/system/package.test.ts.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
-import { bundlePage } from "./bundle-page.ts";
+import { bundlePageWithInputs } from "./bundle-page.ts";
+import { buildNote } from "./release/build-note.ts";
+import { notices, packagesRead } from "./release/notices.ts";
 
 const root = process.cwd();
 rmSync("dist", { recursive: true, force: true });
@@ -20,18 +23,9 @@ buildSync({
   allowOverwrite: true,
 });
 mkdirSync("dist/web", { recursive: true });
-for (const [name, content] of await bundlePage(root)) writeFileSync(join("dist/web", name), content);
-writeFileSync("dist/build.json", `${JSON.stringify({ version: `v${packageVersion()}`, commit: commit() })}\n`);
-console.log(`built dist/ (${commit()})`);
-
-function packageVersion(): string {
-  return (JSON.parse(readFileSync("package.json", "utf8")) as { version: string }).version; // our own file
-}
-
-function commit(): string {
-  try {
-    return execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { encoding: "utf8", stdio: "pipe" }).trim();
-  } catch {
-    return "unknown"; // built from an archive
-  }
-}
+const { files, inputs } = await bundlePageWithInputs(root);
+for (const [name, content] of files) writeFileSync(join("dist/web", name), content);
+writeFileSync("dist/licences.txt", notices(packagesRead(inputs)));
+const note = buildNote();
+writeFileSync("dist/build.json", `${JSON.stringify(note)}\n`);
+console.log(`built dist/ (${note.version}, ${note.commit})`);

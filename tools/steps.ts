@@ -13,6 +13,7 @@ export const steps: Step[] = [
   { name: "types (tsc)", command: "node_modules/.bin/tsc", arguments: ["--noEmit"] },
   { name: "types of the page (tsc)", command: "node_modules/.bin/tsc", arguments: ["--noEmit", "-p", "web"] },
   { name: "layers", command: process.execPath, arguments: ["tools/check-layers.ts"] },
+  { name: "licences", command: process.execPath, arguments: ["tools/release/licences.ts"] },
 ];
 
 export function runStep(step: Step): boolean {

@@ -1,13 +1,15 @@
 // The single executable, as somebody would run it who has nothing else: from an empty folder, with its own temporary
 // folder, and without any of this checkout's files. Alone, because building it takes both cores and 300 MB of disk.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Cattail, type CattailOptions, cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
+import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
 import { freePort } from "../kit/free-port.ts";
 
 const skip = ["linux", "darwin"].includes(process.platform)
@@ -29,7 +31,8 @@ before(() => {
   empty = join(folder, "empty");
   temporary = join(folder, "tmp");
   for (const made of [empty, temporary]) mkdirSync(made);
-  execFileSync(process.execPath, ["tools/build-binary.ts", folder], { stdio: "pipe" });
+  copyCheckout(join(folder, "checkout"));
+  runTool(join(folder, "checkout"), "tools/build-binary.ts", folder);
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -37,7 +40,31 @@ test("the executable says which build it is", { skip }, async () => {
   const { code, stdout } = await cattail(["version", "-o", "json"], inEmptyFolder());
   equal(code, 0);
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  equal((JSON.parse(stdout) as { version: string }).version, `v${version}`);
+  const said = JSON.parse(stdout) as { version: string; commit: string }; // printed by src/cli/version.ts
+  deepEqual([said.version, said.commit], [`v${version}`, copiedCommit]);
+});
+
+test("the executable is the same, byte for byte, when it is built in another folder", { skip }, () => {
+  const other = join(folder, "another");
+  const copy = join(other, "checkout with a longer name");
+  copyCheckout(copy, join(folder, "checkout"));
+  runTool(copy, "tools/build-binary.ts", other);
+  const digest = (home: string, name: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(home, name)))
+      .digest("hex");
+  for (const name of ["licences.txt", "cattail"]) equal(digest(other, name), digest(folder, name), name);
+  rmSync(other, { recursive: true });
+});
+
+test("beside the executable lie the licences of what is inside, Node's among them", { skip }, () => {
+  const text = readFileSync(join(folder, "licences.txt"), "utf8");
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    dependencies: { [name: string]: string };
+  };
+  for (const name of [...Object.keys(dependencies), "preact", "uplot"])
+    match(text, new RegExp(`^${name} [\\d.]+ \\(`, "m"));
+  match(text, new RegExp(`^Node\\.js ${process.version}$`, "m"));
 });
 
 test("the executable makes certificates", { skip }, async () => {

@@ -1,9 +1,11 @@
-// What `npm pack` gives: installed into an empty folder it runs, its types resolve, and it is small. Dependencies are
-// taken from this checkout's node_modules, so that the test needs no registry.
-import { equal, match, ok } from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+// What `npm pack` gives: the same bytes wherever it is built; installed into an empty folder it runs, its types resolve, and
+// it is small. Dependencies are taken from this checkout's node_modules, so that no test needs a registry but the one that
+// lets npm itself install it.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
-  cpSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,50 +18,92 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { bundledIntoPage, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
+import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
 
 let folder = "";
+let archive = "";
 let installed = "";
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "cattail-package-"));
-  // Built in a copy: other tests read this checkout meanwhile.
-  const copy = join(folder, "checkout");
-  mkdirSync(copy);
-  for (const name of [
-    "src",
-    "web",
-    "tools",
-    "bin",
-    "package.json",
-    "tsconfig.json",
-    "tsconfig.build.json",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-  ]) {
-    cpSync(name, join(copy, name), { recursive: true });
-  }
-  symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
-  execFileSync(process.execPath, ["tools/build.ts"], { cwd: copy });
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: copy });
-  const archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
+  archive = pack("checkout");
   installed = join(folder, "app", "node_modules", "cattail");
   mkdirSync(installed, { recursive: true });
-  execFileSync("tar", ["xzf", join(folder, archive), "--strip-components=1", "-C", installed]);
+  execFileSync("tar", ["xzf", archive, "--strip-components=1", "-C", installed]);
   for (const name of readdirSync("node_modules")) {
     if (name !== "cattail-runtime")
       symlinkSync(resolve("node_modules", name), join(folder, "app", "node_modules", name));
   }
 });
 
+/** Builds and packs a copy of the checkout in a folder of this name; gives the archive. */
+function pack(name: string, from?: string): string {
+  const copy = join(folder, name);
+  copyCheckout(copy, from);
+  runTool(copy, "tools/build.ts");
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", copy], { cwd: copy, stdio: "pipe" });
+  return join(copy, readdirSync(copy).find((file) => file.endsWith(".tgz")) ?? "");
+}
+
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string }; // our own file
+
 test("the package runs `cattail version` in an empty folder", () => {
-  const output = execFileSync(process.execPath, [join(installed, "bin/cattail"), "version"], {
-    cwd: join(folder, "app"),
-    encoding: "utf8",
-  });
-  match(output, /Version: +v\d/);
+  const program = [join(installed, "bin/cattail"), "version", "-o", "json"];
+  const output = execFileSync(process.execPath, program, { cwd: join(folder, "app"), encoding: "utf8" });
+  const said = JSON.parse(output) as { version: string; commit: string }; // printed by src/cli/version.ts
+  deepEqual([said.version, said.commit], [`v${version}`, copiedCommit]);
+});
+
+test("npm installs it into an empty folder, with what the lockfile calls runtime and nothing else", (context) => {
+  const home = join(folder, "empty");
+  mkdirSync(home);
+  const lock = readLockfile();
+  const own = { ...lock.packages[""], devDependencies: {}, resolved: `file:${archive}`, version };
+  const wanted = runtimePackages(lock).filter(({ name }) => !bundledIntoPage.includes(name));
+  const packages = {
+    "": { dependencies: { cattail: `file:${archive}` } },
+    "node_modules/cattail": own,
+    ...Object.fromEntries(wanted.map(({ path }) => [path, lock.packages[path]])),
+  };
+  writeFileSync(join(home, "package.json"), JSON.stringify(packages[""]));
+  writeFileSync(join(home, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
+  // The archives are in npm's cache since this checkout was installed; else the registry has them.
+  const options = { cwd: home, encoding: "utf8", timeout: 120_000 } as const;
+  const { status, stderr } = spawnSync("npm", ["ci", "--prefer-offline", "--ignore-scripts", "--no-audit"], options);
+  if (status !== 0 && /ENOTCACHED|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ECONNRESET|E40\d|E50\d/.test(stderr)) {
+    context.skip(`neither npm's cache nor a registry has the dependencies (${stderr.split("\n")[0]})`);
+    return;
+  }
+  equal(status, 0, stderr);
+  const bin = join(home, "node_modules/.bin/cattail");
+  match(execFileSync(process.execPath, [bin, "version"], options), new RegExp(`Version: +v${version}\n`));
+  const there = globSync("node_modules/{@*/*,[!@.]*}", { cwd: home }).map((path) => path.slice("node_modules/".length));
+  const allowed = new Set([...wanted.map(({ name }) => name), "cattail"]);
+  deepEqual(
+    there.filter((name) => !allowed.has(name)),
+    [],
+  );
+});
+
+test("built in another folder it is the same, byte for byte", () => {
+  const other = pack(join("another", "checkout with a longer name"), join(archive, ".."));
+  const digest = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
+  const digests = (copy: string) => {
+    const files = globSync("dist/**", { cwd: copy }).filter((name) => statSync(join(copy, name)).isFile());
+    return Object.fromEntries(files.sort().map((name) => [name, digest(join(copy, name))]));
+  };
+  deepEqual(digests(join(other, "..")), digests(join(archive, "..")));
+  equal(digest(other), digest(archive));
+});
+
+test("it names the packages that are inside the page, with their licences", () => {
+  const text = readFileSync(join(installed, "dist/licences.txt"), "utf8");
+  const named = [...text.matchAll(/^(\S+) [\d.]+ \(\S+\)$/gm)].map(([, name]) => name);
+  deepEqual(named, [...bundledIntoPage]);
+  match(text, /Permission is hereby granted/);
 });
 
 test("its client and gob can be imported by their sub-paths", () => {
