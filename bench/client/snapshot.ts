@@ -17,7 +17,7 @@ const { values: args } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const client = await goPeer("test/peers/typha-client");
+const client = await goPeer("test/peers/typha/client");
 if (client.path === undefined) throw new Error(`this bench needs its Go peers: ${client.missing}`);
 await using server = await startGoServer(["--generate", `${args.keys}x${args.bytes}`]);
 
@@ -49,7 +49,7 @@ else {
 function readWithGo(path: string): Figures {
   const flags = ["--plaintext", "--server", server.address, "--until-in-sync", "--timeout", "120s", "--stats"];
   const last = execFileSync(path, flags, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
-  // written by test/peers/typha-client/stats.go
+  // written by test/peers/typha/client/stats.go
   const { stats } = JSON.parse(last) as { stats: { cpuMs: number; inSyncMs: { max: number } } };
   return { cpuMs: stats.cpuMs, wallMs: stats.inSyncMs.max };
 }

@@ -1,4 +1,4 @@
-// Our server as a process of its own, fed the same lines on standard input as test/peers/typha-server: one JSON object each,
+// Our server as a process of its own, fed the same lines on standard input as test/peers/typha/server: one JSON object each,
 // {"syncer"?, "kvs"?: [{key, value, revision, v3rv, type}], "status"?}. Prints {"listening": port} once it listens.
 //   node cattail-server.ts [--workers N] [--ca FILE --cert FILE --key FILE]
 import { readFileSync } from "node:fs";

@@ -52,7 +52,7 @@ export function profileFlags(): string[] {
 }
 
 export async function startGoPerClient(options: { tls: TlsFlags }): Promise<Subject> {
-  const peer = await goPeer("test/peers/typha-server");
+  const peer = await goPeer("test/peers/typha/server");
   if (peer.path === undefined) throw new Error(`the Go server cannot be built: ${peer.missing}`);
   const program = ["--listen", "127.0.0.1:0", "--updates-stdin", ...tlsArguments(options.tls)];
   return fedByLines("go-per-client", spawn(peer.path, program, { stdio: ["pipe", "pipe", "ignore"] }));

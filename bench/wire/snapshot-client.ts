@@ -17,8 +17,8 @@ const { values: args } = parseArgs({
     json: { type: "boolean" },
   },
 });
-const server = await goPeer("test/peers/typha-server");
-const client = await goPeer("test/peers/typha-client");
+const server = await goPeer("test/peers/typha/server");
+const client = await goPeer("test/peers/typha/client");
 if (server.path === undefined || client.path === undefined) {
   throw new Error(`this bench needs its Go peers: ${server.missing ?? client.missing}`);
 }

@@ -13,7 +13,7 @@ import { portInUse } from "../kit/free-port.ts";
 import { goPeer } from "../kit/go.ts";
 
 const { missing } = await clusterPeer();
-const client = await goPeer("test/peers/typha-client");
+const client = await goPeer("test/peers/typha/client");
 const reason = missing ?? client.missing ?? (await portInUse([5473, 9098]));
 
 const rule = (group: string, resources: string, verbs: string) => ({

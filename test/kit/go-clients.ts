@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { goPeer } from "./go.ts";
 
-export const goClient = await goPeer("test/peers/typha-client");
+export const goClient = await goPeer("test/peers/typha/client");
 /** For `{ skip }` of tests that need the Go client. */
 export const withoutGoClient: string | false = goClient.missing ?? false;
 
@@ -59,7 +59,7 @@ export class GoClients implements AsyncDisposable {
     this.child = spawn(goClient.path ?? "", all);
     this.child.stdin.on("error", () => undefined); // the client may be gone before its input is closed
     createInterface(this.child.stdout).on("line", (line) => {
-      this.events.push(JSON.parse(line) as ClientEvent); // written by test/peers/typha-client/print.go
+      this.events.push(JSON.parse(line) as ClientEvent); // written by test/peers/typha/client/print.go
       this.#wake();
     });
     this.child.stderr.on("data", (text: Buffer) => {
@@ -118,6 +118,11 @@ export class GoClients implements AsyncDisposable {
     return this.events.flatMap(({ kv }) => kv ?? []);
   }
 
+  /** Lets clients that stalled (--stall-at) read on. */
+  readOn(): void {
+    this.child.stdin.write("read on\n");
+  }
+
   /** Ends the client well and answers its exit code. */
   async close(): Promise<number | null> {
     this.child.stdin.end();
@@ -127,14 +132,16 @@ export class GoClients implements AsyncDisposable {
   /** For clients started with untilLast: waits until each has been told everything, and answers what they counted. */
   async statsAtLast(): Promise<ClientStats> {
     await this.exited;
-    const stats = this.events.findLast((event) => event.stats !== undefined)?.stats;
-    if (stats === undefined) throw new Error(`the client printed no stats: ${this.stderr}`);
-    return stats;
+    return this.#lastStats();
   }
 
   /** Ends it and answers what it counted. */
   async finalStats(): Promise<ClientStats> {
     await this.close();
+    return this.#lastStats();
+  }
+
+  #lastStats(): ClientStats {
     const stats = this.events.findLast((event) => event.stats !== undefined)?.stats;
     if (stats === undefined) throw new Error(`the client printed no stats: ${this.stderr}`);
     return stats;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { goPeer } from "./go.ts";
 
-const peer = await goPeer("test/peers/typha-server");
+const peer = await goPeer("test/peers/typha/server");
 /** For `{ skip }` of tests that need it. */
 export const withoutGoServer: string | false = peer.missing ?? false;
 
@@ -20,7 +20,7 @@ export async function startGoServer(flags: readonly string[] = []): Promise<GoSe
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("the server has no pipes");
   const [line] = await once(createInterface({ input: stdout }), "line");
-  const { port } = JSON.parse(String(line)) as { port: number }; // written by test/peers/typha-server/main.go
+  const { port } = JSON.parse(String(line)) as { port: number }; // written by test/peers/typha/server/main.go
   return {
     port,
     address: `127.0.0.1:${port}`,

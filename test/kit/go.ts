@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -18,7 +18,7 @@ export const peerCache = resolve(
   process.env.CATTAIL_PEER_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "cattail", "peers"),
 );
 
-/** The program built from the Go module in `folder` (relative to the repository root), or why there is none. */
+/** The program built from the Go package in `folder` (relative to the repository root), or why there is none. */
 export async function goPeer(folder: string, options: { buildMinutes?: number } = {}): Promise<GoPeer> {
   let goVersion: string;
   try {
@@ -26,11 +26,11 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
   } catch {
     return { missing: "Go is not installed" };
   }
-  const sources = globSync(`${folder}/**/*.{go,mod,sum,json}`).sort();
-  if (sources.length === 0) throw new Error(`${folder} holds no Go sources`);
+  const module = moduleOf(folder);
+  const sources = globSync(`${module}/**/*.{go,mod,sum,json}`).sort();
   const hash = createHash("sha256").update(goVersion);
   for (const source of sources) hash.update(source).update(readFileSync(source));
-  const name = folder.split("/").at(-1) ?? folder;
+  const name = relative(dirname(module), folder).replaceAll("/", "-");
   const path = join(peerCache, `${name}-${hash.digest("hex").slice(0, 16)}`);
   if (existsSync(path)) return { path };
   return withLock(`${path}.lock`, async () => {
@@ -55,6 +55,12 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
       throw new Error(`go build in ${folder} failed: ${detail}`, { cause: error });
     }
   });
+}
+
+/** The nearest folder above a package that makes a module of it: all of its sources may go into the program. */
+function moduleOf(folder: string): string {
+  for (let at = folder; at !== "."; at = dirname(at)) if (existsSync(join(at, "go.mod"))) return at;
+  throw new Error(`${folder} belongs to no Go module`);
 }
 
 // Test files run in processes of their own, so the lock is a directory: making one is atomic everywhere.

@@ -11,7 +11,7 @@ import { type ClientEvent, ClientMachine, type ClientOptions, type SerializedUpd
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { goPeer } from "../kit/go.ts";
 
-const server = await goPeer("test/peers/typha-server");
+const server = await goPeer("test/peers/typha/server");
 const skip = server.missing ?? false;
 const authority = testAuthority();
 

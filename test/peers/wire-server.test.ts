@@ -11,7 +11,7 @@ import { goPeer } from "../kit/go.ts";
 import { type CapturedEvent, dataOf, pingTimestamp, type StubData, startTyphaStub } from "../kit/typha-stub.ts";
 
 const run = promisify(execFile);
-const client = await goPeer("test/peers/typha-client");
+const client = await goPeer("test/peers/typha/client");
 const skip = client.missing ?? false;
 
 const captures = {

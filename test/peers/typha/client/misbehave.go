@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"time"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // open sends the hello, or what the flags want in its place.
@@ -34,11 +36,11 @@ func (c *session) misbehave(what string) error {
 	case "hello":
 		return c.send(c.greeting())
 	case "ack":
-		return c.send(MsgACK{})
+		return c.send(syncproto.MsgACK{})
 	case "pong":
-		return c.send(MsgPong{PingTimestamp: time.Now()})
+		return c.send(syncproto.MsgPong{PingTimestamp: time.Now()})
 	case "kvs":
-		return c.send(MsgKVs{KVs: []SerializedUpdate{{Key: "/calico/v1/x", Value: []byte("x"), UpdateType: 1}}})
+		return c.send(syncproto.MsgKVs{KVs: []syncproto.SerializedUpdate{{Key: "/calico/v1/x", Value: []byte("x"), UpdateType: 1}}})
 	case "42":
 		return c.send(42)
 	case "nil":
@@ -58,20 +60,19 @@ func (c *session) sendGarbage(n int) error {
 	return err
 }
 
-// stall stops reading, once, for --stall-for or for as long as the client may live.
-func (c *session) stall(at string) error {
+// stall stops reading, once, until a line on standard input says to read on, or for as long as the client may live.
+func (c *session) stall(at string) {
 	if c.opts.stallAt != at || c.stalled {
-		return nil
+		return
 	}
 	c.stalled = true
-	wait := c.opts.stallFor
-	end := c.end()
-	if wait == 0 {
-		wait = 24 * time.Hour
-		if !end.IsZero() {
-			wait = time.Until(end)
-		}
+	var over <-chan time.Time
+	if end := c.end(); !end.IsZero() {
+		over = time.After(time.Until(end))
 	}
-	time.Sleep(wait)
-	return nil
+	select {
+	case <-c.told.readOn:
+	case <-c.told.stop:
+	case <-over:
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // errDone says that what was waited for has come.
@@ -19,9 +21,9 @@ var errClosed = errors.New("server closed the connection")
 
 // sink is told what happens on a connection.
 type sink interface {
-	hello(MsgServerHello)
-	restart(m MsgDecoderRestart, offset int64)
-	kvs([]SerializedUpdate)
+	hello(syncproto.MsgServerHello)
+	restart(m syncproto.MsgDecoderRestart, offset int64)
+	kvs([]syncproto.SerializedUpdate)
 	status(uint8)
 }
 
@@ -34,9 +36,10 @@ type session struct {
 	started time.Time
 	seenKVs int
 	stalled bool
+	told    orders
 }
 
-func runSession(d *dialer, o options, number int, s sink, stop <-chan struct{}) (bytesRead int64, err error) {
+func runSession(d *dialer, o options, number int, s sink, told orders) (bytesRead int64, err error) {
 	started := time.Now()
 	conn, err := d.dial()
 	if err != nil {
@@ -47,7 +50,7 @@ func runSession(d *dialer, o options, number int, s sink, stop <-chan struct{}) 
 	defer conn.Close()
 	go func() {
 		select {
-		case <-stop:
+		case <-told.stop:
 			conn.Close()
 		case <-ended:
 		}
@@ -71,7 +74,7 @@ func runSession(d *dialer, o options, number int, s sink, stop <-chan struct{}) 
 		defer f.Close()
 		tap.add(f)
 	}
-	c := &session{transport: newTransport(conn, r, w, o.readDelay), opts: o, number: number, sink: s, started: started}
+	c := &session{transport: newTransport(conn, r, w, o.readDelay), opts: o, number: number, sink: s, started: started, told: told}
 	err = c.talk()
 	return c.in.n, err
 }
@@ -80,14 +83,12 @@ func (c *session) talk() error {
 	if err := c.open(); err != nil {
 		return err
 	}
-	if err := c.stall("hello"); err != nil {
-		return err
-	}
+	c.stall("hello")
 	msg, err := c.receive()
 	if err != nil {
 		return fmt.Errorf("no server hello: %w", err)
 	}
-	hello, ok := msg.(MsgServerHello)
+	hello, ok := msg.(syncproto.MsgServerHello)
 	if !ok {
 		return fmt.Errorf("first message was %T, not MsgServerHello", msg)
 	}
@@ -109,8 +110,8 @@ func (c *session) talk() error {
 	}
 }
 
-func (c *session) greeting() MsgClientHello {
-	hello := MsgClientHello{
+func (c *session) greeting() syncproto.MsgClientHello {
+	hello := syncproto.MsgClientHello{
 		Hostname:                 strings.ReplaceAll(c.opts.hostname, "%d", fmt.Sprint(c.number)),
 		Info:                     c.opts.info,
 		Version:                  c.opts.version,
@@ -129,7 +130,7 @@ func (c *session) greeting() MsgClientHello {
 	return hello
 }
 
-func (c *session) checkHello(hello MsgServerHello) error {
+func (c *session) checkHello(hello syncproto.MsgServerHello) error {
 	want := c.opts.syncer
 	if want == "" {
 		want = "felix"
@@ -145,7 +146,7 @@ func (c *session) checkHello(hello MsgServerHello) error {
 
 func (c *session) handle(msg any) error {
 	switch m := msg.(type) {
-	case MsgKVs:
+	case syncproto.MsgKVs:
 		c.sink.kvs(m.KVs)
 		c.seenKVs += len(m.KVs)
 		if c.opts.untilKVs > 0 && c.seenKVs >= c.opts.untilKVs {
@@ -156,22 +157,24 @@ func (c *session) handle(msg any) error {
 				return errDone
 			}
 		}
-		return c.stall("snapshot")
-	case MsgSyncStatus:
+		c.stall("snapshot")
+		return nil
+	case syncproto.MsgSyncStatus:
 		c.sink.status(m.SyncStatus)
-		if m.SyncStatus != statusInSync {
+		if m.SyncStatus != syncproto.StatusInSync {
 			return nil
 		}
 		if c.opts.untilInSync {
 			return errDone
 		}
-		return c.stall("sync")
-	case MsgPing:
+		c.stall("sync")
+		return nil
+	case syncproto.MsgPing:
 		if c.opts.noPong {
 			return nil
 		}
-		return c.send(MsgPong{PingTimestamp: m.Timestamp})
-	case MsgDecoderRestart:
+		return c.send(syncproto.MsgPong{PingTimestamp: m.Timestamp})
+	case syncproto.MsgDecoderRestart:
 		if c.opts.noRestart {
 			return errors.New("the server restarts the decoder of a client that cannot")
 		}
@@ -185,8 +188,8 @@ func (c *session) handle(msg any) error {
 		if c.opts.noACK {
 			return nil
 		}
-		return c.send(MsgACK{})
-	case MsgServerHello:
+		return c.send(syncproto.MsgACK{})
+	case syncproto.MsgServerHello:
 		return errors.New("the server sent a second hello")
 	default:
 		return fmt.Errorf("unexpected message %T", msg)
@@ -203,7 +206,7 @@ func (c *session) receive() (any, error) {
 	if err := c.conn.SetReadDeadline(deadline); err != nil {
 		return nil, err
 	}
-	var env Envelope
+	var env syncproto.Envelope
 	if err := c.dec.Decode(&env); err != nil {
 		var ne net.Error
 		switch {

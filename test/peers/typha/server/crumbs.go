@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // crumb is one step of the chain that clients follow: the changes of this step and the status after it. A client holds
 // the crumb it has sent and waits for the next.
 type crumb struct {
 	number uint64
-	deltas []SerializedUpdate
+	deltas []syncproto.SerializedUpdate
 	status uint8
 	// more is closed when next is set.
 	more chan struct{}
@@ -21,16 +23,16 @@ type crumb struct {
 // store is the current state and the end of the chain.
 type store struct {
 	mu     sync.Mutex
-	state  map[string]SerializedUpdate
+	state  map[string]syncproto.SerializedUpdate
 	latest *crumb
 }
 
 func newStore() *store {
-	return &store{state: map[string]SerializedUpdate{}, latest: &crumb{more: make(chan struct{})}}
+	return &store{state: map[string]syncproto.SerializedUpdate{}, latest: &crumb{more: make(chan struct{})}}
 }
 
 // apply records a batch and wakes everyone who waits.
-func (s *store) apply(updates []SerializedUpdate, status *uint8) {
+func (s *store) apply(updates []syncproto.SerializedUpdate, status *uint8) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, update := range updates {
@@ -50,12 +52,12 @@ func (s *store) apply(updates []SerializedUpdate, status *uint8) {
 }
 
 // snapshot answers all key/values in the order of keys, as new, and the crumb they belong to.
-func (s *store) snapshot() ([]SerializedUpdate, *crumb) {
+func (s *store) snapshot() ([]syncproto.SerializedUpdate, *crumb) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.state))
 	at := s.latest
 	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b SerializedUpdate) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(all, func(a, b syncproto.SerializedUpdate) int { return strings.Compare(a.Key, b.Key) })
 	for i := range all {
 		all[i].UpdateType = updateNew
 	}

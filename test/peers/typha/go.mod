@@ -1,4 +1,4 @@
-module cattail/peers/typha-client
+module cattail/peers/typha
 
 go 1.25
 

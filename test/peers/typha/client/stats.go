@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // stats counts for all clients of the process.
@@ -59,11 +61,11 @@ func (s *stats) newSink() *statsSink {
 	return sink
 }
 
-func (s *statsSink) hello(MsgServerHello)             { s.all.add(func(a *stats) { a.connected++ }) }
-func (s *statsSink) restart(MsgDecoderRestart, int64) {}
+func (s *statsSink) hello(syncproto.MsgServerHello)             { s.all.add(func(a *stats) { a.connected++ }) }
+func (s *statsSink) restart(syncproto.MsgDecoderRestart, int64) {}
 
 func (s *statsSink) status(status uint8) {
-	if status != statusInSync || s.isInSync {
+	if status != syncproto.StatusInSync || s.isInSync {
 		return
 	}
 	s.isInSync = true
@@ -71,7 +73,7 @@ func (s *statsSink) status(status uint8) {
 	s.all.add(func(a *stats) { a.inSync++; a.inSyncMs = append(a.inSyncMs, ms) })
 }
 
-func (s *statsSink) kvs(kvs []SerializedUpdate) {
+func (s *statsSink) kvs(kvs []syncproto.SerializedUpdate) {
 	now := time.Now().UnixNano()
 	s.buffer = s.buffer[:0]
 	deletions, backwards := int64(0), int64(0)
@@ -97,7 +99,7 @@ func (s *statsSink) kvs(kvs []SerializedUpdate) {
 }
 
 // keep notes the key's state and answers whether its sequence number fell.
-func (s *statsSink) keep(kv SerializedUpdate) bool {
+func (s *statsSink) keep(kv syncproto.SerializedUpdate) bool {
 	if len(kv.Value) == 0 {
 		delete(s.state, kv.Key)
 		return false

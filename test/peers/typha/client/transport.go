@@ -9,6 +9,8 @@ import (
 
 	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // transport is one connection's two gob streams. The decoder is replaced at every restart; the encoder never is.
@@ -28,7 +30,7 @@ func (t *transport) send(msg any) error {
 	if err := t.conn.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		return err
 	}
-	return t.enc.Encode(Envelope{Message: msg})
+	return t.enc.Encode(syncproto.Envelope{Message: msg})
 }
 
 // restart begins a new stream directly on the socket: what the old decoder had read ahead is lost, which is why the

@@ -1,10 +1,10 @@
-// Command typha-client speaks the Typha protocol with Go's own encoding/gob, golang/snappy and crypto/tls, as Calico's
+// Command client speaks the Typha protocol with Go's own encoding/gob, golang/snappy and crypto/tls, as Calico's
 // components do. It prints every event as a JSON line, or counts for many connections; and it can misbehave on purpose.
 package main
 
 import (
+	"bufio"
 	"errors"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -18,7 +18,7 @@ func main() {
 	}
 	out := newLines(os.Stdout)
 	all := newStats(o)
-	stop := stdinCloses(o)
+	told := listen(o)
 
 	var wait sync.WaitGroup
 	failures := make([]error, o.clients)
@@ -26,7 +26,7 @@ func main() {
 		if o.connectPerSecond > 0 && i > 0 {
 			time.Sleep(time.Duration(float64(time.Second) / o.connectPerSecond))
 		}
-		wait.Go(func() { failures[i] = runOne(d, o, i, out, all, stop) })
+		wait.Go(func() { failures[i] = runOne(d, o, i, out, all, told) })
 	}
 	go report(o, out, all)
 	wait.Wait()
@@ -38,15 +38,15 @@ func main() {
 	}
 }
 
-func runOne(d *dialer, o options, number int, out *lines, all *stats, stop <-chan struct{}) error {
+func runOne(d *dialer, o options, number int, out *lines, all *stats, told orders) error {
 	counts := all.newSink()
 	var s sink = counts
 	if !o.stats {
 		s = &printer{out: out, number: number, several: o.clients > 1}
 	}
 	started := time.Now()
-	n, err := runSession(d, o, number, s, stop)
-	err = verdict(o, err, stop)
+	n, err := runSession(d, o, number, s, told)
+	err = verdict(o, err, told.stop)
 	if o.expectClose > 0 && err == nil && !o.stats {
 		out.print(map[string]any{"closed": map[string]any{"afterMs": millis(time.Since(started))}})
 	}
@@ -97,13 +97,23 @@ func report(o options, out *lines, all *stats) {
 	}
 }
 
-func stdinCloses(o options) <-chan struct{} {
-	stop := make(chan struct{})
+// orders come on standard input, where it is read: any line lets stalled clients read on, its end stops them all.
+type orders struct {
+	readOn, stop <-chan struct{}
+}
+
+func listen(o options) orders {
+	readOn, stop := make(chan struct{}), make(chan struct{})
 	if o.untilStdinCloses {
 		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
+			lines := bufio.NewScanner(os.Stdin)
+			if lines.Scan() {
+				close(readOn)
+			}
+			for lines.Scan() {
+			}
 			close(stop)
 		}()
 	}
-	return stop
+	return orders{readOn, stop}
 }

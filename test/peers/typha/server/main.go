@@ -1,4 +1,4 @@
-// Command typha-server serves key/values over the Typha protocol with Go's own encoding/gob, golang/snappy and
+// Command server serves key/values over the Typha protocol with Go's own encoding/gob, golang/snappy and
 // crypto/tls. It works as the original does: a chain of changes, a goroutine per client that encodes and compresses for
 // that client alone, and a compressed snapshot that is shared while it is current.
 package main
@@ -12,6 +12,8 @@ import (
 	"io"
 	"net"
 	"os"
+
+	"cattail/peers/typha/syncproto"
 )
 
 const (
@@ -82,7 +84,7 @@ func fill(o options, stores map[string]*store) error {
 		}
 	}
 	if o.generate != "" || o.kvsFile != "" {
-		inSync := uint8(statusInSync)
+		inSync := uint8(syncproto.StatusInSync)
 		for _, data := range stores {
 			data.apply(nil, &inSync)
 		}

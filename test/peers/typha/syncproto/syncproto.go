@@ -1,12 +1,11 @@
-package main
+// Package syncproto holds the types of the protocol. gob matches fields by name and kind, so the field names are the
+// protocol; the names of the types, and of this package, only show up as text inside type definitions.
+package syncproto
 
 import (
 	"encoding/gob"
 	"time"
 )
-
-// The types of the protocol. gob matches fields by name and kind, so the field names are the protocol; the names of the
-// types only show up as text inside type definitions.
 
 // Envelope wraps every message in both directions.
 type Envelope struct {
@@ -74,7 +73,7 @@ type SerializedUpdate struct {
 }
 
 const (
-	statusInSync = 2
+	StatusInSync = 2
 	namePrefix   = "github.com/projectcalico/typha/pkg/syncproto."
 )
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/golang/snappy"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // snapshots keeps the compressed snapshot that was made last. As in the original it serves everyone who connects until
@@ -35,11 +37,13 @@ func (s *snapshots) get() (*binarySnapshot, error) {
 	w := snappy.NewBufferedWriter(&buf)
 	enc := gob.NewEncoder(w)
 	for part := range slices.Chunk(kvs, 1000) {
-		if err := enc.Encode(Envelope{MsgKVs{part}}); err != nil {
+		if err := enc.Encode(syncproto.Envelope{Message: syncproto.MsgKVs{KVs: part}}); err != nil {
 			return nil, err
 		}
 	}
-	if err := enc.Encode(Envelope{MsgDecoderRestart{"End of compressed snapshot.", "snappy"}}); err != nil {
+	if err := enc.Encode(syncproto.Envelope{Message: syncproto.MsgDecoderRestart{
+		Message: "End of compressed snapshot.", CompressionAlgorithm: "snappy",
+	}}); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {

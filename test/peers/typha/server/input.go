@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // kvLine is one key/value as the client prints it.
@@ -27,8 +29,8 @@ type inputLine struct {
 	Status *uint8   `json:"status"`
 }
 
-func (l kvLine) update() SerializedUpdate {
-	u := SerializedUpdate{
+func (l kvLine) update() syncproto.SerializedUpdate {
+	u := syncproto.SerializedUpdate{
 		Key: l.Key, Revision: l.Revision, V3ResourceVersion: l.V3RV, TTL: time.Duration(l.TTL), UpdateType: l.Type,
 	}
 	if l.Value != nil {
@@ -48,7 +50,7 @@ func applyLines(r io.Reader, stores map[string]*store) error {
 		if line.KV != nil {
 			line.KVs = append(line.KVs, *line.KV)
 		}
-		var updates []SerializedUpdate
+		var updates []syncproto.SerializedUpdate
 		for _, kv := range line.KVs {
 			updates = append(updates, kv.update())
 		}
@@ -62,12 +64,12 @@ func applyLines(r io.Reader, stores map[string]*store) error {
 }
 
 // generated key/values look like workload endpoints: a long key, and JSON that compresses as JSON does.
-func generated(spec string) ([]SerializedUpdate, error) {
+func generated(spec string) ([]syncproto.SerializedUpdate, error) {
 	var count, size int
 	if _, err := fmt.Sscanf(spec, "%dx%d", &count, &size); err != nil {
 		return nil, fmt.Errorf("--generate %q is not NxB", spec)
 	}
-	var all []SerializedUpdate
+	var all []syncproto.SerializedUpdate
 	for i := range count {
 		value := fmt.Sprintf(`{"state":"active","name":"cali%08x","mac":"ee:ee:ee:ee:ee:ee","ipv4_nets":["10.%d.%d.%d/32"],"labels":{`,
 			i*2654435761, i>>16&255, i>>8&255, i&255)
@@ -75,7 +77,7 @@ func generated(spec string) ([]SerializedUpdate, error) {
 			value += fmt.Sprintf(`"label-%d":"value-%d",`, n, (i*7919+n*104729)%100000)
 		}
 		value += `"pad":"` + strings.Repeat("x", max(0, size-len(value)-10)) + `"}}`
-		all = append(all, SerializedUpdate{
+		all = append(all, syncproto.SerializedUpdate{
 			Key:      fmt.Sprintf("/calico/v1/host/node-%04d/workload/k8s/default%%2fpod-%d/endpoint/eth0", i%1000, i),
 			Value:    []byte(value),
 			Revision: fmt.Sprint(1000 + i), UpdateType: updateNew,

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/golang/snappy"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // conn serves one client the way the original does: messages are encoded and compressed for this client alone.
@@ -44,7 +46,9 @@ func serve(raw net.Conn, o options, stores map[string]*store, cache map[string]*
 	if o.answerType != "" {
 		answer = o.answerType
 	}
-	if err := c.send(MsgServerHello{o.version, answer, !o.noNodeUpdates, rand.Uint64()}); err != nil {
+	if err := c.send(syncproto.MsgServerHello{
+		Version: o.version, SyncerType: answer, SupportsNodeResourceUpdates: !o.noNodeUpdates, ServerConnID: rand.Uint64(),
+	}); err != nil {
 		return err
 	}
 	at, err := c.sendSnapshot(hello, data, cache[syncer])
@@ -54,21 +58,21 @@ func serve(raw net.Conn, o options, stores map[string]*store, cache map[string]*
 	return c.stream(at)
 }
 
-func (c *conn) readHello() (MsgClientHello, error) {
+func (c *conn) readHello() (syncproto.MsgClientHello, error) {
 	_ = c.raw.SetReadDeadline(time.Now().Add(10 * time.Second))
 	msg, err := c.receive()
-	hello, ok := msg.(MsgClientHello)
+	hello, ok := msg.(syncproto.MsgClientHello)
 	if err == nil && !ok {
 		err = fmt.Errorf("first message was %T", msg)
 	}
 	return hello, err
 }
 
-func (c *conn) sendSnapshot(hello MsgClientHello, data *store, cache *snapshots) (*crumb, error) {
+func (c *conn) sendSnapshot(hello syncproto.MsgClientHello, data *store, cache *snapshots) (*crumb, error) {
 	if !hello.SupportsDecoderRestart || !slices.Contains(hello.SupportedCompressionAlgorithms, "snappy") {
 		kvs, at := data.snapshot()
 		for part := range slices.Chunk(kvs, c.opts.maxMessage) {
-			if err := c.send(MsgKVs{part}); err != nil {
+			if err := c.send(syncproto.MsgKVs{KVs: part}); err != nil {
 				return nil, err
 			}
 		}
@@ -95,7 +99,7 @@ func (c *conn) sendSnapshot(hello MsgClientHello, data *store, cache *snapshots)
 }
 
 func (c *conn) restart(why string) error {
-	if err := c.send(MsgDecoderRestart{why, "snappy"}); err != nil {
+	if err := c.send(syncproto.MsgDecoderRestart{Message: why, CompressionAlgorithm: "snappy"}); err != nil {
 		return err
 	}
 	return c.awaitACK()
@@ -107,7 +111,7 @@ func (c *conn) awaitACK() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := msg.(MsgACK); !ok {
+	if _, ok := msg.(syncproto.MsgACK); !ok {
 		return fmt.Errorf("expected MsgACK, got %T", msg)
 	}
 	return nil
@@ -123,7 +127,7 @@ func (c *conn) stream(at *crumb) error {
 	status := uint8(0)
 	if at.status != status {
 		status = at.status
-		if err := c.send(MsgSyncStatus{status}); err != nil {
+		if err := c.send(syncproto.MsgSyncStatus{SyncStatus: status}); err != nil {
 			return err
 		}
 	}
@@ -133,7 +137,7 @@ func (c *conn) stream(at *crumb) error {
 			return err
 		case <-at.more:
 		}
-		var deltas []SerializedUpdate
+		var deltas []syncproto.SerializedUpdate
 		for at.next != nil && len(deltas) < c.opts.maxMessage {
 			at = at.next
 			deltas = append(deltas, at.deltas...)
@@ -142,13 +146,13 @@ func (c *conn) stream(at *crumb) error {
 			}
 		}
 		if len(deltas) > 0 {
-			if err := c.send(MsgKVs{deltas}); err != nil {
+			if err := c.send(syncproto.MsgKVs{KVs: deltas}); err != nil {
 				return err
 			}
 		}
 		if at.status != status {
 			status = at.status
-			if err := c.send(MsgSyncStatus{status}); err != nil {
+			if err := c.send(syncproto.MsgSyncStatus{SyncStatus: status}); err != nil {
 				return err
 			}
 		}
@@ -171,7 +175,7 @@ func (c *conn) readPongs() error {
 		if err != nil {
 			return err
 		}
-		if _, ok := msg.(MsgPong); !ok {
+		if _, ok := msg.(syncproto.MsgPong); !ok {
 			return fmt.Errorf("expected MsgPong, got %T", msg)
 		}
 	}
@@ -185,7 +189,7 @@ func (c *conn) ping(stop <-chan struct{}) error {
 		case <-stop:
 			return nil
 		case <-tick.C:
-			if err := c.send(MsgPing{time.Now()}); err != nil {
+			if err := c.send(syncproto.MsgPing{Timestamp: time.Now()}); err != nil {
 				return err
 			}
 		}
@@ -195,14 +199,14 @@ func (c *conn) ping(stop <-chan struct{}) error {
 func (c *conn) send(msg any) error {
 	c.write.Lock()
 	defer c.write.Unlock()
-	if err := c.enc.Encode(Envelope{msg}); err != nil {
+	if err := c.enc.Encode(syncproto.Envelope{Message: msg}); err != nil {
 		return err
 	}
 	return c.flush()
 }
 
 func (c *conn) receive() (any, error) {
-	var env Envelope
+	var env syncproto.Envelope
 	if err := c.dec.Decode(&env); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"unicode/utf8"
+
+	"cattail/peers/typha/syncproto"
 )
 
 // printer writes every event as one JSON line. With several clients each line carries the client's number.
@@ -44,7 +46,7 @@ func (p *printer) print(event map[string]any) {
 	p.out.print(event)
 }
 
-func (p *printer) hello(m MsgServerHello) {
+func (p *printer) hello(m syncproto.MsgServerHello) {
 	p.print(map[string]any{"hello": map[string]any{
 		"version":                     m.Version,
 		"syncerType":                  m.SyncerType,
@@ -53,7 +55,7 @@ func (p *printer) hello(m MsgServerHello) {
 	}})
 }
 
-func (p *printer) restart(m MsgDecoderRestart, offset int64) {
+func (p *printer) restart(m syncproto.MsgDecoderRestart, offset int64) {
 	p.print(map[string]any{"restart": m.CompressionAlgorithm, "message": m.Message, "offset": offset})
 }
 
@@ -61,7 +63,7 @@ func (p *printer) status(status uint8) {
 	p.print(map[string]any{"status": status})
 }
 
-func (p *printer) kvs(kvs []SerializedUpdate) {
+func (p *printer) kvs(kvs []syncproto.SerializedUpdate) {
 	for _, kv := range kvs {
 		p.print(map[string]any{"kv": describe(kv)})
 	}
@@ -78,7 +80,7 @@ type kvLine struct {
 	Type     uint8   `json:"type"`
 }
 
-func describe(kv SerializedUpdate) kvLine {
+func describe(kv syncproto.SerializedUpdate) kvLine {
 	line := kvLine{
 		Key:      kv.Key,
 		Revision: kv.Revision,

@@ -19,7 +19,7 @@ type options struct {
 	garbage                      int
 	firstMessage, thenMessage    string
 	noACK, noPong                bool
-	readDelay, stallFor          time.Duration
+	readDelay                    time.Duration
 	stallAt                      string
 
 	untilInSync, untilStdinCloses bool
@@ -68,8 +68,7 @@ func parseOptions() options {
 	boolean(&o.noACK, "no-ack", false, "never acknowledge a decoder restart")
 	boolean(&o.noPong, "no-pong", false, "never answer a ping")
 	dur(&o.readDelay, "read-delay", 0, "wait this long before each read from the socket")
-	str(&o.stallAt, "stall-at", "", "stop reading at this point: hello, snapshot (after its first message) or sync (after in-sync)")
-	dur(&o.stallFor, "stall-for", 0, "with --stall-at: read on after this long (0: never)")
+	str(&o.stallAt, "stall-at", "", "stop reading at this point until a line comes on standard input: hello, snapshot (after its first message) or sync (after in-sync)")
 
 	boolean(&o.untilInSync, "until-in-sync", false, "end well when the server says in-sync")
 	flag.IntVar(&o.untilKVs, "until-kvs", 0, "end well after this many key/values")
