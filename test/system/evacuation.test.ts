@@ -50,7 +50,7 @@ test("a server that loses its datastore hands every client to the healthy one", 
   });
   await until("it is not ready", () => !a.health.summary().ready);
   for (const node of nodes)
-    ok(node.longestGapMs < 10_000, `${node.name} was without a server for ${node.longestGapMs} ms`);
+    ok(node.longestGapMs < 30_000, `${node.name} was without a server for ${node.longestGapMs} ms`);
 
   proxyA.accept();
   await until("the server is welcome again", () => a.health.summary().ready);

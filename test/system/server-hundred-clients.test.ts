@@ -82,8 +82,10 @@ for (const workers of [0, 2]) {
       server.set({ "/calico/v1/config/after": "1" });
       await seen(clients, 60);
       equal(server.metrics.get("typha_connections_dropped"), droppedBefore);
-      const stats = await clients.finalStats();
-      equal(stats.errors["server closed the connection"], 40);
+      await clients.until(
+        (events) => events.findLast(({ stats }) => stats)?.stats?.errors["server closed the connection"] === 40,
+        "40 who noticed",
+      );
     });
 
     test("under churn of clients everybody who stays ends with the same state", options, async () => {

@@ -5,8 +5,9 @@ import { describe, test } from "node:test";
 import { eventually, GoClients, manyKeys, serve, withoutGoClient } from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
-const limits = { handshakeTimeoutMs: 400, pingIntervalMs: 100, pongTimeoutMs: 500 };
-const expectClose = ["--expect-close", "20s"];
+// Long enough for a client that behaves, on a machine that is busy with something else for a moment.
+const limits = { handshakeTimeoutMs: 3000, pingIntervalMs: 100, pongTimeoutMs: 3000 };
+const expectClose = ["--expect-close", "60s"];
 
 const cases: { name: string; flags: string[]; code: string }[] = [
   { name: "hello never sent", flags: ["--no-hello"], code: "WIRE_HANDSHAKE_TIMEOUT" },
@@ -27,41 +28,48 @@ const cases: { name: string; flags: string[]; code: string }[] = [
   },
 ];
 
-for (const { name, flags, code } of cases) {
-  test(`cut: ${name}`, options, async () => {
-    await using server = await serve({ limits });
-    server.set(manyKeys(10, () => "v"));
+// Side by side, because the most part of it is waiting for timeouts.
+describe("cut", { ...options, concurrency: 4 }, () => {
+  for (const { name, flags, code } of cases) {
+    test(`cut: ${name}`, options, async () => {
+      await using server = await serve({ limits });
+      server.set(manyKeys(10, () => "v"));
+      server.status(2);
+      await using good = new GoClients(server, []);
+      await good.inSync();
+      await using bad = new GoClients(server, [...expectClose, ...flags]);
+      equal(await bad.exited, 0, bad.stderr);
+      await eventually(
+        () => server.lines.some(({ fields }) => fields.code === code),
+        () => `${code}; logged ${JSON.stringify(server.lines.map(({ fields }) => fields.code))}`,
+      );
+      await eventually(() => server.activeCount === 1, "the other is still there");
+      server.set({ "/calico/v1/config/still": "served" });
+      await good.until(() => good.state["/calico/v1/config/still"] === "served", "the good client's next update");
+    });
+  }
+
+  test("a responsive client is kept for several pong timeouts", options, async () => {
+    const timeouts = { pingIntervalMs: 100, pongTimeoutMs: 2000 };
+    await using server = await serve({ limits: timeouts });
     server.status(2);
-    await using good = new GoClients(server, []);
-    await good.inSync();
-    await using bad = new GoClients(server, [...expectClose, ...flags]);
-    equal(await bad.exited, 0, bad.stderr);
-    await eventually(
-      () => server.lines.some(({ fields }) => fields.code === code),
-      () => `${code}; logged ${JSON.stringify(server.lines.map(({ fields }) => fields.code))}`,
-    );
+    await using client = new GoClients(server, []);
+    await client.inSync();
+    const startedMs = performance.now();
+    const pongs = (): number =>
+      (server.metrics.observed.get("typha_ping_latency{felix}") ?? []).reduce((sum, { times }) => sum + times, 0);
+    await eventually(() => performance.now() - startedMs > 2.5 * timeouts.pongTimeoutMs, "several pong timeouts");
+    const heard = pongs();
+    await eventually(() => pongs() > heard, "another pong");
     equal(server.activeCount, 1);
-    server.set({ "/calico/v1/config/still": "served" });
-    await good.until(() => good.state["/calico/v1/config/still"] === "served", "the good client's next update");
   });
-}
+});
 
 test("cut: garbage", options, async () => {
   await using server = await serve({ limits });
   await using bad = new GoClients(server, [...expectClose, "--garbage", "1000"]);
   equal(await bad.exited, 0, bad.stderr);
   await eventually(() => server.activeCount === 0, "nobody left");
-});
-
-test("a responsive client is kept for many pong timeouts", options, async () => {
-  await using server = await serve({ limits: { pingIntervalMs: 50, pongTimeoutMs: 1000 } });
-  server.status(2);
-  await using client = new GoClients(server, []);
-  await client.inSync();
-  const count = (): number =>
-    (server.metrics.observed.get("typha_ping_latency{felix}") ?? []).reduce((sum, { times }) => sum + times, 0);
-  await eventually(() => count() >= 60, "60 pongs");
-  equal(server.activeCount, 1);
 });
 
 test("no modern policy keys: served here, with the keys that such a client knows", options, async () => {

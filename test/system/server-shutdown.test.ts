@@ -6,11 +6,9 @@ import { GoClients, serve, withoutGoClient } from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
 
-test("with no clients it ends at once, and repeated requests are the same one", async () => {
-  const server = await serve();
-  const startedMs = performance.now();
+test("with no clients it ends at once, and repeated requests are the same one", { timeout: 60_000 }, async () => {
+  const server = await serve({ limits: { shutdownTimeoutMs: 3_600_000, shutdownMaxIntervalMs: 3_600_000 } });
   await Promise.all([server.shutdown(), server.shutdown()]);
-  ok(performance.now() - startedMs < 5000);
 });
 
 describe("with five clients", options, () => {
