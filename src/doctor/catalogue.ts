@@ -113,9 +113,9 @@ export const catalogue = {
   },
   TLS_KEY_PERMISSIONS: {
     level: "warning",
-    title: "others than its owner may read a private key",
+    title: "others than its owner and its group may read a private key",
     why: "whoever reads it can pose as this server or node",
-    fix: "chmod 600 FILE; for a Kubernetes Secret set defaultMode: 0400",
+    fix: "chmod 600 FILE; for a Kubernetes Secret set defaultMode: 0440",
   },
   TLS_UNUSUAL_NAME: {
     level: "warning",
@@ -164,6 +164,12 @@ export const catalogue = {
     title: "the datastore does not accept our credentials",
     why: "the server is not ready and serves nothing until it does",
     fix: "for Kubernetes: kubectl auth whoami with the same kubeconfig or token; for etcd: check the certificate or password",
+  },
+  MANIFEST_PROBLEM: {
+    level: "warning",
+    title: "a manifest in the folder that is the datastore cannot be used, or not all of it",
+    why: "a file that does not parse gives none of its objects; the others are served",
+    fix: "correct the file at the line that is named; a running server reads it again at once",
   },
   CRDS_MISSING: {
     level: "broken",

@@ -77,6 +77,11 @@ const cases: Case[] = [
     codes: ["TLS_UNUSUAL_NAME"],
   },
   {
+    name: "a key that its group can read, as a Secret's with fsGroup, is fine",
+    spoil: ({ server }) => chmodSync(server.keyFile, 0o440),
+    codes: [],
+  },
+  {
     name: "a key that everybody can read",
     spoil: ({ server }) => chmodSync(server.keyFile, 0o644),
     codes: ["TLS_KEY_PERMISSIONS"],

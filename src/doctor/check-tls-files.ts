@@ -72,8 +72,9 @@ async function checkPermissions(keyFile: string): Promise<Finding[]> {
     (stats) => stats.mode & 0o777,
     () => undefined, // a file that cannot be looked at was reported as unreadable
   );
-  if (mode === undefined || (mode & 0o077) === 0) return [];
-  const fix = `chmod 600 ${keyFile}; for a Kubernetes Secret set defaultMode: 0400`;
+  // Its group may read it: a pod that is not root reads its Secret through fsGroup, as in our own Deployment.
+  if (mode === undefined || (mode & 0o037) === 0) return [];
+  const fix = `chmod 600 ${keyFile}; for a Kubernetes Secret set defaultMode: 0440`;
   return [problem("TLS_KEY_PERMISSIONS", `${keyFile} has mode 0${mode.toString(8)}`, { fix })];
 }
 
