@@ -1,6 +1,7 @@
 // One syncer's data as the sessions of one thread see it: the flushes as they come, the last few again, and a source to
 // ask for the rest. On the main thread the source is the publisher; on a worker thread it is a message away.
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
+import type { Clock } from "../lib/index.ts";
 import { type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import { type Flush, RecentFlushes } from "./flush.ts";
 import type { FanoutMetrics } from "./metrics.ts";
@@ -24,7 +25,9 @@ export class Feed {
   readonly syncer: SyncerType;
   readonly source: FeedSource;
   readonly #metrics: FanoutMetrics;
-  readonly #wallMs: () => number;
+  readonly #clock: Clock;
+  /** What it took lately to write one flush to all followers, smoothed. */
+  #costMs = 0;
   readonly recent = new RecentFlushes();
   readonly writes = new WriteLog();
   readonly #followers = new Map<Follower, Variant>();
@@ -35,16 +38,20 @@ export class Feed {
     atMs: 0,
   };
 
-  constructor(syncer: SyncerType, source: FeedSource, metrics: FanoutMetrics, wallMs: () => number) {
+  constructor(syncer: SyncerType, source: FeedSource, metrics: FanoutMetrics, clock: Clock) {
     this.syncer = syncer;
     this.source = source;
     this.#metrics = metrics;
-    this.#wallMs = wallMs;
+    this.#clock = clock;
   }
 
   /** What the last flush reached. */
   get flushed(): { readonly position: Position; readonly status: SyncStatus; readonly atMs: number } {
     return this.#flushed;
+  }
+
+  get costMs(): number {
+    return this.#costMs;
   }
 
   /** A thread that starts late begins where the publisher is. */
@@ -81,12 +88,14 @@ export class Feed {
     this.#flushed = { position: flush.to, status: flush.status, atMs: flush.atMs };
     // Noted before it is offered: a follower that takes it in another way counts itself.
     if (flush.updates > 0) {
-      const atMs = this.#wallMs();
+      const atMs = this.#clock.wallMs();
       this.writes.note({ from: flush.from, to: flush.to, firstAtMs: atMs, lastAtMs: atMs, clients: 0 });
     }
+    const startMs = this.#clock.monotonicMs();
     let taken = 0;
     for (const follower of this.#followers.keys()) if (follower.offer(flush)) taken += 1;
-    if (flush.updates > 0) this.writes.noteTaken(taken, this.#wallMs());
+    this.#costMs += (this.#clock.monotonicMs() - startMs - this.#costMs) / 8;
+    if (flush.updates > 0) this.writes.noteTaken(taken, this.#clock.wallMs());
     if (taken === 0) return;
     this.#metrics.observe("typha_client_latency_secs", this.syncer, 0, taken);
     if (flush.updates > 0) this.#metrics.observe("typha_kvs_per_msg", this.syncer, flush.updates, taken);

@@ -28,9 +28,7 @@ export class Hub implements FlushSink {
 
   constructor(options: HubOptions) {
     const { sources, tally, streams, random, clock } = options;
-    this.feeds = new Map(
-      [...sources].map(([syncer, source]) => [syncer, new Feed(syncer, source, tally, clock.wallMs)]),
-    );
+    this.feeds = new Map([...sources].map(([syncer, source]) => [syncer, new Feed(syncer, source, tally, clock)]));
     this.#idBase = BigInt(Math.floor(random() * 2 ** 32)) << 32n;
     this.#context = {
       ...options,
@@ -114,6 +112,10 @@ export class Hub implements FlushSink {
 
   oldestPosition(syncer: SyncerType): Position {
     return this.feeds.get(syncer)?.oldestPosition ?? Number.POSITIVE_INFINITY;
+  }
+
+  flushCostMs(syncer: SyncerType): number {
+    return this.feeds.get(syncer)?.costMs ?? 0;
   }
 
   writesSince(syncer: SyncerType, position: Position): readonly WriteRecord[] {

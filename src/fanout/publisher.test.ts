@@ -23,12 +23,13 @@ function set(path: string, value = "1"): KvUpdate {
   return { path, value, revision: "", v3ResourceVersion: "", type: updateType.new };
 }
 
-function newPublisher(variants: Variant[] = ["modern/none"]) {
+function newPublisher(variants: Variant[] = ["modern/none"], flushCostMs = 0) {
   const clock = new FakeClock();
   const flushes: { atMs: number; text: string; flush: Flush }[] = [];
   const sink = {
     variantsInUse: () => variants,
     oldestPosition: () => Number.POSITIVE_INFINITY,
+    flushCostMs: () => flushCostMs,
     take: (_syncer: string, flush: Flush) => {
       const text = decoder.decode(flush.bytes.get("modern/none") ?? new Uint8Array()).trim();
       flushes.push({ atMs: clock.monotonicMs(), text, flush });
@@ -73,6 +74,24 @@ describe("adaptive batching", () => {
       ],
     );
   });
+
+  for (const { costMs, gatherMs } of [
+    { costMs: 2, gatherMs: 10 },
+    { costMs: 6, gatherMs: 30 },
+    { costMs: 500, gatherMs: 100 },
+  ]) {
+    test(`where a flush takes ${costMs} ms to write, updates gather for ${gatherMs} ms`, async () => {
+      const { clock, flushes, publisher } = newPublisher(["modern/none"], costMs);
+      publisher.apply({ updates: [set("/a")] });
+      await clock.advance(1);
+      publisher.apply({ updates: [set("/b")] });
+      await clock.advance(1000);
+      deepEqual(
+        flushes.map(({ atMs }) => atMs),
+        [0, 1 + gatherMs],
+      );
+    });
+  }
 
   test("a key that changes while updates gather is told once", async () => {
     const { clock, flushes, publisher } = newPublisher();

@@ -2,12 +2,18 @@
 // the bytes once per variant in use, and answers for snapshots and catch-ups.
 //
 // Adaptive batching: an idle server publishes at once; a busy one lets updates gather until the first of them is as old as
-// the batching age, because the write to each socket is the floor of what an update costs.
+// the batching age, because the write to each socket is the floor of what an update costs. Where writing to everybody takes
+// long (many clients, a busy machine), they gather for longer: fan-out may take a fifth of a thread's time.
 import type { CacheReader, KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { Flush } from "./flush.ts";
 import type { FanoutMetrics } from "./metrics.ts";
+
+/** Of a thread's time, one part in so many may go into writing flushes. */
+const fanoutShare = 5;
+/** Gathering never takes longer than this many batching ages, whatever a flush costs. */
+const longestGather = 10;
 
 export type CatchUp = {
   readonly to: Position;
@@ -22,6 +28,8 @@ export type FlushSink = {
   variantsInUse(syncer: SyncerType): Iterable<Variant>;
   /** The oldest position of any client behind this sink. */
   oldestPosition(syncer: SyncerType): Position;
+  /** What it took lately to write one flush to all its clients. */
+  flushCostMs(syncer: SyncerType): number;
   take(syncer: SyncerType, flush: Flush): void;
 };
 
@@ -82,9 +90,16 @@ export class Publisher {
     this.#catchUps.clear();
     if (this.#isWaiting) return;
     // Idle: nothing was published lately, so nothing is likely to come that this could travel with.
-    const isIdle = this.#clock.monotonicMs() - this.#lastFlushMs >= 2 * this.#batchingAgeMs;
+    const gatherMs = this.#gatherMs();
+    const isIdle = this.#clock.monotonicMs() - this.#lastFlushMs >= 2 * gatherMs;
     if (isIdle) this.flush();
-    else this.#flushIn(this.#batchingAgeMs);
+    else this.#flushIn(gatherMs);
+  }
+
+  #gatherMs(): number {
+    let costMs = 0;
+    for (const sink of this.#sinks) costMs = Math.max(costMs, sink.flushCostMs(this.syncer));
+    return Math.min(Math.max(this.#batchingAgeMs, fanoutShare * costMs), longestGather * this.#batchingAgeMs);
   }
 
   flush(): void {

@@ -19,6 +19,7 @@ export async function startLocalThread(options: {
   const thread: ServingThread = {
     variantsInUse: (syncer) => hub.variantsInUse(syncer),
     oldestPosition: (syncer) => hub.oldestPosition(syncer),
+    flushCostMs: (syncer) => hub.flushCostMs(syncer),
     take: (syncer, flush) => hub.take(syncer, flush),
     get activeCount() {
       return hub.activeCount;

@@ -1,5 +1,5 @@
 // Everything that main thread and worker threads say to each other. Bytes are views of shared memory: sending one costs a
-// reference. Bound: a worker that does not keep up (see `taken`) is sent positions without bytes, and its sessions ask.
+// reference. Bound: a worker that does not keep up (see worker-gauges.ts) is sent positions without bytes, and its sessions ask.
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import type {
   CatchUp,
@@ -14,6 +14,7 @@ import type { LogFields } from "../lib/index.ts";
 import type { SyncerType, SyncStatus } from "../model/basics.ts";
 import type { Refusal } from "../security/index.ts";
 import type { ListenAddress, TlsSetup } from "./listener.ts";
+import type { GaugeMemory } from "./worker-gauges.ts";
 
 /** What a worker is started with. */
 export type WorkerSetup = {
@@ -24,8 +25,7 @@ export type WorkerSetup = {
   readonly preference: readonly ("zstd" | "snappy")[];
   readonly version: string;
   readonly isVerbose: boolean;
-  /** Where the worker counts the flushes it has taken: a message for each would cost more than the flush. */
-  readonly taken: Int32Array<SharedArrayBuffer>;
+  readonly gauges: GaugeMemory;
   readonly flushed: ReadonlyMap<SyncerType, { readonly position: Position; readonly status: SyncStatus }>;
 };
 

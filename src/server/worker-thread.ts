@@ -18,13 +18,14 @@ import type { TlsSetup } from "./listener.ts";
 import type { ServingThread } from "./serving-thread.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 import { workerEntry } from "./worker-entry.ts";
+import { flushCostMs, flushesWaiting, gaugeMemory } from "./worker-gauges.ts";
 
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
 const mostFlushesWaiting = 64;
 const restartDelayMs = 200;
 
 export type WorkerThreadOptions = {
-  readonly setup: Omit<WorkerSetup, "flushed" | "taken">;
+  readonly setup: Omit<WorkerSetup, "flushed" | "gauges">;
   readonly publishers: ReadonlyMap<SyncerType, Publisher>;
   readonly metrics: FanoutMetrics;
   readonly log: Log;
@@ -38,7 +39,7 @@ type Lease = { readonly publisher: Publisher; readonly snapshot: Snapshot };
 
 export class WorkerThread implements ServingThread {
   readonly #options: WorkerThreadOptions;
-  #setup: Omit<WorkerSetup, "flushed" | "taken">;
+  #setup: Omit<WorkerSetup, "flushed" | "gauges">;
   #worker: Worker | undefined;
   #isStopping = false;
   #isListenerClosed = false;
@@ -54,7 +55,7 @@ export class WorkerThread implements ServingThread {
   readonly #gauges = new Map<string, Extract<TallyItem, { is: "add" }>>();
   #flushesSent = 0;
   #heardAtMs = 0;
-  #taken = new Int32Array(new SharedArrayBuffer(4));
+  #counters = gaugeMemory();
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
@@ -66,7 +67,7 @@ export class WorkerThread implements ServingThread {
     const entry = this.#options.entry ?? workerEntry();
     const flushed = new Map([...this.#options.publishers].map(([syncer, { flushed }]) => [syncer, flushed]));
     const worker = new Worker(entry, {
-      workerData: { ...this.#setup, flushed, taken: this.#taken } satisfies WorkerSetup,
+      workerData: { ...this.#setup, flushed, gauges: this.#counters } satisfies WorkerSetup,
       // Little that a worker allocates outlives a message; V8's default would let it gather 48 MB of garbage first.
       resourceLimits: { maxYoungGenerationSizeMb: 3 },
     });
@@ -111,9 +112,13 @@ export class WorkerThread implements ServingThread {
     return this.#oldest.get(syncer) ?? Number.POSITIVE_INFINITY;
   }
 
+  flushCostMs(syncer: SyncerType): number {
+    return flushCostMs(this.#counters, syncer);
+  }
+
   take(syncer: SyncerType, flush: Flush): void {
     this.#flushesSent += 1;
-    const isFull = ((this.#flushesSent - Atomics.load(this.#taken, 0)) | 0) > mostFlushesWaiting;
+    const isFull = flushesWaiting(this.#counters, this.#flushesSent) > mostFlushesWaiting;
     this.#post({ is: "flush", syncer, flush: isFull ? { ...flush, bytes: new Map() } : flush });
   }
 
@@ -275,7 +280,7 @@ export class WorkerThread implements ServingThread {
     this.#variants.clear();
     this.#oldest.clear();
     this.#flushesSent = 0;
-    this.#taken = new Int32Array(new SharedArrayBuffer(4));
+    this.#counters = gaugeMemory();
     this.#forgetGauges();
     if (!this.#isStopping && !this.#isListenerClosed) this.#replace();
   }

@@ -7,6 +7,7 @@ import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { offeredStreams } from "./codec.ts";
 import { Listener } from "./listener.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
+import { noteFlushTaken } from "./worker-gauges.ts";
 
 const pulseMs = 250;
 
@@ -65,7 +66,7 @@ function obey(message: ToWorker): void {
   switch (message.is) {
     case "flush":
       hub.take(message.syncer, asBuffers(message.flush));
-      Atomics.add(setup.taken, 0, 1);
+      noteFlushTaken(setup.gauges, message.syncer, hub.flushCostMs(message.syncer));
       return;
     case "snapshot": {
       if (message.snapshot !== undefined) {
