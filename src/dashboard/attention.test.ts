@@ -15,6 +15,7 @@ const calm: AttentionFacts = {
   watches: [],
   certificates: [],
   invalidObjects: [],
+  manifestProblems: [],
 };
 const connection = { lagMs: 0, answersAfterMs: null, state: "streaming" } as ConnectionView; // the rules read nothing else of a connection
 
@@ -59,6 +60,12 @@ const cases: { name: string; facts: Partial<AttentionFacts>; says: RegExp; sever
     name: "objects that are not valid",
     facts: { invalidObjects: [{ object: "GlobalNetworkPolicy x", field: "spec.selector", rule: "does not parse" }] },
     says: /1 object is not valid.*spec\.selector: does not parse/s,
+    severity: "warning",
+  },
+  {
+    name: "files that cannot be used",
+    facts: { manifestProblems: ["tiers.yaml:3:1: kind is missing", "b.json:1:1: the file is not UTF-8"] },
+    says: /2 problems in the manifests.*tiers\.yaml:3:1: kind is missing/s,
     severity: "warning",
   },
 ];

@@ -13,6 +13,8 @@ export type AttentionFacts = {
   readonly watches: readonly WatchView[];
   readonly certificates: readonly CertificateView[];
   readonly invalidObjects: readonly { readonly object: string; readonly field: string; readonly rule: string }[];
+  /** Of a datastore that is made of files: file, place and what is wrong there. */
+  readonly manifestProblems: readonly string[];
 };
 
 const dayMs = 86_400_000;
@@ -25,6 +27,7 @@ export function attention(facts: AttentionFacts): AttentionView[] {
     ...watchAttention(facts),
     ...nodeAttention(facts),
     ...objectAttention(facts),
+    ...manifestAttention(facts),
   ];
 }
 
@@ -122,6 +125,19 @@ function objectAttention({ invalidObjects }: AttentionFacts): AttentionView[] {
       what: `${count(invalidObjects.length, "object")} not valid: ${some(invalidObjects.map(({ object }) => object))}`,
       why: `To the nodes these do not exist. ${first.object}: ${first.field}: ${first.rule}`,
       fix: "Correct them with kubectl edit; the log names each object, field and rule.",
+    },
+  ];
+}
+
+function manifestAttention({ manifestProblems }: AttentionFacts): AttentionView[] {
+  const [first] = manifestProblems;
+  if (first === undefined) return [];
+  return [
+    {
+      severity: "warning",
+      what: `${manifestProblems.length} ${manifestProblems.length === 1 ? "problem" : "problems"} in the manifests`,
+      why: `A file that cannot be used stays as it last was, or is missing if it never could be. ${first}`,
+      fix: "Correct the file; it is read again at once. cattail doctor lists every problem with its line.",
     },
   ];
 }

@@ -71,7 +71,6 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
   const named = (wanted: NodeState) => nodes.filter(({ state }) => state === wanted).map(({ node }) => node);
   const expected = nodes.filter((node) => node.expected).length;
   const missing = named("not connected");
-  const invalidObjects = source.invalidObjects();
   return {
     ...facts,
     nowMs,
@@ -83,7 +82,14 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
       behind: named("behind").slice(0, mostNames),
       elsewhere: named("not here").length,
     },
-    attention: attention({ ...facts, nowMs, nodes, watches: source.watches(), invalidObjects }),
+    attention: attention({
+      ...facts,
+      nowMs,
+      nodes,
+      watches: source.watches(),
+      invalidObjects: source.invalidObjects(),
+      manifestProblems: source.manifestProblems(),
+    }),
     history: history.view(),
   };
 }

@@ -19,6 +19,7 @@ export type DashboardSource = {
   nodes(): Promise<readonly NodeView[]>;
   watches(): WatchView[];
   invalidObjects(): AttentionFacts["invalidObjects"];
+  manifestProblems(): AttentionFacts["manifestProblems"];
   keys(query: KeyQuery): KeysView;
   key(syncer: string, path: string): Promise<KeyView | undefined>;
   readonly felix: FelixKeys;

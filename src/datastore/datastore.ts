@@ -28,6 +28,17 @@ export type WatchEvent =
   | { readonly is: "delete"; readonly id: ObjectId; readonly revision: Revision }
   | { readonly is: "bookmark"; readonly revision: Revision };
 
+/** Something wrong with a file that objects are read from. */
+export type ManifestProblem = {
+  /** Relative to the folder; "" for the folder itself. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly says: string;
+  /** The file's last good content is still in use. */
+  readonly keepsLastGood: boolean;
+};
+
 export type Flavour = "kubernetes" | "etcdv3";
 
 export type Datastore = AsyncDisposable & {
@@ -45,4 +56,6 @@ export type Datastore = AsyncDisposable & {
   /** Fails with "conflict" unless the stored object still has this revision. */
   update(kind: Kind, object: StoredObject, options?: { signal?: AbortSignal }): Promise<StoredObject>;
   delete(kind: Kind, id: ObjectId, options?: { revision?: Revision; signal?: AbortSignal }): Promise<void>;
+  /** What is wrong with its files now; only a datastore that is made of files has any. */
+  problems?(): readonly ManifestProblem[];
 };

@@ -3,6 +3,7 @@ export type {
   Datastore,
   Flavour,
   ListPage,
+  ManifestProblem,
   ObjectId,
   Revision,
   StoredObject,
@@ -13,7 +14,7 @@ export {
   type DirectoryOptions,
   openDirectoryDatastore,
 } from "./directory/directory-datastore.ts";
-export type { ManifestProblem } from "./directory/manifest-folder.ts";
+export { manifestProblemText } from "./directory/manifest-folder.ts";
 export {
   DatastoreError,
   type DatastoreErrorCode,

@@ -1,11 +1,13 @@
 // Whether the datastore answers and knows us, and for Kubernetes which of the kinds it has and which of them we may use.
-import { type Datastore, isDatastoreError, type KubernetesDatastore } from "../datastore/index.ts";
+import { type Datastore, isDatastoreError, type KubernetesDatastore, manifestProblemText } from "../datastore/index.ts";
 import { CattailError, messageOf } from "../lib/index.ts";
 import { type Kind, kindInfo, kindNames } from "../model/index.ts";
 import { checkRights } from "./check-rights.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
 
 const patienceMs = 15_000;
+/** Whoever has more of them than this has one reason for all. */
+const mostManifestProblems = 20;
 
 export async function checkDatastore(open: () => Promise<Datastore>): Promise<Section[]> {
   let datastore: Datastore;
@@ -61,7 +63,13 @@ async function checkOther(datastore: Datastore): Promise<Section> {
     count += page.items.length;
   }
   const says = count === 0 ? "it holds no ClusterInformation yet; the server will make it" : "it is initialised";
-  return { name: "datastore", findings: [passed(`the datastore answers; ${says}`)] };
+  const problems = datastore.problems?.() ?? [];
+  const findings = problems
+    .slice(0, mostManifestProblems)
+    .map((found) => problem("MANIFEST_PROBLEM", manifestProblemText(found)));
+  if (problems.length > mostManifestProblems)
+    findings.push(problem("MANIFEST_PROBLEM", `and ${problems.length - mostManifestProblems} more`));
+  return { name: "datastore", findings: [passed(`the datastore answers; ${says}`), ...findings] };
 }
 
 function unreachable(error: unknown, { flavour }: Datastore): Finding {

@@ -73,6 +73,16 @@ const cases: {
     row: /^(?!.*tls-files)/s,
   },
   {
+    name: "an extra part is ready and has something to say: in the table",
+    act: ({ health }) =>
+      health
+        .register("rights", { reportsReady: true, isExtra: true })
+        .report({ ready: true, detail: "may not read x" }),
+    live: true,
+    ready: true,
+    row: /rights +\| 20s +\| - +\| reporting ready +\| may not read x/,
+  },
+  {
     name: "an extra part is not ready: in the table, with why",
     act: ({ health }) =>
       health.register("tls-files", { reportsReady: true, isExtra: true }).report({ ready: false, detail: "expired" }),

@@ -13,7 +13,7 @@ export type ComponentHealth = {
   readonly live: Quality;
   readonly ready: Quality;
   readonly detail: string;
-  /** Left out of the table while it is well: the original's table does not have it. */
+  /** Left out of the table while it has nothing to say: the original's table does not have it. */
   readonly isExtra: boolean;
 };
 
@@ -75,7 +75,6 @@ export function createHealth(options: { clock: Clock; log: Log }): Health {
   function summary(): HealthSummary {
     const nowMs = clock.monotonicMs();
     const found = [...components].map(([name, one]) => componentHealth(name, one, nowMs)).sort(byName);
-    const isGood = (quality: Quality) => quality === "yes" || quality === "unreported";
     return {
       live: found.every(({ live }) => isGood(live)),
       ready: found.every(({ ready }) => isGood(ready)),
@@ -88,9 +87,8 @@ export function createHealth(options: { clock: Clock; log: Log }): Health {
     if (last?.live !== now.live || last.ready !== now.ready) {
       log.info("Overall health changed", { live: now.live, ready: now.ready, notWell: notWell(now) });
       for (const { name, live, ready, detail } of now.components) {
-        if (live === "no" || live === "timed out") log.warn("Component is not live", { name, detail, live });
-        if (ready === "no" || ready === "timed out")
-          log[wasReady ? "warn" : "info"]("Component is not ready", { name, detail, ready });
+        if (!isGood(live)) log.warn("Component is not live", { name, detail, live });
+        if (!isGood(ready)) log[wasReady ? "warn" : "info"]("Component is not ready", { name, detail, ready });
       }
     }
     wasReady ||= now.ready;
@@ -116,9 +114,13 @@ function componentHealth(name: string, component: Component, nowMs: number): Com
   };
 }
 
+function isGood(quality: Quality): boolean {
+  return quality === "yes" || quality === "unreported";
+}
+
 function notWell({ components }: HealthSummary): string {
   return components
-    .filter(({ live, ready }) => [live, ready].some((quality) => quality === "no" || quality === "timed out"))
+    .filter(({ live, ready }) => !isGood(live) || !isGood(ready))
     .map(({ name }) => name)
     .join(", ");
 }
@@ -131,8 +133,7 @@ function byName(a: { name: string }, b: { name: string }): number {
 /** The original's table. */
 export function healthTable({ components }: HealthSummary): string {
   const shown = components.filter(
-    (one) =>
-      !one.isExtra || one.live === "no" || one.ready === "no" || one.live === "timed out" || one.ready === "timed out",
+    (one) => !one.isExtra || one.detail !== "" || !isGood(one.live) || !isGood(one.ready),
   );
   const rows = [
     ["COMPONENT", "TIMEOUT", "LIVENESS", "READINESS", "DETAIL"],

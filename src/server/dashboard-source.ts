@@ -14,7 +14,7 @@ import {
   type SyncerView,
   type WatchView,
 } from "../dashboard/index.ts";
-import type { FollowReport } from "../datastore/index.ts";
+import { type FollowReport, manifestProblemText } from "../datastore/index.ts";
 import type { ClientReport } from "../fanout/index.ts";
 import { type SyncerType, syncerTypes } from "../model/index.ts";
 import type { TyphaParts } from "./typha.ts";
@@ -88,6 +88,10 @@ export class TyphaDashboard implements DashboardSource {
     return this.#parts.syncers.stats().listProblems(1000);
   }
 
+  manifestProblems(): string[] {
+    return (this.#parts.datastore.problems?.() ?? []).map(manifestProblemText);
+  }
+
   keys({ syncer, ...query }: KeyQuery): KeysView {
     const known = syncerTypes.find((name) => name === syncer);
     if (known === undefined) return { syncer, total: 0, offset: query.offset, rows: [] };
@@ -157,12 +161,12 @@ export class TyphaDashboard implements DashboardSource {
   #certificates(): CertificateView[] {
     const { tls } = this.#parts;
     if (tls === undefined) return [];
-    const { material, refused, problems } = tls.state();
+    const { material } = tls.state();
     const fileOf = (role: "certificate" | "ca") => tls.files.find((file) => file.role === role)?.path ?? role;
     const view = ({ subject, issuer, notAfterMs: expiresAtMs }: (typeof material)["certificate"]) => ({
       ...{ subject, issuer, expiresAtMs },
     });
-    const problem = refused?.says ?? problems[0]?.says;
+    const problem = tls.problem();
     return [
       { file: fileOf("certificate"), ...view(material.certificate), ...(problem === undefined ? {} : { problem }) },
       ...material.authorities.map((authority) => ({ file: fileOf("ca"), ...view(authority) })),

@@ -14,6 +14,7 @@ const well: HealthFacts = {
   evacuation: "fresh",
   forbidden: [],
   missed: [],
+  manifestProblems: [],
 };
 
 const cases: { name: string; facts: Partial<HealthFacts>; live: boolean; ready: boolean; detail?: RegExp }[] = [
@@ -65,6 +66,13 @@ const cases: { name: string; facts: Partial<HealthFacts>; live: boolean; ready: 
     live: true,
     ready: true,
     detail: /may not read EndpointSlice/,
+  },
+  {
+    name: "manifests have problems",
+    facts: { manifestProblems: ["a.yaml:3:1: kind is missing", "b.yaml:1:1: the file is not UTF-8"] },
+    live: true,
+    ready: true,
+    detail: /^a\.yaml:3:1: kind is missing \(and 1 more\)$/,
   },
 ];
 for (const { name, facts, live, ready, detail } of cases) {

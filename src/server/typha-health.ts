@@ -17,6 +17,8 @@ export type HealthFacts = {
   readonly forbidden: readonly string[];
   /** Optional kinds that may not be read, and are empty. */
   readonly missed: readonly string[];
+  /** What is wrong with the files of a datastore that is made of files. */
+  readonly manifestProblems: readonly string[];
 };
 
 /** Readiness is earned anew every half minute. */
@@ -27,7 +29,7 @@ const liveLimitMs = 120_000;
 export class TyphaHealth {
   readonly #server: HealthReporter;
   readonly #caches: ReadonlyMap<SyncerType, HealthReporter>;
-  readonly #extras: { readonly [name in "tls" | "self-dial" | "evacuation" | "rights"]: HealthReporter };
+  readonly #extras: { readonly [name in "tls" | "self-dial" | "evacuation" | "rights" | "manifests"]: HealthReporter };
 
   constructor(health: Health) {
     this.#server = health.register("SyncServer", { reportsLive: true });
@@ -43,6 +45,7 @@ export class TyphaHealth {
       "self-dial": extra("self-dial"),
       evacuation: extra("datastore"),
       rights: extra("rights"),
+      manifests: extra("manifests"),
     };
   }
 
@@ -52,7 +55,7 @@ export class TyphaHealth {
     for (const [syncer, reporter] of this.#caches) {
       reporter.report({ live: true, ready: facts.statuses[syncer] === syncStatus.inSync });
     }
-    const { tls, evacuation, rights, "self-dial": selfDial } = this.#extras;
+    const { tls, evacuation, rights, manifests, "self-dial": selfDial } = this.#extras;
     tls.report({ ready: facts.tlsProblem === undefined, detail: facts.tlsProblem ?? "" });
     const isAnswered = unansweredMs < readyLimitMs;
     const silence =
@@ -70,5 +73,8 @@ export class TyphaHealth {
     // Optional kinds that may not be read are missed by nobody but their users, who find them named here.
     const missed = isAllowed ? facts.missed : facts.forbidden;
     rights.report({ ready: isAllowed, detail: missed.length === 0 ? "" : `may not read ${missed.join(", ")}` });
+    // A slip in one file must not take the server out of service: every other file is served, and this one as it last was.
+    const [first = "", ...more] = facts.manifestProblems;
+    manifests.report({ ready: true, detail: more.length === 0 ? first : `${first} (and ${more.length} more)` });
   }
 }

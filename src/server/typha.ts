@@ -6,7 +6,7 @@
 //   health, metrics, debug: HTTP servers that only look
 import { networkInterfaces } from "node:os";
 import type { ReadSettings, Settings } from "../config/index.ts";
-import { type Datastore, whenForbidden } from "../datastore/index.ts";
+import { type Datastore, manifestProblemText, whenForbidden } from "../datastore/index.ts";
 import { type Clock, deadline, type Log, systemClock } from "../lib/index.ts";
 import type { Kind, SyncerBatch } from "../model/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
@@ -58,6 +58,7 @@ export type Typha = AsyncDisposable & {
 export type TyphaParts = {
   readonly options: TyphaOptions & { readonly clock: Clock };
   readonly settings: Settings;
+  readonly datastore: Datastore;
   readonly server: Server;
   readonly syncers: Syncers;
   readonly introspection: Introspection;
@@ -138,6 +139,7 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
   const parts: TyphaParts = {
     options,
     settings,
+    datastore,
     server,
     syncers,
     introspection,
@@ -207,7 +209,7 @@ async function initialise(
   settings: Settings,
   { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
 ): Promise<void> {
-  if (settings.datastoreType === "directory" || settings.datastoreType === "memory") return;
+  if (settings.datastoreType === "memory") return; // whoever brings objects in memory brings these, too
   const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
   let lastProblem: string | undefined;
   for (;;) {
@@ -254,7 +256,7 @@ function peersOf(settings: Settings, service: TyphaService, ownPort: number): Pe
 type Reporting = { dial: SelfDial; refresh: MetricsRefresh; signal: AbortSignal };
 
 async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): Promise<void> {
-  const { health, server, syncers, tls, evacuation, options } = parts;
+  const { health, datastore, server, syncers, tls, evacuation, options } = parts;
   const typhaHealth = new TyphaHealth(health);
   while (!signal.aborted) {
     const forbidden = syncers.reports().filter(({ state }) => state === "forbidden");
@@ -267,6 +269,7 @@ async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): 
       evacuation: evacuation.state,
       forbidden: forbidden.filter((report) => !isMissed(report)).map(({ kind }) => kind),
       missed: forbidden.filter(isMissed).map(({ kind }) => kind),
+      manifestProblems: (datastore.problems?.() ?? []).map(manifestProblemText),
     });
     refresh.refresh();
     await options.clock.sleep(reportIntervalMs, signal).catch(() => undefined); // aborted: the loop ends

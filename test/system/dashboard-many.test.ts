@@ -52,6 +52,7 @@ const source: DashboardSource = {
   nodes: async () => nodes,
   watches: () => [],
   invalidObjects: () => [],
+  manifestProblems: () => [],
   keys: () => ({ syncer: "felix", total: 0, offset: 0, rows: [] }),
   key: async () => undefined,
   felix: { get: () => undefined, withPrefix: () => [] },

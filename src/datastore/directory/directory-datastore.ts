@@ -3,13 +3,21 @@
 import { stat } from "node:fs/promises";
 import { CattailError, type Clock, type Log, messageOf, silentLog, systemClock } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
-import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
+import type {
+  Datastore,
+  ListPage,
+  ManifestProblem,
+  ObjectId,
+  Revision,
+  StoredObject,
+  WatchEvent,
+} from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../identify.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
 import { writeJson } from "../write-json.ts";
 import { FolderWatch } from "./folder-watch.ts";
-import { type FolderContent, ManifestFolder, type ManifestProblem, objectKey } from "./manifest-folder.ts";
+import { type FolderContent, ManifestFolder, manifestProblemText, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
 import { withStableUid } from "./stable-uid.ts";
 
@@ -22,7 +30,6 @@ export type DirectoryOptions = {
 };
 
 export type DirectoryDatastore = Datastore & {
-  /** What is wrong with the folder's files now. */
   problems(): readonly ManifestProblem[];
   /** Looks at the folder now, and resolves when what changed can be listed. */
   refresh(): Promise<void>;
@@ -183,9 +190,9 @@ class Directory implements DirectoryDatastore {
   }
 
   #report(problems: readonly ManifestProblem[]): void {
-    const known = new Set(this.#content.problems.map(textOf));
+    const known = new Set(this.#content.problems.map(manifestProblemText));
     for (const problem of problems) {
-      if (!known.has(textOf(problem))) this.#log.warn("a manifest has a problem", { ...problem });
+      if (!known.has(manifestProblemText(problem))) this.#log.warn("a manifest has a problem", { ...problem });
     }
     const isMended = known.size > 0 && problems.length === 0;
     if (isMended) this.#log.info("the manifests have no problems any more", { path: this.#path });
@@ -198,10 +205,6 @@ function mustBeOwn(kind: Kind): void {
 
 function readOnly(kind: Kind): DatastoreError {
   return new DatastoreError("unsupported", `${kind}: a folder of manifests is changed by changing its files`);
-}
-
-function textOf({ file, line, column, says }: ManifestProblem): string {
-  return `${file}:${line}:${column}: ${says}`;
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -3,19 +3,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
+import type { ManifestProblem } from "../datastore.ts";
 import { idText } from "../identify.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";
 import { type FoundFile, type FoundFolder, type Scan, scanFolder, stampOf } from "./scan-folder.ts";
-
-export type ManifestProblem = {
-  /** Relative to the folder; "" for the folder itself. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly says: string;
-  /** The file's last good content is still in use. */
-  readonly keepsLastGood: boolean;
-};
 
 export type FolderContent = {
   readonly objects: ReadonlyMap<string, ManifestObject>;
@@ -33,6 +24,11 @@ type KnownFile = {
 
 // Reading YAML takes about a second for each 2 MB, and nothing else happens meanwhile.
 const maxFileBytes = 16 << 20;
+
+/** As compilers say it, so that an editor can jump there. */
+export function manifestProblemText({ file, line, column, says }: ManifestProblem): string {
+  return `${file === "" ? "" : `${file}:${line}:${column}: `}${says}`;
+}
 
 /** One text per object of any kind. */
 export function objectKey(object: { readonly kind: Kind; readonly id: { namespace: string; name: string } }): string {
