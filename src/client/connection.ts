@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { zstdDecompressSync } from "node:zlib";
 import type { Clock } from "../lib/index.ts";
 import { type ClientEvent, ClientMachine, type ClientOptions } from "../wire/index.ts";
+import { bufferText } from "./buffer-text.ts";
 import { Inbox } from "./inbox.ts";
 
 export type ConversationOptions = {
@@ -20,7 +21,10 @@ export async function* converse(
   signal: AbortSignal,
 ): AsyncGenerator<ClientEvent[]> {
   const { clock, hello, readTimeoutMs } = options;
-  const machine = new ClientMachine({ hello, readTimeoutMs, zstdDecompress }, clock.monotonicMs());
+  const machine = new ClientMachine(
+    { hello, readTimeoutMs, zstdDecompress, decodeText: bufferText() },
+    clock.monotonicMs(),
+  );
   const stop = () => socket.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {

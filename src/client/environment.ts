@@ -7,14 +7,19 @@ import type { ClientTls } from "./dial.ts";
 import type { FollowOptions } from "./follow-options.ts";
 import { kubernetesService } from "./kubernetes-discovery.ts";
 
+/** Variables by name; `process.env` is one. */
 export type ClientEnvironment = { readonly [name: string]: string | undefined };
 
+/** What the variables say of where and how to connect: a part of FollowOptions. */
 export type EnvironmentOptions = Pick<FollowOptions, "tls" | "readTimeoutMs" | "writeTimeoutMs"> & {
   /** Absent: neither an address nor a service is set. */
   readonly servers?: FollowOptions["servers"];
 };
 
-/** Prefixes are tried in order; confd's are CONFD_, FELIX_ and CALICO_. */
+/**
+ * Options for follow() from the variables that calico-node has. Half a set of TLS files is an error (CLIENT_TLS_INCOMPLETE),
+ * never plain TCP. Prefixes are tried in order; confd's are CONFD_, FELIX_ and CALICO_.
+ */
 export function optionsFromEnvironment(
   environment: ClientEnvironment,
   prefixes: readonly string[] = ["FELIX_", "CALICO_"],

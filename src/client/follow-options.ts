@@ -6,11 +6,14 @@ import type { ConversationOptions } from "./connection.ts";
 import type { ClientTls, DialOptions } from "./dial.ts";
 import { type Discovery, discoveryOf, type Servers } from "./server-address.ts";
 
+/** What to follow, and how. Only `servers` has to be said. */
 export type FollowOptions = {
   readonly servers: Servers;
+  /** Which of the four data sets; Felix's unless another is asked for. */
   readonly type?: SyncerType;
   /** Absent: plain TCP, for a server that runs without TLS. */
   readonly tls?: ClientTls;
+  /** Ends it, as leaving the loop does. */
   readonly signal?: AbortSignal;
   /** What the server's operator sees of us. */
   readonly hostname?: string;
@@ -18,14 +21,18 @@ export type FollowOptions = {
   readonly version?: string;
   /** In order of preference; an empty list asks for none. */
   readonly compression?: readonly ("zstd" | "snappy")[];
+  /** "legacy": policies under the keys that clients up to v3.31 know. */
   readonly policyKeys?: "modern" | "legacy";
+  /** 10 s to connect, 30 s without a whole message, 10 s for a write, unless said otherwise. */
   readonly dialTimeoutMs?: number;
   readonly readTimeoutMs?: number;
   readonly writeTimeoutMs?: number;
   /** Connections in a row that fail or end before they are in sync, after which it gives up; by default it never does. */
   readonly maxFailures?: number;
+  /** For tests: time and chance. */
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Hears of each connection and of each loss; silent unless given. */
   readonly log?: Log;
 };
 

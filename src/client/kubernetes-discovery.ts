@@ -5,17 +5,35 @@ import { CattailError } from "../lib/index.ts";
 import { addressesOf } from "./endpoint-slices.ts";
 import type { Discovery } from "./server-address.ts";
 
+/** How to reach the API server; as in a kubeconfig, or instead of it. */
+export type KubernetesAccess = Pick<
+  KubernetesSettings,
+  | "kubeconfig"
+  | "currentContext"
+  | "apiEndpoint"
+  | "caFile"
+  | "certFile"
+  | "keyFile"
+  | "apiToken"
+  | "allowExec"
+  | "allowProxy"
+>;
+
+/** Which Service stands for the servers. By default calico-typha in kube-system. */
 export type KubernetesServiceOptions = {
   readonly namespace?: string;
   readonly service?: string;
   /** Servers on this node come first. */
   readonly localNode?: string;
-  /** How to reach the API server. Absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
-  readonly kubernetes?: KubernetesSettings;
+  /** Absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
+  readonly kubernetes?: KubernetesAccess;
   readonly random?: () => number;
 };
 
-/** For `servers`. Each call asks anew and leaves no connection behind. */
+/**
+ * A discovery for `servers`: the ready endpoints of a Kubernetes Service. Each call asks anew and leaves no connection
+ * behind.
+ */
 export function kubernetesService(options: KubernetesServiceOptions = {}): Discovery {
   const { namespace = "kube-system", service = "calico-typha", random = Math.random, localNode } = options;
   return async (signal) => {

@@ -2,11 +2,13 @@
 import { isIP } from "node:net";
 import { CattailError } from "../lib/index.ts";
 
+/** Where a server listens and, where that is known, on which node. */
 export type ServerAddress = { readonly host: string; readonly port: number; readonly node?: string };
 
-/** Asked before every connection but the first, which may use an answer the caller already has. */
+/** A function that answers where servers are; asked before every connection. The first that was not tried yet is next. */
 export type Discovery = (signal: AbortSignal) => Promise<readonly ServerAddress[]>;
 
+/** host:port, several of them, or a discovery. */
 export type Servers = string | readonly string[] | Discovery;
 
 export const defaultPort = 5473;
@@ -17,7 +19,7 @@ export function discoveryOf(servers: Servers): Discovery {
   return async () => list;
 }
 
-/** host, host:port, IPv6 or [IPv6]:port. */
+/** Reads host, host:port, IPv6 or [IPv6]:port; the port is 5473 unless given. For a discovery of your own. */
 export function parseServerAddress(text: string): ServerAddress {
   if (isIP(text) === 6) return { host: text, port: defaultPort };
   const match = /^(?:\[([^\]]+)\]|([^:/\s]+))(?::(\d{1,5}))?$/.exec(text);

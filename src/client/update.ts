@@ -2,11 +2,12 @@
 import { isRecord, type Key, parseJson, pathToKey, type SyncStatus } from "../model/basics.ts";
 import type { Entry } from "./values.ts";
 
+/** A key has this value now. */
 export type SetUpdate = {
   readonly is: "set";
   /** The key's default path; keyOf() gives the typed key. */
   readonly path: string;
-  /** As sent: JSON for most keys, plain text for configuration; readValue() reads it. */
+  /** As sent: JSON for most keys, plain text for configuration; readEntry() reads it. */
   readonly value: string;
   readonly revision: string;
   readonly v3ResourceVersion: string;
@@ -14,6 +15,7 @@ export type SetUpdate = {
   readonly isNew: boolean;
 };
 
+/** A key has no value any more. */
 export type DeleteUpdate = {
   readonly is: "delete";
   readonly path: string;
@@ -24,11 +26,11 @@ export type DeleteUpdate = {
   readonly why: "deleted" | "invalid" | "gone";
 };
 
-export type Update =
-  | SetUpdate
-  | DeleteUpdate
-  /** In sync means: everything the server had when we connected has been said. */
-  | { readonly is: "status"; readonly status: SyncStatus };
+/** How far the connection is; syncStatus.inSync: everything the server had when we connected has been said. */
+export type StatusUpdate = { readonly is: "status"; readonly status: SyncStatus };
+
+/** What follow() yields; `is` tells which. */
+export type Update = SetUpdate | DeleteUpdate | StatusUpdate;
 
 /** The key of an update, or undefined where this version does not know its kind. */
 export function keyOf(update: SetUpdate | DeleteUpdate): Key | undefined {
@@ -42,18 +44,16 @@ const plainTextKeys: ReadonlySet<Key["is"]> = new Set([
   "NodeBgpConfig",
 ]);
 
-/** The value read: text for configuration, a boolean for the ready flag, parsed JSON for the rest. Throws on bad JSON. */
-export function readValue(update: SetUpdate): unknown {
-  return readValueOf(keyOf(update), update);
-}
-
-/** Key and value with their types; never throws. */
+/**
+ * Key and value with their types: text for configuration, a boolean for the ready flag, parsed JSON for the rest. Never
+ * throws; what cannot be read is `{ is: "unknown", why }`.
+ */
 export function readEntry(update: SetUpdate): Entry {
   const { path, value: text } = update;
   const key = keyOf(update);
   if (key === undefined) return { is: "unknown", path, value: text, why: "no kind of key has this path" };
   try {
-    const value = readValueOf(key, update);
+    const value = readValue(key, update);
     const kind = key.is === "Resource" ? { kind: key.kind } : {};
     return { is: key.is, ...kind, key, value } as Entry; // JSON becomes what the server promises for this key
   } catch (error) {
@@ -66,7 +66,7 @@ export function isPlainText(key: Key | undefined): boolean {
   return key !== undefined && plainTextKeys.has(key.is);
 }
 
-function readValueOf(key: Key | undefined, update: SetUpdate): unknown {
+function readValue(key: Key | undefined, update: SetUpdate): unknown {
   if (isPlainText(key)) return update.value;
   const value = parseJson(update.value);
   // The server takes an object's resource version out of it, so that a change of nothing else is no change.

@@ -25,14 +25,17 @@ import type {
   V1ProfileRules,
 } from "../model/index.ts";
 
+/** Labels or annotations, by name. */
 export type LabelMap = { readonly [name: string]: string };
 
+/** A named port of an endpoint. */
 export type EndpointPortValue = {
   readonly name: string;
   readonly protocol: string | number;
   readonly port: number;
 };
 
+/** A pod's network interface. */
 export type WorkloadEndpointValue = {
   readonly state: "active";
   /** Of the interface on the host. */
@@ -53,6 +56,7 @@ export type WorkloadEndpointValue = {
   readonly qosControls?: Partial<QosControls>;
 };
 
+/** A network interface of a node. */
 export type HostEndpointValue = {
   readonly name?: string;
   readonly expected_ipv4_addrs?: readonly string[];
@@ -63,12 +67,14 @@ export type HostEndpointValue = {
   readonly qosControls?: Partial<QosControls>;
 };
 
+/** A named set of addresses. */
 export type NetworkSetValue = {
   readonly nets?: readonly string[];
   readonly labels: LabelMap | null;
   readonly profile_ids?: readonly string[];
 };
 
+/** A range of addresses that pods get theirs from. */
 export type IpPoolValue = {
   readonly cidr: string;
   readonly ipip: "tunl0" | "";
@@ -82,6 +88,7 @@ export type IpPoolValue = {
   readonly allowed_uses?: readonly string[];
 };
 
+/** A node's WireGuard addresses and public keys. */
 export type WireguardValue = {
   readonly interfaceIPv4Addr?: string;
   readonly publicKey?: string;

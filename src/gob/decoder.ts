@@ -5,13 +5,22 @@
 import { checkDecodable, readId, TypeStream } from "./decode-ops.ts";
 import { GobError } from "./error.ts";
 import { type GobLimits, withDefaults } from "./limits.ts";
-import { frameHeader, needFrame, Reader } from "./reader.ts";
+import { type DecodeText, decodeUtf8, frameHeader, needFrame, Reader } from "./reader.ts";
 import type { Node, Schema } from "./schema.ts";
 import { pointer } from "./schema-make.ts";
 
+export type DecoderOptions = {
+  /** What makes strings of bytes: where there is something faster than TextDecoder, as Node's Buffer is. */
+  readonly decodeText?: DecodeText;
+};
+
 /** A decoder for one stream of values of one schema. */
-export function decoder<T>(schema: Schema<T>, limits: Partial<GobLimits> = {}): GobDecoder<T> {
-  return new GobDecoder(schema, withDefaults(limits));
+export function decoder<T>(
+  schema: Schema<T>,
+  limits: Partial<GobLimits> = {},
+  options: DecoderOptions = {},
+): GobDecoder<T> {
+  return new GobDecoder(schema, withDefaults(limits), options.decodeText ?? decodeUtf8);
 }
 
 /** Reading values again may cost this many times the largest message before it is refused. */
@@ -20,6 +29,7 @@ const rereadFactor = 32;
 /** A buffer larger than this is let go when messages no longer need it. */
 const keptBytes = 1 << 17;
 
+/** Bytes in, values out, for one stream. After an error it is spent. decoder() makes one. */
 export class GobDecoder<T> {
   readonly #root: Node;
   readonly #types = new TypeStream();
@@ -31,11 +41,11 @@ export class GobDecoder<T> {
   #rereadBytes = 0;
   #failure: GobError | undefined;
 
-  constructor(schema: Schema<T>, limits: GobLimits) {
+  constructor(schema: Schema<T>, limits: GobLimits, decodeText: DecodeText) {
     checkDecodable(schema);
     // In Go a value is decoded through a pointer to it, which shows in how it matches recursive types.
     this.#root = pointer(schema);
-    this.#reader = new Reader(limits);
+    this.#reader = new Reader(limits, decodeText);
   }
 
   /**

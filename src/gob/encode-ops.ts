@@ -207,6 +207,7 @@ function mapOp(node: MapNode): Ops {
 }
 
 function structOp(node: StructNode): Ops {
+  if (node.make !== undefined) throw new GobError("GOB_SCHEMA", "made() is for decoding only");
   const names = node.fields.map((field) => field.name);
   const ops = node.fields.map((field) => fieldLater(writeOp(field.node)));
   const write = (w: Writer, value: unknown): void => {

@@ -11,12 +11,17 @@ import { putUint, uintWidth, Writer } from "./writer.ts";
 // Room for a frame's length in front of it, so that the frame is never moved.
 const lengthRoom = 9;
 
+/** An encoder for values of one schema. */
 export function encoder<T>(schema: Schema<T>): GobEncoder<T> {
   return new GobEncoder(schema);
 }
 
 type Payload = (w: Writer, value: unknown) => void;
 
+/**
+ * Values in, bytes out: encode() for one stream, which learns each type once; preamble() and message() for bytes that
+ * many streams share. encoder() makes one.
+ */
 export class GobEncoder<T> {
   readonly #schema: Schema<T>;
   readonly #types = new TypeTable();

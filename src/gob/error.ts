@@ -33,8 +33,10 @@ export const gobErrorCodes = {
   GOB_LIMIT_TYPE_ID: "a type id beyond 31 bits",
 } as const;
 
+/** One of gobErrorCodes. */
 export type GobErrorCode = keyof typeof gobErrorCodes;
 
+/** Bad bytes, or a value that does not fit its schema: a stable `code`, and the `offset` in a stream that is being read. */
 export class GobError extends Error {
   override readonly name = "GobError";
   readonly code: GobErrorCode;

@@ -1,9 +1,11 @@
 // Go's gob encoding in TypeScript: a schema for each Go type, an encoder and a decoder for each schema.
 // Knows nothing of the rest of this project, uses no node: modules, and runs in a browser. See README.md beside it.
-export { decoder, type GobDecoder } from "./decoder.ts";
+// Every name here is public and stays; docs/reference/library.md lists them.
+export { type DecoderOptions, decoder, type GobDecoder } from "./decoder.ts";
 export { encoder, type GobEncoder } from "./encoder.ts";
 export { GobError, type GobErrorCode, gobErrorCodes } from "./error.ts";
 export { defaultGobLimits, type GobLimits } from "./limits.ts";
+export type { DecodeText } from "./reader.ts";
 export type { BasicTypes, Complex, Named, Schema, ValueOf } from "./schema.ts";
 export {
   array,
@@ -14,6 +16,7 @@ export {
   int,
   interface_,
   lazy,
+  made,
   map,
   opaque,
   opaqueBytes,
@@ -26,4 +29,4 @@ export {
   time,
   uint,
 } from "./schema-make.ts";
-export { decodeTime, encodeTime, type GobTime, isZeroTime, timeFromMillis, timeToMillis, zeroTime } from "./time.ts";
+export { type GobTime, isZeroTime, timeFromMillis, timeToMillis, zeroTime } from "./time.ts";

@@ -1,6 +1,7 @@
 // What a decoder accepts from a peer it does not trust. On by default; every one can be set.
 import { GobError } from "./error.ts";
 
+/** What a decoder accepts of a peer before it refuses. */
 export type GobLimits = {
   /** Bytes of one message: every frame from the end of the message before, type definitions included. */
   messageBytes: number;
@@ -17,6 +18,7 @@ export type GobLimits = {
   elements: number;
 };
 
+/** The limits that hold unless others are given. */
 export const defaultGobLimits: Readonly<GobLimits> = {
   messageBytes: 1_048_576,
   types: 64,

@@ -7,6 +7,12 @@ import { GobError, type GobErrorCode } from "./error.ts";
 import type { GobLimits } from "./limits.ts";
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes from `start` to `end` as text: UTF-8, with U+FFFD for what is not, and a byte order mark kept. */
+export type DecodeText = (bytes: Uint8Array, start: number, end: number) => string;
+
+export const decodeUtf8: DecodeText = (bytes, start, end) => utf8.decode(bytes.subarray(start, end));
+
 const floatBytes = new Uint8Array(8);
 const floatView = new DataView(floatBytes.buffer);
 
@@ -34,11 +40,13 @@ export class Reader {
   high = 0;
   low = 0;
   readonly limits: GobLimits;
+  readonly #decodeText: DecodeText;
   #slab = noBytes;
   #slabAt = 0;
 
-  constructor(limits: GobLimits) {
+  constructor(limits: GobLimits, decodeText: DecodeText) {
     this.limits = limits;
+    this.#decodeText = decodeText;
   }
 
   fail(code: GobErrorCode, problem: string): never {
@@ -165,7 +173,15 @@ export class Reader {
       const short = asciiString(this.data, start, this.at);
       if (short !== undefined) return short;
     }
-    return utf8.decode(this.data.subarray(start, this.at));
+    return this.#decodeText(this.data, start, this.at);
+  }
+
+  /** Whether the next `count` bytes, which the caller knows to be there, are these. */
+  isNext(bytes: Uint8Array, count: number): boolean {
+    if (bytes.length !== count) return false;
+    const { data, at } = this;
+    for (let i = 0; i < count; i++) if (data[at + i] !== bytes[i]) return false;
+    return true;
   }
 
   /** Goes into a collection of `count` elements. */

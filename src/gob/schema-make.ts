@@ -18,6 +18,7 @@ type IntOptions = { bits?: IntBits; as?: "number" | "bigint" };
 type IntSchema<O> = Schema<O extends { as: "bigint" } ? bigint : number>;
 type Name = { name?: string };
 
+/** Go's bool. */
 export function bool(): Schema<boolean> {
   return { kind: "bool" };
 }
@@ -32,6 +33,7 @@ export function uint<const O extends IntOptions = object>(options?: O): IntSchem
   return { kind: "uint", bits: options?.bits ?? 64, as: options?.as ?? "number" };
 }
 
+/** Go's float64, or float32 with { bits: 32 }. */
 export function float(options: { bits?: 32 | 64 } = {}): Schema<number> {
   return { kind: "float", bits: options.bits ?? 64 };
 }
@@ -56,6 +58,7 @@ export function textBytes(): Schema<string> {
   return { kind: "bytes", isText: true };
 }
 
+/** Go's []T. A nil slice decodes as an empty array. */
 export function slice<T>(elem: Schema<T>, options: Name = {}): Schema<T[]> {
   if (elem.kind === "uint" && elem.bits === 8) {
     throw new GobError("GOB_SCHEMA", "a slice of uint8 is Go's []byte: use bytes()");
@@ -63,6 +66,7 @@ export function slice<T>(elem: Schema<T>, options: Name = {}): Schema<T[]> {
   return { kind: "slice", elem, name: options.name ?? "" };
 }
 
+/** Go's [N]T. */
 export function array<T>(elem: Schema<T>, length: number, options: Name = {}): Schema<T[]> {
   if (!Number.isSafeInteger(length) || length < 0) throw new GobError("GOB_SCHEMA", `an array of length ${length}`);
   return { kind: "array", elem, length, name: options.name ?? "" };
@@ -86,6 +90,21 @@ export function struct<const F extends Fields>(name: string, fields: F): Schema<
     }
   }
   return { kind: "struct", name, fields: list };
+}
+
+/**
+ * A Go struct that is decoded to what `make` makes of the named fields; the others are skipped. For decoding only, and for
+ * the struct that comes by the thousand: an object with names that are not known before costs more than its fields.
+ */
+export function made<V extends object, const N extends readonly (keyof V & string)[], T>(
+  of: Schema<V>,
+  names: N,
+  make: (values: { readonly [I in keyof N]: V[N[I]] }) => T,
+): Schema<T> {
+  if (of.kind !== "struct") throw new GobError("GOB_SCHEMA", `only structs can be made, not a ${of.kind}`);
+  const fields = names.flatMap((name) => of.fields.find((field) => field.name === name) ?? []);
+  // The decoder puts the values of these fields there, in this order.
+  return { kind: "struct", name: of.name, fields, make: (values) => make(values as Parameters<typeof make>[0]) };
 }
 
 /** A Go pointer: null where Go has nil. It leaves no trace on the wire but that a nil field is left out. */
@@ -168,6 +187,7 @@ export function opaqueBytes(name: string, form: OpaqueForm): Schema<Uint8Array> 
   return opaque(name, { form, encode: (value) => value, decode: copy, zero: () => new Uint8Array(0) });
 }
 
+/** Go's time.Time, to the nanosecond and with its zone. */
 export function time(): Schema<GobTime> {
   return opaque("Time", {
     form: "gob",

@@ -32,7 +32,13 @@ export type ArrayNode = {
 };
 export type MapNode = { readonly kind: "map"; readonly key: Node; readonly elem: Node; readonly name: string };
 export type FieldNode = { readonly name: string; readonly node: Node };
-export type StructNode = { readonly kind: "struct"; readonly name: string; readonly fields: readonly FieldNode[] };
+export type StructNode = {
+  readonly kind: "struct";
+  readonly name: string;
+  readonly fields: readonly FieldNode[];
+  /** Makes what is decoded from the fields' values, in the fields' order; else it is an object of them. */
+  readonly make?: (values: readonly unknown[]) => unknown;
+};
 export type InterfaceNode = {
   readonly kind: "interface";
   /** A function, so that a registered type may hold the interface it is registered for. */
@@ -56,8 +62,10 @@ export type OpaqueNode = {
 export type Schema<T> = Node & { readonly [valueType]?: T };
 declare const valueType: unique symbol;
 
+/** The TypeScript type of a schema's values. */
 export type ValueOf<S> = S extends { readonly [valueType]?: infer T } ? Exclude<T, undefined> : never;
 
+/** A complex number by its parts. */
 export type Complex = { re: number; im: number };
 
 /** A value in a Go interface: the registered name of its type, and the value. A nil interface is null. */

@@ -2,6 +2,7 @@
 //   version(1) seconds since year 1 (8, big-endian) nanoseconds (4) offset in minutes (2; -1 is UTC) [offset seconds (1)]
 import { GobError } from "./error.ts";
 
+/** A moment as Go's time.Time has it. */
 export type GobTime = {
   /** Seconds since 1970-01-01T00:00:00Z, negative before. */
   seconds: bigint;
@@ -20,10 +21,12 @@ export const zeroTime: Readonly<GobTime> = Object.freeze({
   offsetSeconds: "utc",
 });
 
+/** What IsZero is for times that came in UTC: year 1, as zeroTime. */
 export function isZeroTime(time: GobTime): boolean {
   return time.nanos === 0 && time.offsetSeconds === "utc" && time.seconds === zeroTime.seconds;
 }
 
+/** The moment that Date.now() counts so, in UTC. */
 export function timeFromMillis(epochMs: number): GobTime {
   const seconds = Math.floor(epochMs / 1000);
   return { seconds: BigInt(seconds), nanos: Math.floor((epochMs - seconds * 1000) * 1e6), offsetSeconds: "utc" };

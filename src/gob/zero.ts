@@ -28,6 +28,7 @@ export function zeroOf(node: Node): unknown {
     case "map":
       return new Map();
     case "struct":
+      if (target.make !== undefined) return target.make(target.fields.map((field) => zeroOf(field.node)));
       return Object.fromEntries(target.fields.map((field) => [field.name, zeroOf(field.node)]));
     case "interface":
     case "pointer":
@@ -50,6 +51,18 @@ export function shapeOf(node: StructNode): StructShape {
   const template: Record<string, unknown> = {};
   for (const { name, node: field } of node.fields) template[name] = isOwn(field) ? undefined : zeroOf(field);
   return { template, own };
+}
+
+/** The same for a struct that is made from its values: they are in the order of its fields. */
+export function valuesOf(node: StructNode): {
+  zeros: readonly unknown[];
+  own: readonly { index: number; zero: () => unknown }[];
+} {
+  const zeros = node.fields.map(({ node: field }) => (isOwn(field) ? undefined : zeroOf(field)));
+  const own = node.fields.flatMap(({ node: field }, index) =>
+    isOwn(field) ? [{ index, zero: () => zeroOf(field) }] : [],
+  );
+  return { zeros, own };
 }
 
 function isOwn(node: Node): boolean {

@@ -3,6 +3,7 @@
 //   receive(bytes) ─▶ inflater (none, snappy, zstd) ─▶ gob messages ─▶ events
 //                         ▲ made anew at every decoder restart, and so is the gob decoder behind it
 
+import type { DecodeText } from "../gob/index.ts";
 import type { SyncStatus } from "../model/basics.ts";
 import { clientFrame, clientPreamble } from "./frame.ts";
 import { type Inflater, makeInflater, type ZstdDecompress } from "./inflater.ts";
@@ -14,6 +15,8 @@ export type ClientOptions = {
   /** Sent as it is. Listing zstd needs the decompressor below. */
   readonly hello: Omit<ClientHello, "is">;
   readonly zstdDecompress?: ZstdDecompress;
+  /** What makes strings of bytes, where there is something faster than TextDecoder. */
+  readonly decodeText?: DecodeText;
   /** The longest time between two messages. Servers ping every ten seconds. */
   readonly readTimeoutMs?: number;
   /** The longest single message a server may send; a snapshot's hold 1000 keys with their values. */
@@ -177,7 +180,7 @@ export class ClientMachine {
   }
 
   #newReader(): MessageReader {
-    return new MessageReader({ maxMessageBytes: this.#options.maxMessageBytes });
+    return new MessageReader(this.#options);
   }
 
   #close(code: CloseReason["code"], problem: string): ClientEvent {

@@ -1,8 +1,8 @@
 // A gob stream to messages, one at a time. What cannot be read is an answer, not an exception: both machines close on it.
-import { decoder, type GobDecoder, GobError } from "../gob/index.ts";
-import { type SyncStatus, type UpdateType, updateType } from "../model/basics.ts";
-import { type Message, messageNames, type SerializedUpdate } from "./messages.ts";
-import { type AnyEnvelope, anyEnvelope, type WireUpdate } from "./schema.ts";
+import { type DecodeText, decoder, type GobDecoder, GobError } from "../gob/index.ts";
+import type { SyncStatus } from "../model/basics.ts";
+import { type Message, messageNames } from "./messages.ts";
+import { type AnyEnvelope, anyEnvelope } from "./schema.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
 
 export type ReadMessage =
@@ -17,8 +17,8 @@ const needMore: ReadMessage = { is: "needMore" };
 export class MessageReader {
   readonly #decoder: GobDecoder<AnyEnvelope>;
 
-  constructor(limits: { maxMessageBytes: number }) {
-    this.#decoder = decoder(anyEnvelope, { messageBytes: limits.maxMessageBytes });
+  constructor(options: { maxMessageBytes: number; decodeText?: DecodeText }) {
+    this.#decoder = decoder(anyEnvelope, { messageBytes: options.maxMessageBytes }, options);
   }
 
   /** After an error the reader is done: no more may be fed. */
@@ -47,7 +47,7 @@ function toMessage(message: AnyEnvelope["Message"]): ReadMessage {
   if (message === null) return { is: "nil" };
   switch (message.type) {
     case messageNames.kvs:
-      return { is: "message", message: { is: "kvs", kvs: message.value.KVs.map(toUpdate) } };
+      return { is: "message", message: { is: "kvs", kvs: message.value.KVs } };
     case messageNames.syncStatus: {
       const { SyncStatus: syncStatus } = message.value;
       if (isSyncStatus(syncStatus)) return { is: "message", message: { is: "syncStatus", syncStatus } };
@@ -101,26 +101,6 @@ function toClientHello(value: ValueNamed<typeof messageNames.clientHello>): Mess
   };
 }
 
-function toUpdate(update: WireUpdate): SerializedUpdate {
-  return {
-    key: update.Key,
-    value: update.Value === "" ? undefined : update.Value,
-    revision: toRevision(update.Revision),
-    v3ResourceVersion: update.V3ResourceVersion,
-    ttlNanos: update.TTL,
-    updateType: isUpdateType(update.UpdateType) ? update.UpdateType : updateType.unknown,
-  };
-}
-
-// What Go's client makes of it: it prints whatever is there, and nothing prints as <nil>.
-function toRevision(revision: WireUpdate["Revision"]): string {
-  return revision === null ? "<nil>" : String(revision.value);
-}
-
 function isSyncStatus(value: number): value is SyncStatus {
   return value <= 2;
-}
-
-function isUpdateType(value: number): value is UpdateType {
-  return value <= 3;
 }

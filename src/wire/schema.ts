@@ -1,6 +1,19 @@
 // The protocol's Go types as gob schemas. Field names and kinds are the protocol; the types' own names are only text.
-import { bool, int, interface_, slice, string, struct, textBytes, time, uint, type ValueOf } from "../gob/index.ts";
-import { messageNames } from "./messages.ts";
+import {
+  bool,
+  int,
+  interface_,
+  made,
+  slice,
+  string,
+  struct,
+  textBytes,
+  time,
+  uint,
+  type ValueOf,
+} from "../gob/index.ts";
+import { type UpdateType, updateType } from "../model/basics.ts";
+import { messageNames, type SerializedUpdate } from "./messages.ts";
 
 /** Revision: a string today; the servers of 2017 put other basic types there, which are read and never written. */
 export const serializedUpdate = struct("SerializedUpdate", {
@@ -11,7 +24,21 @@ export const serializedUpdate = struct("SerializedUpdate", {
   TTL: int({ as: "bigint" }),
   UpdateType: uint({ bits: 8 }),
 });
-export type WireUpdate = ValueOf<typeof serializedUpdate>;
+type WireUpdate = ValueOf<typeof serializedUpdate>;
+
+/** The same as it is read: what a snapshot holds by the hundred thousand is made once, in the form it is wanted in. */
+const readUpdate = made(
+  serializedUpdate,
+  ["Key", "Value", "Revision", "V3ResourceVersion", "TTL", "UpdateType"],
+  (values): SerializedUpdate => ({
+    key: values[0],
+    value: values[1] === "" ? undefined : values[1],
+    revision: toRevision(values[2]),
+    v3ResourceVersion: values[3],
+    ttlNanos: values[4],
+    updateType: isUpdateType(values[5]) ? values[5] : updateType.unknown,
+  }),
+);
 
 const fromServer = {
   [messageNames.serverHello]: struct("MsgServerHello", {
@@ -27,6 +54,8 @@ const fromServer = {
     KVs: slice(serializedUpdate, { name: "[]syncproto.SerializedUpdate" }),
   }),
 } as const;
+
+const asRead = { [messageNames.kvs]: struct("MsgKVs", { KVs: slice(readUpdate) }) } as const;
 
 const fromClient = {
   [messageNames.clientHello]: struct("MsgClientHello", {
@@ -46,8 +75,17 @@ const fromClient = {
 /** What each end writes, and what either may read: a message that came the wrong way is read and then judged. */
 export const serverEnvelope = struct("Envelope", { Message: interface_(fromServer, { basics: false }) });
 export const clientEnvelope = struct("Envelope", { Message: interface_(fromClient, { basics: false }) });
-export const anyEnvelope = struct("Envelope", { Message: interface_({ ...fromServer, ...fromClient }) });
+export const anyEnvelope = struct("Envelope", { Message: interface_({ ...fromServer, ...fromClient, ...asRead }) });
 
 export type ServerEnvelope = ValueOf<typeof serverEnvelope>;
 export type ClientEnvelope = ValueOf<typeof clientEnvelope>;
 export type AnyEnvelope = ValueOf<typeof anyEnvelope>;
+
+// What Go's client makes of it: it prints whatever is there, and nothing prints as <nil>.
+function toRevision(revision: WireUpdate["Revision"]): string {
+  return revision === null ? "<nil>" : String(revision.value);
+}
+
+function isUpdateType(value: number): value is UpdateType {
+  return value <= 3;
+}
