@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { runCampaign } from "../test/kit/faults/campaign.ts";
 import { faultWorlds, type WorldEntry } from "../test/kit/faults/worlds.ts";
+import { record } from "../test/kit/record.ts";
 
 const { values } = parseArgs({
   options: {
@@ -41,6 +42,17 @@ for (const [entry, part] of shares(worlds)) {
   const seconds = ((performance.now() - beganMs) / 1000).toFixed(0);
   const longest = (result.longestSettleMs / 1000).toFixed(1);
   console.log(`\n${entry.name}: ${part} faults, ${result.writes} writes, ${seconds} s, at most ${longest} s to settle`);
+  record({
+    of: entry.name,
+    seed,
+    figures: {
+      faults: part,
+      writes: result.writes,
+      divergences: result.divergences.length,
+      longestSettleMs: Math.round(result.longestSettleMs),
+      byFault: Object.fromEntries([...result.byFault].sort()),
+    },
+  });
   for (const [name, times] of [...result.byFault].sort(([, a], [, b]) => b - a)) console.log(`  ${times} x ${name}`);
 }
 for (const line of divergences) console.log(`DIVERGED  ${line}`);

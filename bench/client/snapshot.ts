@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { goPeer } from "../../test/kit/go.ts";
 import { startGoServer } from "../../test/kit/go-server.ts";
+import { record } from "../../test/kit/record.ts";
 
 type Figures = { cpuMs: number; wallMs: number };
 
@@ -38,6 +39,7 @@ const result = {
   later: median(figures.later),
   go: median(figures.go),
 };
+record({ of: "snapshot", figures: result });
 if (args.json) console.log(JSON.stringify(result));
 else {
   console.log(`following to in-sync, ${args.keys} keys with ${args.bytes}-byte values, median of ${args.rounds}:`);

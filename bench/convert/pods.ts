@@ -1,12 +1,13 @@
 // 150,000 pods to endpoints with their JSON, in one pass, side by side with nothing but JSON.parse and JSON.stringify of
-// the same objects. The goal is at most 1.5 times that. `npm run bench:convert`; results in bench/results/convert.json.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
-import { join } from "node:path";
+// the same objects. The goal is at most 1.5 times that.
+//   npm run bench:convert [-- --pods 150000]
+import { parseArgs } from "node:util";
 import { createPodProcessor, type Processor } from "../../src/convert/index.ts";
 import { parseJson } from "../../src/model/index.ts";
+import { record } from "../../test/kit/record.ts";
 
-const podCount = 150_000;
+const { values: flags } = parseArgs({ options: { pods: { type: "string", default: "150000" } } });
+const podCount = Number(flags.pods);
 const batchSize = 5000; // texts made at a time, so that memory holds the work and not the input
 
 /** A pod of an ordinary cluster: a deployment's, with a service account, three labels, probes, volumes and conditions. */
@@ -168,10 +169,6 @@ const result = {
   convertMs: Math.round(total.convertMs),
   ratio: Number((total.convertMs / total.plainMs).toFixed(2)),
   microsecondsPerPod: Number(((total.convertMs * 1000) / podCount).toFixed(2)),
-  node: process.version,
-  cpu: cpus()[0]?.model ?? "unknown",
 };
 console.log(JSON.stringify(result, undefined, 2));
-const results = join(import.meta.dirname, "../results");
-mkdirSync(results, { recursive: true });
-writeFileSync(join(results, "convert.json"), `${JSON.stringify(result, undefined, 2)}\n`);
+record({ of: "pods", figures: result });

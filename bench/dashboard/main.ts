@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { OverviewView } from "../../src/dashboard/contract.ts";
 import { clientFrame, clientPreamble } from "../../src/wire/index.ts";
+import { record } from "../../test/kit/record.ts";
 import { useOf } from "../fanout/process-use.ts";
 
 const { values: flags } = parseArgs({
@@ -69,6 +70,7 @@ try {
   for (const [name, used] of shares) {
     const more = name === "no page open" ? "" : `, so the page costs ${(median(used) - quiet).toFixed(2)} %`;
     console.log(`${name.padEnd(20)} the server uses ${median(used).toFixed(2)} % of a core${more}`);
+    record({ of: name, figures: { is: "page", percent: median(used), morePercent: median(used) - quiet } });
   }
 } finally {
   for (const socket of sockets) socket.destroy();
@@ -128,6 +130,8 @@ async function time(name: string, address: string): Promise<void> {
   }
   const worst = Math.max(...times);
   const each = (useOf(child.pid ?? 0).cpuMs - before) / times.length;
+  const figures = { medianMs: median(times), worstMs: worst, cpuMs: each, bytes, clients };
+  record({ of: name, figures: { is: "question", ...figures } });
   console.log(
     `${name.padEnd(34)} median ${median(times).toFixed(1)} ms, worst of 20 ${worst.toFixed(1)} ms, CPU ${each.toFixed(1)} ms, ${bytes} bytes`,
   );

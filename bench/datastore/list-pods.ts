@@ -1,12 +1,11 @@
 // How much more than reading the bytes and JSON.parse does it cost to list and convert all pods of a large cluster?
-//   npm run bench:datastore -- [--pods 150000] [--rounds 3] [--write]
+//   npm run bench:datastore -- [--pods 150000] [--rounds 3]
 // Goals: at most 1.5 times the time of the raw reading of the same bytes, and a peak RSS below 600 MB.
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { clusterPeer, startCluster } from "../../test/kit/cluster.ts";
+import { record } from "../../test/kit/record.ts";
 import { fillPods } from "./fill-pods.ts";
 import type { Reading } from "./read-pods.ts";
 
@@ -14,7 +13,6 @@ const { values } = parseArgs({
   options: {
     pods: { type: "string", default: "150000" },
     rounds: { type: "string", default: "3" },
-    write: { type: "boolean", default: false },
   },
 });
 const run = promisify(execFile);
@@ -25,7 +23,6 @@ if (peer.path === undefined) {
   console.error(`no API server to measure with: ${peer.missing}`);
   process.exit(1);
 }
-const goals = { timesRaw: 1.5, peakRssMb: 600 };
 const best = new Map<string, Reading>();
 {
   await using cluster = await startCluster();
@@ -49,11 +46,6 @@ const best = new Map<string, Reading>();
 const ratio = (ours: string, raw: string, of: "seconds" | "cpuSeconds") =>
   (best.get(ours)?.[of] ?? 0) / (best.get(raw)?.[of] ?? 1);
 const result = {
-  about: "list and convert all pods of a real kube-apiserver, next to reading the same bytes and JSON.parse",
-  command: `npm run bench:datastore -- --pods ${wanted} --rounds ${values.rounds}`,
-  machine: `${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`,
-  load: loadavg()[0],
-  goals,
   timesRaw: {
     pages: ratio("ours-pages", "raw-pages", "seconds"),
     stream: ratio("ours-stream", "raw-stream", "seconds"),
@@ -62,18 +54,15 @@ const result = {
     pages: ratio("ours-pages", "raw-pages", "cpuSeconds"),
     stream: ratio("ours-stream", "raw-stream", "cpuSeconds"),
   },
-  readings: [...best.values()],
 };
 // On a busy machine only the processor time says something.
 for (const how of ["pages", "stream"] as const) {
   console.log(
     `${how}: ${result.timesRaw[how].toFixed(2)} times raw, ${result.timesRawCpu[how].toFixed(2)} in CPU time`,
   );
-}
-if (values.write) {
-  const folder = join(import.meta.dirname, "../results");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "datastore.json"), `${JSON.stringify(result, undefined, 2)}\n`);
+  const figures = { pods: wanted, timesRaw: result.timesRaw[how], timesRawCpu: result.timesRawCpu[how] };
+  const { seconds = 0, cpuSeconds = 0, peakRssMb = 0 } = best.get(`ours-${how}`) ?? {};
+  record({ of: how, figures: { ...figures, seconds, cpuSeconds, peakRssMb } });
 }
 
 function describe({ way, seconds, cpuSeconds, peakRssMb, megabytes }: Reading): string {

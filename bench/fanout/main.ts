@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { certificateFolder } from "../../test/kit/certificates.ts";
 import { withoutGoClient } from "../../test/kit/go-clients.ts";
+import { record } from "../../test/kit/record.ts";
 import { startOnEtcd } from "./against.ts";
 import { printTable } from "./print.ts";
 import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";
@@ -71,6 +72,8 @@ for (const scenario of chosen()) {
       ...(await scenario.run(subject, clientFlags)),
     };
     results.push(result);
+    const { scenario: _, server, ...figures } = rounded(result);
+    record({ of: `${scenario.name} ${server}`, figures: { says: scenario.says, server, ...figures } });
     if (flags.json) console.log(JSON.stringify(rounded(result)));
   }
 }

@@ -2,15 +2,15 @@
 // encoded and decoded by both in the same run, in turns so that both meet the same machine.
 //   npm run bench:gob [-- --rounds N]
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { decoder, encoder, raw, type ValueOf } from "../../src/gob/index.ts";
 import { goPeer } from "../../test/kit/go.ts";
+import { record } from "../../test/kit/record.ts";
 import { envelopeOf, Update } from "./message.ts";
 
 type Figures = { encodeNs: number; decodeNs: number; messageBytes: number };
 
-const { values: args } = parseArgs({ options: { rounds: { type: "string" }, save: { type: "boolean" } } });
+const { values: args } = parseArgs({ options: { rounds: { type: "string" } } });
 const rounds = Number(args.rounds ?? 5);
 const roundMs = 500;
 const windowMs = 50;
@@ -81,10 +81,11 @@ else {
     `ours / Go         encode ${ratio(result.ours.encodeNs, result.go.encodeNs)}, pieces ${ratio(result.ours.spliceNs, result.go.encodeNs)}, decode ${ratio(result.ours.decodeNs, result.go.decodeNs)}  (below 1.00 is faster than Go)`,
   );
 }
-if (args.save) {
-  mkdirSync("bench/results", { recursive: true });
-  writeFileSync("bench/results/gob.json", `${JSON.stringify(result, null, 2)}\n`);
-}
+const { messageBytes, go: theirs } = result;
+record({
+  of: "100 updates",
+  figures: { messageBytes, ours: result.ours, ...(theirs === undefined ? {} : { go: theirs }) },
+});
 
 /** Processor time, garbage collection included: the best of many short windows, as bench.go takes it. */
 function nsPerCall(work: () => unknown): number {

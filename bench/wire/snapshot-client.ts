@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { goPeer } from "../../test/kit/go.ts";
+import { record } from "../../test/kit/record.ts";
 
 type Figures = { cpuMs: number; wallMs: number };
 
@@ -44,6 +45,7 @@ const result = {
   ours: median(figures.ours),
   go: median(figures.go),
 };
+record({ of: "snapshot", figures: result });
 if (args.json) console.log(JSON.stringify(result));
 else {
   const ratio = (result.ours.cpuMs / result.go.cpuMs).toFixed(2);

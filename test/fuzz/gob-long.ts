@@ -1,6 +1,7 @@
 // npm run fuzz:gob -- --cases N [--seed S]: the differential fuzzer for as long as you like, with its speed.
 import { parseArgs } from "node:util";
 import { goPeer } from "../kit/go.ts";
+import { record } from "../kit/record.ts";
 import { fuzz, type Tally } from "./gob-fuzz.ts";
 
 const { values } = parseArgs({ options: { cases: { type: "string" }, seed: { type: "string" } } });
@@ -20,3 +21,4 @@ for (let seed = firstSeed; sum.cases < total; seed++) {
   console.log(`seed ${seed}: ${sum.cases} cases, ${rate} cases/s, ${JSON.stringify(sum)}`);
 }
 console.log(`${sum.cases} cases, no disagreement`);
+record({ of: "gob", seed: firstSeed, figures: sum });
