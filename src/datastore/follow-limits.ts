@@ -8,7 +8,10 @@ export type FollowLimits = {
   readonly pollIntervalMs: number;
   /** Time between looks for an API that is not installed. */
   readonly missingApiRetryMs: number;
-  /** Time between tries to read an optional kind that we may not read. Ours. */
+  /**
+   * Longest time between tries to read an optional kind that we may not read. The first ones come soon: an API server
+   * that has just started refuses everything until it has read its roles. Ours.
+   */
   readonly forbiddenRetryMs: number;
   /** So long without contact, and the kind says "wait for datastore". */
   readonly contactLostMs: number;

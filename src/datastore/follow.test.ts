@@ -225,14 +225,26 @@ const cases: Case[] = [
     trace: [...started, "5.5 List", "5.5 delete b", "6 Watch 12", "11 List"],
   },
   {
-    name: "a forbidden optional kind is empty, in sync, and tried every 5 minutes",
+    name: "a forbidden optional kind is empty, in sync, and tried again soon: an API server may just have started",
     kind: "EndpointSlice",
     script: [
       { list: [], fails: "forbidden" },
+      { list: [], fails: "forbidden" },
       { list: ["a@1"], at: "9" },
     ],
-    seconds: 301,
-    trace: ["0 List", "0 resync, in-sync", "300 List", "300 set a@1", "300.5 Watch 9"],
+    seconds: 4,
+    trace: ["0 List", "0 resync, in-sync", "1 List", "3 List", "3 set a@1", "3.5 Watch 9"],
+  },
+  {
+    name: "a forbidden optional kind is tried less and less often, down to every 5 minutes",
+    kind: "EndpointSlice",
+    script: Array.from({ length: 12 }, (): ScriptLine => ({ list: [], fails: "forbidden" })),
+    seconds: 1200,
+    trace: [
+      "0 List",
+      "0 resync, in-sync",
+      ...[1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111].map((at) => `${at} List`),
+    ],
   },
   {
     name: "a forbidden kind that carries enforcement never says in sync",
@@ -249,9 +261,9 @@ const cases: Case[] = [
   {
     name: "an optional kind whose watch is not allowed stays in sync",
     kind: "EndpointSlice",
-    script: [start, { watch: [], fails: "forbidden" }],
-    seconds: 301,
-    trace: [...started, "300.5 Watch 10"],
+    script: [start, { watch: [], fails: "forbidden" }, { watch: ["=12"], stays: "open" }],
+    seconds: 3,
+    trace: [...started, "1.5 Watch 10"],
   },
   {
     name: "a silent watch is dialled again after 150 s",

@@ -14,7 +14,7 @@
 // difference or fails: a relist that finds nothing lost is invisible to clients.
 import type { Clock, Log } from "../lib/index.ts";
 import { type Kind, kindInfo, type SyncStatus, syncStatus } from "../model/index.ts";
-import { Backoff } from "./backoff.ts";
+import { Backoff, backoffLimits } from "./backoff.ts";
 import type { Datastore, Revision, WatchEvent } from "./datastore.ts";
 import { DatastoreError } from "./errors.ts";
 import type { FollowEvent } from "./follow-event.ts";
@@ -53,6 +53,8 @@ class KindFollower {
   readonly #options: FollowOptions;
   readonly #limits: FollowLimits;
   readonly #backoff: Backoff;
+  /** For optional kinds that we may not read: asked for less and less often. */
+  readonly #forbiddenBackoff: Backoff;
   readonly #known = new KnownObjects();
   readonly #kindLog: KindLog;
 
@@ -77,6 +79,7 @@ class KindFollower {
     this.#options = options;
     this.#limits = { ...followLimits, ...options.limits };
     this.#backoff = new Backoff(options.random);
+    this.#forbiddenBackoff = new Backoff(options.random, { ...backoffLimits, capMs: this.#limits.forbiddenRetryMs });
     this.#kindLog = options.kindLog ?? new KindLog(options);
     this.report = newReport(kind);
   }
@@ -195,7 +198,7 @@ class KindFollower {
     this.#noteContact();
     this.#nameMissingRule(failure);
     this.#listChangesStatus = false;
-    this.#block(this.#limits.forbiddenRetryMs);
+    this.#block(this.#forbiddenBackoff.nextDelayMs(this.#limits.listRetryMs));
     return [...this.#leaveFor([], false), ...this.#say(syncStatus.inSync)];
   }
 
@@ -299,7 +302,7 @@ class KindFollower {
   #watchForbidden(failure: DatastoreError): FollowEvent[] {
     this.#nameMissingRule(failure);
     if (whenForbidden(this.#kind) === "empty") {
-      this.#block(this.#limits.forbiddenRetryMs);
+      this.#block(this.#forbiddenBackoff.nextDelayMs(this.#limits.listRetryMs));
       return [];
     }
     // A list alone would be in sync only for the moment it was made.
@@ -356,6 +359,7 @@ class KindFollower {
 
   #recovered(during: Attempt): void {
     this.#backoff.reset();
+    this.#forbiddenBackoff.reset();
     this.report.missingRule = undefined;
     this.#kindLog.recovered(this.#kind, during);
   }
