@@ -7,7 +7,10 @@ import { test } from "node:test";
 import { openDirectoryDatastore } from "../../src/datastore/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { initialiseDatastore, runSyncers } from "../../src/syncer/index.ts";
+import { Cattail, cattail, probe } from "../kit/cattail-process.ts";
 import { until } from "../kit/follow-state.ts";
+import { Followed } from "../kit/followed.ts";
+import { typhaSettings } from "../kit/typha-settings.ts";
 
 const policy = `
 apiVersion: projectcalico.org/v3
@@ -59,4 +62,30 @@ test("an empty folder becomes ready; a policy written into it is served, and gon
   await until("they are gone", () => !kvs.has(key) && !kvs.has("/calico/v1/policy/profile/kns.shop/labels"));
   ending.abort();
   await reading;
+});
+
+test("cattail typha on a folder: initialised, ready, and a file that cannot be used is shown by probes and doctor", {
+  timeout: 120_000,
+}, async (t) => {
+  const path = await mkdtemp(join(tmpdir(), "cattail-directory-"));
+  t.after(() => rm(path, { recursive: true }));
+  await writeFile(join(path, "shop.yaml"), policy);
+  const env = await typhaSettings({ TYPHA_DATASTORETYPE: "directory", TYPHA_DATASTOREDIRECTORY: path });
+  await using typha = new Cattail(["typha"], { env });
+  const readiness = (wanted: RegExp) =>
+    typha.until(`readiness with ${wanted}`, async () => {
+      const answer = await probe(`http://127.0.0.1:${env.TYPHA_HEALTHPORT}/readiness`);
+      return answer?.status === 200 && wanted.test(answer.body) ? answer : undefined;
+    });
+  const calm = await readiness(/^(?!.*manifests)/s);
+  match(calm.body, /felix-cache .*reporting ready/);
+  await using client = new Followed({ servers: `127.0.0.1:${env.TYPHA_SERVERPORT}` });
+  const made = ["/calico/v1/Ready", "/calico/v1/policy/tier/default/metadata"];
+  await client.until(() => made.every((key) => client.state.has(key)), "what the server itself writes");
+  await writeFile(join(path, "broken.yaml"), "apiVersion: v1\nkind: Pod\n");
+  const troubled = await readiness(/manifests/);
+  match(troubled.body, /manifests .*reporting ready .*broken\.yaml:1:1: .*metadata\.name/);
+  match((await cattail(["doctor", "-o", "json"], { env })).stdout, /"MANIFEST_PROBLEM"/);
+  await rm(join(path, "broken.yaml"));
+  await readiness(/^(?!.*manifests)/s);
 });
