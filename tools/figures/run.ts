@@ -1,0 +1,124 @@
+// Runs every campaign and every bench, one after the other, and keeps what they measured:
+//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
+// The result is bench/results/DATE.json (with --short: .cache/figures-short.json, which git ignores), written after each step,
+// so that a sitting that was interrupted goes on with --resume. `npm run plots` makes pages and plots of it. On a machine
+// that does something else as well the times are those of two things at once: the load at the start is kept beside them.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { circumstances } from "../../test/kit/record.ts";
+import { parseRecords, readSitting, resultsFolder, type StepResult, writeStep } from "./sitting.ts";
+import { type FigureStep, figureSteps } from "./steps.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    short: { type: "boolean", default: false },
+    only: { type: "string" },
+    except: { type: "string" },
+    resume: { type: "boolean", default: false },
+    out: { type: "string" },
+    list: { type: "boolean", default: false },
+  },
+});
+const defaultFile = flags.short ? ".cache/figures-short.json" : `${resultsFolder}/${today()}.json`;
+const file = flags.out ?? defaultFile;
+const steps = chosen();
+if (flags.list) {
+  for (const step of steps)
+    console.log(`${step.name.padEnd(10)} ${`${step.aboutMinutes}`.padStart(4)} min  ${step.says}`);
+  const minutes = steps.reduce((sum, { aboutMinutes }) => sum + aboutMinutes, 0);
+  console.log(`together about ${Math.round(minutes)} min on two cores`);
+  process.exit(0);
+}
+mkdirSync(dirname(file), { recursive: true });
+const [load = 0] = loadavg();
+if (load > availableParallelism() / 2) {
+  console.log(`note: the machine is busy (load ${load.toFixed(1)}), so times will be upper bounds`);
+}
+const failed: string[] = [];
+for (const [index, step] of steps.entries()) {
+  const at = `[${index + 1}/${steps.length}] ${step.name}`;
+  if (flags.resume && readSitting(file).steps[step.name]?.outcome === "passed") {
+    console.log(`${at}: done before`);
+    continue;
+  }
+  const expected = flags.short ? "" : ` (about ${step.aboutMinutes} min, at most ${step.atMostMinutes})`;
+  console.log(`\n${at}: ${step.says}${expected}`);
+  const result = await runStep(step);
+  writeStep(file, step.name, result);
+  console.log(`${at}: ${result.outcome}, ${result.records.length} results, ${result.seconds} s`);
+  if (result.outcome !== "passed") failed.push(`${step.name} (${result.outcome})`);
+}
+console.log(`\nwritten to ${file}${failed.length === 0 ? "" : `; not passed: ${failed.join(", ")}`}`);
+process.exit(failed.length === 0 ? 0 : 1);
+
+async function runStep(step: FigureStep): Promise<StepResult> {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-figures-"));
+  const results = join(folder, "results.jsonl");
+  const startMs = performance.now();
+  const endMs = startMs + step.atMostMinutes * 60_000;
+  let outcome: StepResult["outcome"] = "passed";
+  try {
+    for (const command of flags.short ? step.short : step.long) {
+      const env = { ...process.env, ...(flags.short ? {} : step.env), RESULTS: results };
+      if (outcome === "passed") outcome = await runCommand(command, env, endMs - performance.now());
+    }
+    const lines = existsSync(results) ? readFileSync(results, "utf8") : "";
+    const { records, circumstances: seen = circumstances() } = parseRecords(lines);
+    // A bench that lacks its peer measures nothing, and must not pass for one that did.
+    if (records.length === 0 && outcome === "passed") outcome = "failed";
+    const commands = (flags.short ? step.short : step.long).map((command) => asTyped(command, step));
+    const { date, machine, versions, load } = seen;
+    const seconds = Math.round((performance.now() - startMs) / 1000);
+    return { outcome, command: commands.join("; "), date, machine, versions, load, seconds, records };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** In a group of its own, so that at the limit everything that it has started ends with it. */
+async function runCommand(command: string, env: NodeJS.ProcessEnv, limitMs: number): Promise<StepResult["outcome"]> {
+  const child = spawn(process.execPath, command.split(" "), { env, stdio: "inherit", detached: true });
+  const { promise, resolve } = Promise.withResolvers<StepResult["outcome"]>();
+  const end = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
+  };
+  const interrupted = () => end("SIGTERM");
+  process.once("SIGINT", interrupted);
+  let isTooLong = false;
+  const timer = setTimeout(() => {
+    isTooLong = true;
+    end("SIGTERM");
+    setTimeout(() => end("SIGKILL"), 5000).unref();
+  }, limitMs);
+  child.on("error", () => resolve("failed"));
+  child.on("close", (code) => resolve(isTooLong ? "too long" : code === 0 ? "passed" : "failed"));
+  const outcome = await promise;
+  clearTimeout(timer);
+  process.off("SIGINT", interrupted);
+  return outcome;
+}
+
+function asTyped(command: string, step: FigureStep): string {
+  const settings = flags.short ? [] : Object.entries(step.env ?? {}).map(([name, value]) => `${name}=${value} `);
+  return `${settings.join("")}node ${command}`;
+}
+
+function chosen(): readonly FigureStep[] {
+  const only = flags.only?.split(",");
+  const except = flags.except?.split(",") ?? [];
+  const unknown = [...(only ?? []), ...except].filter((name) => !figureSteps.some((step) => step.name === name));
+  if (unknown.length > 0) {
+    console.error(
+      `There is no step ${unknown.join(", ")}. There are: ${figureSteps.map(({ name }) => name).join(", ")}`,
+    );
+    process.exit(2);
+  }
+  return figureSteps.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name));
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

@@ -1,0 +1,144 @@
+// What a sitting consists of: every campaign and every bench, in the order in which they run, with its long setting and
+// its short one. The short ones only show that everything works; their figures say little.
+export type FigureStep = {
+  readonly name: string;
+  readonly says: string;
+  /** What is run, with Node, one after the other; `env` goes to all of them. */
+  readonly long: readonly string[];
+  readonly short: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+  /** What it takes on two cores, and when to give up on it. */
+  readonly aboutMinutes: number;
+  readonly atMostMinutes: number;
+};
+
+const campaign = (name: string) => `tools/run-tests.ts test/campaign/${name}`;
+const long = { CAMPAIGN: "long" };
+
+export const figureSteps: readonly FigureStep[] = [
+  {
+    name: "gob",
+    says: "encoding and decoding gob, next to Go",
+    long: ["bench/gob/gob.ts"],
+    short: ["bench/gob/gob.ts --rounds 1"],
+    aboutMinutes: 0.5,
+    atMostMinutes: 3,
+  },
+  {
+    name: "convert",
+    says: "150,000 pods to endpoints",
+    long: ["bench/convert/pods.ts"],
+    short: ["bench/convert/pods.ts --pods 10000"],
+    aboutMinutes: 0.5,
+    atMostMinutes: 3,
+  },
+  {
+    name: "wire",
+    says: "reading a snapshot of 100,000 keys, decoder against decoder",
+    long: ["bench/wire/snapshot-client.ts"],
+    short: ["bench/wire/snapshot-client.ts --keys 5000 --rounds 1"],
+    aboutMinutes: 0.5,
+    atMostMinutes: 4,
+  },
+  {
+    name: "client",
+    says: "following a snapshot of 100,000 keys, next to Go's client",
+    long: ["bench/client/snapshot.ts"],
+    short: ["bench/client/snapshot.ts --keys 5000 --rounds 1"],
+    aboutMinutes: 0.7,
+    atMostMinutes: 4,
+  },
+  {
+    name: "fanout",
+    says: "keeping up to 1,000 clients up to date, next to a Go server",
+    long: ["bench/fanout/main.ts --json"],
+    short: ["bench/fanout/main.ts --json --scenario batch-5"],
+    aboutMinutes: 4,
+    atMostMinutes: 12,
+  },
+  {
+    name: "flat",
+    says: "what one delivered update costs with 10, 100 and 1,000 clients",
+    long: [10, 100, 1000].map((clients) => `bench/fanout/main.ts --json --scenario flat-${clients}`),
+    short: [10, 50].map((clients) => `bench/fanout/main.ts --json --scenario flat-${clients}`),
+    aboutMinutes: 1.5,
+    atMostMinutes: 5,
+  },
+  {
+    name: "datastore",
+    says: "listing and converting 150,000 pods of a real kube-apiserver",
+    long: ["bench/datastore/list-pods.ts --pods 150000 --rounds 2"],
+    short: ["bench/datastore/list-pods.ts --pods 2000 --rounds 1"],
+    aboutMinutes: 4,
+    atMostMinutes: 10,
+  },
+  {
+    name: "dashboard",
+    says: "what it costs to be looked at, with 2,000 clients and 100,000 keys",
+    long: ["bench/dashboard/main.ts"],
+    short: ["bench/dashboard/main.ts --clients 50 --nodes 100 --pods 1000 --seconds 1"],
+    aboutMinutes: 5,
+    atMostMinutes: 8,
+  },
+  {
+    name: "stalled",
+    says: "1,000 clients that stop reading in a 10 MB snapshot",
+    long: [campaign("stalled")],
+    short: [campaign("stalled")],
+    env: long,
+    aboutMinutes: 0.7,
+    atMostMinutes: 5,
+  },
+  {
+    name: "half-open",
+    says: "20,000 silent and 5,000 dripping connections",
+    long: [campaign("half-open")],
+    short: [campaign("half-open")],
+    env: long,
+    aboutMinutes: 1,
+    atMostMinutes: 5,
+  },
+  {
+    name: "malformed",
+    says: "100,000 malformed plain streams and 100,000 TLS ones",
+    long: [campaign("malformed")],
+    short: [campaign("malformed")],
+    env: long,
+    aboutMinutes: 2,
+    atMostMinutes: 8,
+  },
+  {
+    name: "rotation",
+    says: "200 rotations of CA and certificate under 500 clients",
+    long: [campaign("rotation")],
+    short: [campaign("rotation")],
+    env: long,
+    aboutMinutes: 2,
+    atMostMinutes: 8,
+  },
+  {
+    name: "soak",
+    says: "1,000,000 updates to 50 clients of five kinds, twice",
+    long: [campaign("soak")],
+    short: [campaign("soak")],
+    env: long,
+    aboutMinutes: 3,
+    atMostMinutes: 12,
+  },
+  {
+    name: "fuzz",
+    says: "bent and invented gob streams, judged by Go's decoder as well",
+    long: ["test/fuzz/gob-long.ts --cases 1000000"],
+    short: ["test/fuzz/gob-long.ts --cases 20000"],
+    aboutMinutes: 1.5,
+    atMostMinutes: 8,
+  },
+  {
+    name: "faults",
+    says: "1,000 random faults of datastores under random writes",
+    long: ["tools/faults.ts --count 1000 --seed 1"],
+    short: ["tools/faults.ts --count 10 --seed 1"],
+    aboutMinutes: 10,
+    atMostMinutes: 30,
+  },
+];
