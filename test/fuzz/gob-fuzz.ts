@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { decoder, GobError, type Schema } from "../../src/gob/index.ts";
 import { dump } from "../kit/gob-dump.ts";
 import { gobTypes } from "../kit/gob-types.ts";
+import { type Random, seededRandom } from "../kit/random.ts";
 import { generate } from "./gob-generate.ts";
 import { mutate } from "./gob-mutate.ts";
 import { type Case, goCorpus, Oracle, typeNames, type Verdict } from "./gob-oracle.ts";
-import { Random } from "./gob-random.ts";
 
 export type Tally = { cases: number; accepted: number; refused: number; limited: number; ambiguous: number };
 export type FuzzOptions = {
@@ -25,7 +25,7 @@ const limits = { messageBytes: 1 << 14 };
 
 /** Runs the cases; throws at the first disagreement, with all that is needed to look into it. */
 export async function fuzz(options: FuzzOptions): Promise<Tally> {
-  const random = new Random(options.seed);
+  const random = seededRandom(options.seed);
   const seeds = [...vectorSeeds(), ...goCorpus(options.oraclePath, options.seed, 3000)];
   const tally: Tally = { cases: 0, accepted: 0, refused: 0, limited: 0, ambiguous: 0 };
   using oracle = new Oracle(options.oraclePath);

@@ -1,5 +1,5 @@
 // Streams bent a little: bytes changed with the frames kept whole, frames cut, swapped, doubled or joined.
-import type { Random } from "./gob-random.ts";
+import type { Random } from "../kit/random.ts";
 
 const tellingBytes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0x0c, 0x10, 0x20, 0x40, 0x7f, 0x80, 0xf7, 0xf8, 0xfc, 0xfe, 0xff];
 

@@ -4,7 +4,7 @@ import { type Datastore, type FollowLimits, follow } from "../../../src/datastor
 import { silentLog, systemClock } from "../../../src/lib/index.ts";
 import type { Kind } from "../../../src/model/index.ts";
 import type { FaultProxy } from "../proxy.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 /** namespace/name to the text of the object's spec, which no two writes share. */
 export type Content = Map<string, string>;

@@ -96,7 +96,12 @@ test(`${rotations} rotations under ${clientCount} clients`, { skip: withoutGoCli
     return clients.finalStats();
   })();
   equal(stats.connected, clientCount);
-  say({ rotations, clients: clientCount, reloads: watcher.state().reloads, failed: watcher.state().failedReloads });
+  say("CA and certificate", {
+    rotations,
+    clients: clientCount,
+    reloads: watcher.state().reloads,
+    failed: watcher.state().failedReloads,
+  });
   await watcher[Symbol.asyncDispose]();
   await reloading;
 });

@@ -3,6 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { say, size } from "../kit/campaign.ts";
+import { seededRandom } from "../kit/random.ts";
 import { digestOf, GoClients, lastKey, serve, untilLast, withoutGoClient } from "../kit/serving.ts";
 
 const updates = size({ short: 10_000, long: 1_000_000 });
@@ -18,25 +19,21 @@ for (const workers of [0, 2]) {
     await using stack = new AsyncDisposableStack();
     for (const group of groups) stack.use(group);
     await Promise.all(groups.map((group) => group.inSync(10)));
-    let state = 1;
-    const random = (below: number): number => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const { below, isOneIn } = seededRandom(1);
     for (let sent = 0; sent < updates; ) {
-      const batch = 1 + random(50);
+      const batch = 1 + below(50);
       const set: { [path: string]: string } = {};
       const gone: string[] = [];
       for (let index = 0; index < batch; index += 1) {
-        const path = `/calico/v1/config/soak-${random(5000)}`;
-        if (random(5) === 0 && server.told.has(path)) gone.push(path);
-        else set[path] = `{"seq":${sent + index},"filler":"${"x".repeat(random(300))}"}`;
+        const path = `/calico/v1/config/soak-${below(5000)}`;
+        if (isOneIn(5) && server.told.has(path)) gone.push(path);
+        else set[path] = `{"seq":${sent + index},"filler":"${"x".repeat(below(300))}"}`;
       }
       for (const path of gone) delete set[path];
       server.set(set);
       server.delete(gone);
       sent += batch;
-      if (random(4) === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (isOneIn(4)) await new Promise((resolve) => setImmediate(resolve));
     }
     server.set({ [lastKey]: "x" });
     const expected = digestOf(server.told);
@@ -48,6 +45,6 @@ for (const workers of [0, 2]) {
       totals.messages += stats.messages;
       totals.kvs += stats.kvs;
     }
-    say({ updates, workers, keysLeft: server.told.size, ...totals });
+    say(`${workers} workers`, { updates, workers, keysLeft: server.told.size, ...totals }, 1);
   });
 }

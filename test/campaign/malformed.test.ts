@@ -8,19 +8,11 @@ import { say, size } from "../kit/campaign.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { eventually } from "../kit/eventually.ts";
 import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
-import { openFiles } from "../kit/open-files.ts";
+import { openFiles, withoutProc } from "../kit/process-facts.ts";
+import { seededRandom } from "../kit/random.ts";
 
 const streams = size({ short: 2000, long: 100_000 });
 const parallel = 50;
-
-type Random = (below: number) => number;
-function randomFrom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 // A real client's first bytes, to be damaged: for plain TCP a gob hello (spec'd by Go's encoder), for TLS a client hello.
 const gobHello = Buffer.from(
@@ -35,17 +27,17 @@ const tlsHello = Buffer.from(
 );
 
 function malformed(seed: number, kind: "tls" | "plain"): Buffer {
-  const random = randomFrom(seed);
+  const { below } = seededRandom(seed);
   const real = kind === "tls" ? tlsHello : gobHello;
-  const how = random(5);
-  if (how === 0) return Buffer.from(Array.from({ length: 1 + random(2000) }, () => random(256)));
-  if (how === 1) return real.subarray(0, 1 + random(real.length));
+  const how = below(5);
+  if (how === 0) return Buffer.from(Array.from({ length: 1 + below(2000) }, () => below(256)));
+  if (how === 1) return real.subarray(0, 1 + below(real.length));
   const copy = Buffer.from(real);
-  for (let flips = 0; flips <= random(8); flips += 1) copy[random(copy.length)] = random(256);
+  for (let flips = 0; flips <= below(8); flips += 1) copy[below(copy.length)] = below(256);
   if (how === 2) return copy;
-  if (how === 3) return Buffer.concat([copy, copy, Buffer.alloc(random(5000), random(256))]);
+  if (how === 3) return Buffer.concat([copy, copy, Buffer.alloc(below(5000), below(256))]);
   // A length field at a power of two, give or take one.
-  const length = 2 ** random(32) + random(3) - 1;
+  const length = 2 ** below(32) + below(3) - 1;
   const prefix = Buffer.alloc(5);
   prefix[0] = kind === "tls" ? 0x16 : 0xfc;
   prefix.writeUInt32BE(length >>> 0, 1);
@@ -53,7 +45,7 @@ function malformed(seed: number, kind: "tls" | "plain"): Buffer {
 }
 
 for (const kind of ["plain", "tls"] as const) {
-  test(`${streams} malformed ${kind} streams`, { skip: withoutGoClient }, async () => {
+  test(`${streams} malformed ${kind} streams`, { skip: withoutGoClient || withoutProc }, async () => {
     using folder = certificateFolder();
     const tls =
       kind === "plain"
@@ -81,7 +73,7 @@ for (const kind of ["plain", "tls"] as const) {
       () => openFiles(server.pid) <= baseline,
       () => `${openFiles(server.pid)} files, ${baseline} before`,
     );
-    say({ streams, rssMb: server.use().rssMb });
+    say(kind, { streams, rssMb: server.use().rssMb }, 1);
   });
 }
 
