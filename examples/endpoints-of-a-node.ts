@@ -4,7 +4,7 @@
 //
 // Where the server is and which certificates to show it is read from the variables that calico-node has: FELIX_TYPHAADDR
 // or FELIX_TYPHAK8SSERVICENAME, FELIX_TYPHACAFILE, FELIX_TYPHACERTFILE, FELIX_TYPHAKEYFILE, FELIX_TYPHACN.
-import { follow, keyOf, optionsFromEnvironment, readEntry } from "cattail/client";
+import { follow, keyOf, optionsFromEnvironment, readEntry, syncStatus } from "cattail/client";
 
 const [node = "", once] = process.argv.slice(2);
 const { servers, ...connection } = optionsFromEnvironment(process.env);
@@ -17,7 +17,7 @@ if (node === "" || servers === undefined) {
 
 for await (const update of follow({ servers, ...connection, type: "felix" })) {
   if (update.is === "status") {
-    if (update.status === 2 && once === "--once") break;
+    if (update.status === syncStatus.inSync && once === "--once") break;
     continue;
   }
   const key = keyOf(update);

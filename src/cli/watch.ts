@@ -1,14 +1,8 @@
 // `cattail watch`: follow any Typha and show what it serves. A table in a terminal, JSON lines for programs.
 import { once } from "node:events";
 import { Command, Option } from "commander";
-import {
-  followBatches,
-  isPlainText,
-  keyOf,
-  optionsFromEnvironment,
-  type SetUpdate,
-  type Update,
-} from "../client/index.ts";
+import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Update } from "../client/index.ts";
+import { isPlainText } from "../client/parts.ts";
 import { CattailError, type Log, silentLog } from "../lib/index.ts";
 import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
 import { gather, type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";

@@ -2,7 +2,8 @@
 // own certificate is good enough for it.
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { addressText, type ClientTls, type ServerAddress } from "../client/index.ts";
+import type { ClientTls, ServerAddress } from "../client/index.ts";
+import { addressText } from "../client/parts.ts";
 import type { Clock } from "../lib/index.ts";
 import { loadTlsMaterial, parseCertificate, tlsClientOptions, tlsPolicy, verifyPeer } from "../security/index.ts";
 import { daysText, soonMs } from "./check-tls-files.ts";

@@ -1,6 +1,7 @@
 // One server, examined as a node would meet it: connection, TLS, hello, snapshot, in sync; then watched for a while.
 import type { Socket } from "node:net";
-import { addressText, type ClientTls, converse, type ServerAddress } from "../client/index.ts";
+import type { ClientTls, ServerAddress } from "../client/index.ts";
+import { addressText, converse } from "../client/parts.ts";
 import type { Clock } from "../lib/index.ts";
 import { type SyncerType, syncStatus } from "../model/index.ts";
 import type { ClientEvent, CloseReason, ServerHello } from "../wire/index.ts";

@@ -9,6 +9,7 @@ import { type DecodeText, decodeUtf8, frameHeader, needFrame, Reader } from "./r
 import type { Node, Schema } from "./schema.ts";
 import { pointer } from "./schema-make.ts";
 
+/** What a decoder is given beside its limits. */
 export type DecoderOptions = {
   /** What makes strings of bytes: where there is something faster than TextDecoder, as Node's Buffer is. */
   readonly decodeText?: DecodeText;

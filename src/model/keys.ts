@@ -23,6 +23,7 @@ export type PolicyKey = {
   readonly name: string;
 };
 
+/** The key of an API object that is served as it is: `kind` says which. */
 export type ResourceKey = {
   readonly is: "Resource";
   readonly kind: ResourceKind;
@@ -30,6 +31,7 @@ export type ResourceKey = {
   readonly name: string;
 };
 
+/** A key by its parts; `is` says of what. */
 export type Key =
   | { readonly is: "Ready" }
   | { readonly is: "GlobalConfig"; readonly name: string }

@@ -2,9 +2,12 @@
 // The numbers are the ones on the wire.
 
 export const syncerTypes = ["felix", "bgp", "tunnel-ip-allocation", "node-status"] as const;
+/** The four data sets that a server has; each connection follows one. */
 export type SyncerType = (typeof syncerTypes)[number];
 
+/** How far a server is with its data: no datastore yet, the snapshot is coming, everything has been said. */
 export const syncStatus = { waitForDatastore: 0, resyncInProgress: 1, inSync: 2 } as const;
+/** One of syncStatus. */
 export type SyncStatus = (typeof syncStatus)[keyof typeof syncStatus];
 
 export const updateType = { unknown: 0, new: 1, updated: 2, deleted: 3 } as const;

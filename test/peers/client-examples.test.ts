@@ -44,6 +44,12 @@ async function cluster() {
   return { server, env, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
+test("examples/count-keys.ts, by the package's own name", async () => {
+  await using world = await cluster();
+  const { stdout } = await run(process.execPath, [conditions, "examples/count-keys.ts"], world);
+  equal(stdout, "Policy 2\nWorkloadEndpoint 3\n");
+});
+
 test("examples/endpoints-of-a-node.ts", async () => {
   await using world = await cluster();
   const { stdout } = await run(

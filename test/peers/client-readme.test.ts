@@ -17,6 +17,7 @@ const prints: RegExp[] = [
   /^in sync over mutual TLS$/m,
   /^shop\/web-0 \[ '10\.0\.0\.1\/32' \]$/m,
   /^4 keys$/m,
+  /^CLIENT_DIAL: no connection to 127\.0\.0\.1:1: /m,
 ];
 
 test("every block of the page is tried", () => equal(blocks.length, prints.length));

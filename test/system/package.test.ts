@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { bundledIntoPage, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
 import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
@@ -106,38 +106,58 @@ test("it names the packages that are inside the page, with their licences", () =
   match(text, /Permission is hereby granted/);
 });
 
-test("its client and gob can be imported by their sub-paths", () => {
-  const program = `import { follow } from "cattail/client"; import { struct } from "cattail/gob"; console.log(typeof follow, typeof struct);`;
+test("its client, under both names one module, and gob can be imported, and nothing else", () => {
+  const program = `
+    import * as root from "cattail"; import * as client from "cattail/client"; import { struct } from "cattail/gob";
+    const inside = await import("cattail/dist/server/index.js").catch(({ code }) => code);
+    console.log(root === client, typeof root.follow, typeof struct, inside);`;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd: join(folder, "app"),
     encoding: "utf8",
   });
-  equal(output.trim(), "function function");
+  equal(output.trim(), "true function function ERR_PACKAGE_PATH_NOT_EXPORTED");
 });
 
-test("its types resolve for a strict TypeScript program", () => {
-  const app = join(folder, "app");
-  writeFileSync(
-    join(app, "use.ts"),
-    `import { follow, type Update } from "cattail/client";\nexport async function count() { let updates = 0; for await (const update of follow({ servers: "x" })) { const seen: Update = update; if (seen.is === "set") updates += 1; } return updates; }\n`,
+const pages = ["README.md", "src/client/README.md", "src/gob/README.md"];
+
+for (const moduleResolution of ["nodenext", "bundler"]) {
+  test(`its types carry every snippet and example in a strict program (${moduleResolution})`, () => {
+    const app = join(folder, "app");
+    const snippets = pages.flatMap((page) => snippetsOf(page));
+    ok(snippets.length > 10);
+    const files = [...snippets.entries()].map(([index, code]) => write(join(app, `snippet-${index}.ts`), code));
+    for (const name of globSync("examples/*.ts"))
+      files.push(write(join(app, basename(name)), readFileSync(name, "utf8")));
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      module: moduleResolution === "bundler" ? "preserve" : "nodenext",
+      moduleResolution,
+      target: "esnext",
+      noEmit: true,
+      skipLibCheck: false,
+      types: ["node"],
+    };
+    write(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+    write(join(app, "package.json"), JSON.stringify({ type: "module" }));
+    const tsc = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", "."], { cwd: app, encoding: "utf8" });
+    equal(tsc.stdout, "");
+  });
+}
+
+function write(file: string, text: string): string {
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Pages that state what holds with `assert` leave its import out. */
+function snippetsOf(page: string): string[] {
+  const blocks = [...readFileSync(page, "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)];
+  return blocks.map(([, code = ""]) =>
+    /\bassert\./.test(code) ? `import assert from "node:assert/strict";\n${code}` : code,
   );
-  writeFileSync(
-    join(app, "tsconfig.json"),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        module: "nodenext",
-        target: "esnext",
-        noEmit: true,
-        skipLibCheck: false,
-        types: ["node"],
-      },
-      files: ["use.ts"],
-    }),
-  );
-  writeFileSync(join(app, "package.json"), JSON.stringify({ type: "module" }));
-  execFileSync(resolve("node_modules/.bin/tsc"), ["-p", "."], { cwd: app, stdio: "pipe" });
-});
+}
 
 test("it holds no tests and no sources, and is under 5 MB", () => {
   const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter((name) =>

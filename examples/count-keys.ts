@@ -1,0 +1,27 @@
+// The smallest program: connects, counts what nodes are told by kind, and leaves.
+//
+//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=source examples/count-keys.ts
+//
+// `--conditions=source` takes cattail from this checkout; a program with `npm install cattail` does without.
+import { CattailError, follow, keyOf, optionsFromEnvironment, syncStatus } from "cattail";
+
+const { servers, ...connection } = optionsFromEnvironment(process.env);
+if (servers === undefined) {
+  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=source examples/count-keys.ts");
+  process.exit(1);
+}
+
+const counts = new Map<string, number>();
+try {
+  for await (const update of follow({ servers, ...connection, maxFailures: 3 })) {
+    if (update.is === "status" && update.status === syncStatus.inSync) break;
+    if (update.is !== "set") continue;
+    const kind = keyOf(update)?.is ?? "unknown";
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  for (const [kind, count] of [...counts].sort(([a], [b]) => a.localeCompare(b))) console.log(`${kind} ${count}`);
+} catch (error) {
+  if (!(error instanceof CattailError)) throw error;
+  console.error(`${error.problem}. ${error.next}. (${error.code})`);
+  process.exitCode = 1;
+}
