@@ -33,7 +33,7 @@ export function circumstances(): Circumstances {
   return {
     command: command(),
     date: new Date().toISOString().slice(0, 16),
-    machine: `${cores.length} x ${cores[0]?.model.trim() ?? "unknown"}, ${memoryGb} GB, ${process.platform} ${release()}`,
+    machine: `${cores.length} x ${cores[0]?.model.trim() ?? "unknown"}, ${memoryGb} GB, ${process.platform} ${release().split("-")[0]}`,
     versions: { cattail: packageVersion(), commit: said("git", "rev-parse", "--short=12", "HEAD"), ...languages() },
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   };
