@@ -1,6 +1,18 @@
 // BGPConfiguration, passed through.
 import { type BgpConfigurationSpec, bgpConfigurationSpec } from "../model/index.ts";
-import { type Check, filled, firstProblem, given, isIp, isName, isPriority, isStrictNetwork } from "./checks.ts";
+import {
+  type Check,
+  filled,
+  firstProblem,
+  given,
+  interfacePatternRule,
+  isInterfacePattern,
+  isIp,
+  isPriority,
+  isStrictNetwork,
+  priorityRule,
+} from "./checks.ts";
+import { isDnsName } from "./name-rules.ts";
 import { createPassThroughProcessor } from "./pass-through.ts";
 import type { Processor } from "./processor.ts";
 
@@ -21,13 +33,12 @@ function* checks(spec: BgpConfigurationSpec): Generator<Check> {
   }
   yield* communityChecks(spec);
   for (const [at, name] of (spec.ignoredInterfaces ?? []).entries()) {
-    const isPattern = name !== "*" && /^[a-zA-Z0-9_.*-]{1,15}$/.test(name);
-    yield [`spec.ignoredInterfaces[${at}]`, isPattern, "must be an interface name, which may have * in it"];
+    const isSome = name !== "*" && isInterfacePattern(name);
+    yield [`spec.ignoredInterfaces[${at}]`, isSome, `${interfacePatternRule} but not be all of it`];
   }
   const { localWorkloadPeeringIPV4: ipv4, localWorkloadPeeringIPV6: ipv6 } = spec;
   yield ["spec.localWorkloadPeeringIPV4", filled(ipv4, (text) => isIp(text, 4)), "must be an IPv4 address"];
   yield ["spec.localWorkloadPeeringIPV6", filled(ipv6, (text) => isIp(text, 6)), "must be an IPv6 address"];
-  const priorityRule = "must be from 1 to 2147483646";
   yield ["spec.ipv4NormalRoutePriority", given(spec.ipv4NormalRoutePriority, isPriority), priorityRule];
   yield ["spec.ipv6NormalRoutePriority", given(spec.ipv6NormalRoutePriority, isPriority), priorityRule];
 }
@@ -35,7 +46,7 @@ function* checks(spec: BgpConfigurationSpec): Generator<Check> {
 function* communityChecks(spec: BgpConfigurationSpec): Generator<Check> {
   const communities = spec.communities ?? [];
   for (const [at, { name = "", value = "" }] of communities.entries()) {
-    yield [`spec.communities[${at}].name`, isName(name), "must be a DNS name"];
+    yield [`spec.communities[${at}].name`, isDnsName(name), "must be a DNS name"];
     yield [`spec.communities[${at}].value`, isCommunity(value), "must be a:b (16 bits each) or a:b:c (32 bits each)"];
   }
   for (const [at, advertisement] of (spec.prefixAdvertisements ?? []).entries()) {

@@ -1,6 +1,16 @@
 // BGPFilter, passed through.
 import { type BgpFilterSpec, bgpFilterSpec } from "../model/index.ts";
-import { type Check, filled, firstProblem, given, isPriority, isStrictNetwork } from "./checks.ts";
+import {
+  type Check,
+  filled,
+  firstProblem,
+  given,
+  interfacePatternRule,
+  isInterfacePattern,
+  isPriority,
+  isStrictNetwork,
+  priorityRule,
+} from "./checks.ts";
 import { createPassThroughProcessor } from "./pass-through.ts";
 import type { Processor } from "./processor.ts";
 
@@ -29,12 +39,11 @@ function* ruleChecks(rule: FilterRule, at: string, family: 4 | 6): Generator<Che
   yield [`${at}.prefixLength.min`, given(rule.prefixLength?.min, isLength), `must be from 0 to ${max}`];
   yield [`${at}.prefixLength.max`, given(rule.prefixLength?.max, isLength), `must be from 0 to ${max}`];
   yield [`${at}.source`, filled(rule.source, (text) => text === "RemotePeers"), "must be RemotePeers"];
-  const isInterface = filled(rule.interface, (text) => /^[a-zA-Z0-9_.*-]{1,15}$/.test(text));
-  yield [`${at}.interface`, isInterface, "must be an interface name, which may have * in it"];
+  yield [`${at}.interface`, filled(rule.interface, isInterfacePattern), interfacePatternRule];
   const isPeerType = filled(rule.peerType, (text) => text === "eBGP" || text === "iBGP");
   yield [`${at}.peerType`, isPeerType, "must be eBGP or iBGP"];
   yield [`${at}.communities.values`, given(rule.communities, ({ values }) => values !== undefined), "must be given"];
-  yield [`${at}.priority`, given(rule.priority, isPriority), "must be from 1 to 2147483646"];
+  yield [`${at}.priority`, given(rule.priority, isPriority), priorityRule];
   yield [`${at}.action`, rule.action !== undefined && rule.action !== "", "must be given"];
   for (const [index, operation] of (rule.operations ?? []).entries()) {
     yield* operationChecks(operation, `${at}.operations[${index}]`);
@@ -46,5 +55,5 @@ function* operationChecks(operation: NonNullable<FilterRule["operations"]>[numbe
   yield [`${at}.addCommunity.value`, given(addCommunity, ({ value }) => value !== undefined), "must be given"];
   yield [`${at}.prependASPath.prefix`, given(prependASPath, ({ prefix }) => prefix !== undefined), "must be given"];
   const isSettable = given(setPriority, ({ value }) => value !== undefined && isPriority(value));
-  yield [`${at}.setPriority.value`, isSettable, "must be from 1 to 2147483646"];
+  yield [`${at}.setPriority.value`, isSettable, priorityRule];
 }

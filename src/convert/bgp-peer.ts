@@ -1,6 +1,7 @@
 // BGPPeer, passed through.
 import { type BgpPeerSpec, bgpPeerSpec, parseIp } from "../model/index.ts";
-import { addressOfPeer, type Check, filled, firstProblem, isIp, isName, isSelector } from "./checks.ts";
+import { addressOfPeer, type Check, filled, firstProblem, isIp, isSelector } from "./checks.ts";
+import { isDnsName } from "./name-rules.ts";
 import { createPassThroughProcessor } from "./pass-through.ts";
 import type { Processor } from "./processor.ts";
 
@@ -13,7 +14,7 @@ export function createBgpPeerProcessor(): Processor {
 }
 
 function* checks(spec: BgpPeerSpec): Generator<Check> {
-  yield ["spec.node", filled(spec.node, isName), "must be a DNS name"];
+  yield ["spec.node", filled(spec.node, isDnsName), "must be a DNS name"];
   yield ["spec.nodeSelector", filled(spec.nodeSelector, isSelector), "must be a selector"];
   const isPeer = filled(spec.peerIP, (text) => addressOfPeer(text) !== undefined);
   yield ["spec.peerIP", isPeer, "must be an IP address, IPv4:PORT or [IPv6]:PORT"];
@@ -21,7 +22,7 @@ function* checks(spec: BgpPeerSpec): Generator<Check> {
   yield ["spec.reachableBy", filled(spec.reachableBy, (text) => isIp(text)), "must be an IP address"];
   yield ["spec.reachableBy", isSameFamily(spec), "must be of the same family as peerIP"];
   for (const [at, filter] of (spec.filters ?? []).entries()) {
-    yield [`spec.filters[${at}]`, isName(filter), "must be a DNS name"];
+    yield [`spec.filters[${at}]`, isDnsName(filter), "must be a DNS name"];
   }
   const isWorkloadSelector = filled(spec.localWorkloadSelector, isSelector);
   yield ["spec.localWorkloadSelector", isWorkloadSelector, "must be a selector"];

@@ -1,6 +1,7 @@
 // CalicoNodeStatus, passed through with its status.
 import { type CalicoNodeStatusSpec, calicoNodeStatusSpec, calicoNodeStatusStatus, readSchema } from "../model/index.ts";
-import { type Check, firstProblem, isName } from "./checks.ts";
+import { type Check, firstProblem } from "./checks.ts";
+import { isDnsName } from "./name-rules.ts";
 import { createPassThroughProcessor } from "./pass-through.ts";
 import type { Processor } from "./processor.ts";
 
@@ -14,7 +15,7 @@ export function createCalicoNodeStatusProcessor(): Processor {
 }
 
 function* checks(spec: CalicoNodeStatusSpec): Generator<Check> {
-  yield ["spec.node", isName(spec.node ?? ""), "must be a DNS name"];
+  yield ["spec.node", isDnsName(spec.node ?? ""), "must be a DNS name"];
   yield ["spec.classes", spec.classes !== undefined, "must be given"];
   const classes = spec.classes ?? [];
   yield ["spec.classes", new Set(classes).size === classes.length, "must not have one twice"];

@@ -1,8 +1,7 @@
-// The checks that validation rules of several kinds share. A check answers what is wrong, as a rule in words, or undefined;
-// `firstProblem` asks them in turn.
+// How the kinds that are sent whole say their validation rules: as checks in a row, of which `firstProblem` finds the
+// first that fails; and the predicates that several of them share.
 import { isMasked, parseCidrOrIp, parseIp, selectorProblem } from "../model/index.ts";
-
-export type FieldProblem = { readonly field: string; readonly rule: string };
+import type { FieldProblem } from "./converted.ts";
 
 /** One check: a field, whether it holds, and what is expected of it. */
 export type Check = readonly [field: string, isGood: boolean, rule: string];
@@ -12,9 +11,6 @@ export function firstProblem(checks: Iterable<Check>): FieldProblem | undefined 
   return undefined;
 }
 
-const name = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-export const isName = (text: string) => name.test(text);
 export const isSelector = (text: string) => selectorProblem(text) === undefined;
 
 /** A network without host bits, or a bare address; of the family where one is asked for. */
@@ -39,6 +35,11 @@ export function addressOfPeer(text: string): string | undefined {
 }
 
 export const isPriority = (value: number) => value >= 1 && value <= 2147483646;
+export const priorityRule = "must be from 1 to 2147483646";
+
+export const isInterfaceName = (text: string) => /^[a-zA-Z0-9_.-]{1,15}$/.test(text);
+export const isInterfacePattern = (text: string) => /^[a-zA-Z0-9_.*-]{1,15}$/.test(text);
+export const interfacePatternRule = "must be an interface name, which may have * in it";
 
 /** Optional fields are checked only where they are given. */
 export function given<T>(value: T | undefined, isGood: (value: T) => boolean): boolean {

@@ -5,6 +5,7 @@ import {
   canonicalCidr,
   type EntityRule,
   FieldError,
+  isPlainName,
   type NumberOrText,
   type Rule,
 } from "../model/index.ts";
@@ -13,14 +14,13 @@ import type { Warning } from "./converted.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 
-export type ClusterRule = NonNullable<ClusterNetworkPolicySpec["ingress"]>[number] &
+type ClusterRule = NonNullable<ClusterNetworkPolicySpec["ingress"]>[number] &
   NonNullable<ClusterNetworkPolicySpec["egress"]>[number];
 type Peer = NonNullable<ClusterRule["to"]>[number];
 type Protocol = NonNullable<ClusterRule["protocols"]>[number];
 type Port = NonNullable<NonNullable<Protocol["tcp"]>["destinationPort"]>;
 type Direction = "ingress" | "egress";
 
-const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
 const actions: { readonly [action: string]: string } = { Accept: "Allow", Deny: "Deny", Pass: "Pass" };
 
 export function convertClusterRules(from: {
@@ -95,7 +95,7 @@ function readProtocol(
   if (udp !== undefined) return { protocol: "UDP", port: readPort(udp.destinationPort, `${field}.udp`) };
   if (sctp !== undefined) return { protocol: "SCTP", port: readPort(sctp.destinationPort, `${field}.sctp`) };
   if (destinationNamedPort === "") return undefined;
-  if (!portName.test(destinationNamedPort)) {
+  if (!isPlainName(destinationNamedPort)) {
     throw new FieldError(`${field}.destinationNamedPort`, "must be 1 to 128 letters, digits, _ . or -");
   }
   return { protocol: "", port: destinationNamedPort };

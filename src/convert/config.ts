@@ -16,10 +16,10 @@ import {
 import { attempt } from "./attempt.ts";
 import { type ConvertedKv, deletion, type Problem } from "./converted.ts";
 import { felixConfigurationProblem } from "./felix-problem.ts";
+import { keyless, toOutput, unreadable } from "./keyed-processor.ts";
 import { convertWhole, type PassThroughKind } from "./pass-through.ts";
 import { objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
 import { type Resource, readResource } from "./resource.ts";
-import { keyless, toOutput, unreadable } from "./simple-processor.ts";
 
 type ConfigField = {
   readonly name: string;
@@ -138,8 +138,7 @@ function setWhole<S>(
   const path = keyToPath({ is: "Resource", kind: config.kind, namespace: "", name: id.name });
   if (path === undefined) return keyless(object);
   if (read instanceof FieldError) return unreadable(object, [deletion(path)], read);
-  const v3ResourceVersion = read.metadata.resourceVersion ?? "";
-  return toOutput(convertWhole(config, read), { object, path, revision, v3ResourceVersion });
+  return toOutput(convertWhole(config, read), { object, path, revision });
 }
 
 function readOverrides(

@@ -5,14 +5,14 @@
 //                   b ── pool/10.0/16  (remembered, not sent)
 import { compareUtf8, FieldError, type Kind, type Schema } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
-import { type Converted, type ConvertedKv, deletion, type Problem } from "./converted.ts";
+import { type Converted, type ConvertedKv, deletion } from "./converted.ts";
+import { toOutput, unreadable } from "./keyed-processor.ts";
 import { type Origin, objectName, type Processor, type ProcessorId } from "./processor.ts";
 import { type Resource, readResource } from "./resource.ts";
-import { toOutput } from "./simple-processor.ts";
 
 export type Claim = { readonly path: string; readonly converted: Converted<string> };
 
-export type ConflictKind<S> = {
+type ConflictKind<S> = {
   readonly kind: Kind;
   readonly schema: Schema<S>;
   /** Throws FieldError where the object has no key. */
@@ -29,7 +29,7 @@ export function createConflictProcessor<S>(conflict: ConflictKind<S>): Processor
   });
 }
 
-export type ClaimKind = {
+type ClaimKind = {
   readonly kind: Kind;
   readonly owner: "first" | "last";
   /** Throws FieldError for an object that cannot be read or has no key. */
@@ -70,12 +70,9 @@ export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Process
     set: (id, revision, value, origin) => {
       const object = objectName(kind, id);
       const read = attempt(() => claim(value, id, origin));
-      if (read instanceof FieldError) {
-        const problem: Problem = { object, field: read.field, rule: read.rule, effect: "deleted" };
-        return { kvs: release(id.name), problems: [problem] };
-      }
+      if (read instanceof FieldError) return unreadable(object, release(id.name), read);
       if (read.converted.is === "absent") return { kvs: release(id.name), problems: [] };
-      const { kvs, problems } = toOutput(read.converted, { object, path: read.path, revision, v3ResourceVersion: "" });
+      const { kvs, problems } = toOutput(read.converted, { object, path: read.path, revision });
       const [kv] = kvs;
       return { kvs: kv === undefined ? [] : take(id.name, kv), problems };
     },

@@ -2,14 +2,16 @@
 // has nothing to say under its key (a pod without an address), which is sent as a deletion; "invalid" means that the
 // object is broken, which is sent as the original sends it and reported with its field and the rule it breaks.
 
-/** One thing wrong with an object, for the log, the counters and `cattail doctor`. Said once per object and field. */
-export type Problem = {
-  /** Kind and name as a user would write them: GlobalNetworkPolicy/allow-dns, NetworkPolicy/shop/web. */
-  readonly object: string;
-  /** Where in the object, as a path: spec.ingress[0].source.nets[1]. "" where it is the object as a whole. */
+/** Where in an object something is wrong, and what is expected there. A FieldError is one, too. */
+export type FieldProblem = {
+  /** As a path: spec.ingress[0].source.nets[1]. "" where it is the object as a whole. */
   readonly field: string;
-  /** What is expected there, in words. */
+  /** In words. */
   readonly rule: string;
+};
+
+/** Something the converter met on its way that the user should hear of; the caller adds which object it was. */
+export type Warning = FieldProblem & {
   /**
    * "deleted": clients see a deletion. "dropped": the part is left out of what is sent. "sent-as-original": the original
    * sends something other than what the user wrote (it may let more through), so this does too.
@@ -17,13 +19,22 @@ export type Problem = {
   readonly effect: "deleted" | "dropped" | "sent-as-original";
 };
 
-/** Something the converter met on its way that the user should hear of; the caller adds which object it was. */
-export type Warning = Omit<Problem, "object">;
+/** One thing wrong with an object, for the log, the counters and `cattail doctor`. Said once per object and field. */
+export type Problem = Warning & {
+  /** Kind and name as a user would write them: GlobalNetworkPolicy/allow-dns, NetworkPolicy/shop/web. */
+  readonly object: string;
+};
 
-export type Converted<T> =
-  | { readonly is: "value"; readonly value: T; readonly warnings?: readonly Warning[] }
+export type Converted<T> = { readonly warnings?: readonly Warning[] } & (
+  | {
+      readonly is: "value";
+      readonly value: T;
+      /** metadata.resourceVersion where the value is an API object. */
+      readonly v3ResourceVersion?: string;
+    }
   | { readonly is: "absent"; readonly why: string }
-  | { readonly is: "invalid"; readonly why: string; readonly field?: string };
+  | { readonly is: "invalid"; readonly problem: FieldProblem }
+);
 
 /** One key/value as it goes to the clients. */
 export type ConvertedKv = {
@@ -40,9 +51,19 @@ export type ConvertedKv = {
 };
 
 export const absent = (why: string): Converted<never> => ({ is: "absent", why });
-export const invalid = (why: string, field = ""): Converted<never> => ({ is: "invalid", why, field });
+export const invalid = (problem: FieldProblem): Converted<never> => ({ is: "invalid", problem });
 
 /** A deletion of a key. */
 export function deletion(path: string): ConvertedKv {
   return { path, value: undefined, revision: "", v3ResourceVersion: "" };
+}
+
+/** What stands for a value that breaks a validation rule. */
+export function invalidKv(path: string, revision: string): ConvertedKv {
+  return { path, value: undefined, revision, v3ResourceVersion: "", isInvalid: true };
+}
+
+/** What the validation filter refused, as a warning: clients see no value. */
+export function refused({ field, rule }: FieldProblem): Warning {
+  return { field, rule, effect: "deleted" };
 }

@@ -11,10 +11,11 @@ import {
   goRaw,
   goString,
   goStruct,
+  keyToPath,
   omitEmpty,
   type StringMap,
 } from "../model/index.ts";
-import { type Endpoint, endpointPath, podEndpointPath, writeEndpoint, writeEndpointLabels } from "./endpoint.ts";
+import { type Endpoint, podEndpointPath, writeEndpoint, writeEndpointLabels } from "./endpoint.ts";
 
 // The table that the hand-written writer must agree with.
 type Table = { readonly [name: string]: unknown };
@@ -104,9 +105,9 @@ test("the short way to a pod's path is the long one's", () => {
   const name = fc.constantFrom("web-0", "a%b", "a/b", "x.y");
   fc.assert(
     fc.property(name, name, name, (hostname, namespace, pod) => {
-      const workload = `${namespace}/${pod}`;
-      const long = endpointPath({ hostname, orchestrator: "k8s", workload, endpoint: "eth0" });
-      equal(podEndpointPath(hostname, namespace, pod), long);
+      const workloadId = `${namespace}/${pod}`;
+      const key = { is: "WorkloadEndpoint", hostname, orchestratorId: "k8s", workloadId, endpointId: "eth0" } as const;
+      equal(podEndpointPath(hostname, namespace, pod), keyToPath(key));
     }),
   );
 });

@@ -1,8 +1,8 @@
 // The workload endpoint as Felix reads it: its JSON, its path and its validation. Pods (pod.ts) and stored endpoints
 // (workload-endpoint.ts) both end here. Written by hand rather than by a go-json table, because of 150,000 pods at once
-// (bench/convert); endpoint.test.ts holds it to the table.
-import { compareUtf8, escapeName, type StringMap, writeGoString } from "../model/index.ts";
-import type { Warning } from "./converted.ts";
+// (bench/convert/pods.ts); endpoint.test.ts holds it to the table.
+import { escapeName, isPlainName, type StringMap, sortByUtf8, writeGoString } from "../model/index.ts";
+import type { FieldProblem } from "./converted.ts";
 
 export type EndpointPort = {
   readonly name: string;
@@ -53,33 +53,25 @@ export function writeEndpoint(endpoint: Endpoint): string {
   return `${text}}`;
 }
 
-export type EndpointId = { hostname: string; orchestrator: string; workload: string; endpoint: string };
-
-/** keyToPath for this one key, without its detours; undefined: a part is missing. */
-export function endpointPath({ hostname, orchestrator, workload, endpoint }: EndpointId): string | undefined {
-  if (hostname === "" || orchestrator === "" || workload === "" || endpoint === "") return undefined;
-  const root = `/calico/v1/host/${hostname}/workload/${escapeName(orchestrator)}`;
-  return `${root}/${escapeName(workload)}/endpoint/${escapeName(endpoint)}`;
-}
-
-/** The same for a pod, whose parts are known to be there. */
+/** keyToPath for a pod, whose parts are known to be there, without its detours. */
 export function podEndpointPath(hostname: string, namespace: string, name: string): string {
   return `/calico/v1/host/${hostname}/workload/k8s/${escapeName(namespace)}%2f${escapeName(name)}/endpoint/eth0`;
 }
 
-const portName = /^[a-zA-Z0-9_.-]{1,128}$/;
-
 /** What the validation filter rejects in an endpoint; undefined: it is good. */
-export function endpointProblem(endpoint: Endpoint): Warning | undefined {
-  if (endpoint.name === "") return { field: "spec.interfaceName", rule: "must not be empty", effect: "deleted" };
-  for (const { name, protocol, port } of endpoint.ports) {
-    const field = `spec.ports[${name}]`;
-    if (!portName.test(name)) {
-      return { field, rule: "the name must be 1 to 128 letters, digits, _ . or -", effect: "deleted" };
-    }
-    if (port === 0) return { field, rule: "the port must be from 1 to 65535", effect: "deleted" };
+export function endpointProblem(endpoint: Endpoint): FieldProblem | undefined {
+  if (endpoint.name === "") return { field: "spec.interfaceName", rule: "must not be empty" };
+  return portsProblem(endpoint.ports);
+}
+
+/** The same of any endpoint's ports. */
+export function portsProblem(ports: readonly EndpointPort[]): FieldProblem | undefined {
+  for (const [at, { name, protocol, port }] of ports.entries()) {
+    const field = `spec.ports[${at}]`;
+    if (!isPlainName(name)) return { field: `${field}.name`, rule: "must be 1 to 128 letters, digits, _ . or -" };
+    if (port === 0) return { field: `${field}.port`, rule: "must be from 1 to 65535" };
     if (protocol !== "tcp" && protocol !== "udp" && protocol !== "sctp") {
-      return { field, rule: "the protocol must be TCP, UDP or SCTP, by name", effect: "deleted" };
+      return { field: `${field}.protocol`, rule: "must be TCP, UDP or SCTP, by name" };
     }
   }
   return undefined;
@@ -101,14 +93,6 @@ export function writeEndpointLabels(labels: StringMap, own: ReadonlyMap<string, 
     text += `${text === "" ? "{" : ","}${writeGoString(name)}:${writeGoString(own.get(name) ?? labels[name] ?? "")}`;
   }
   return text === "" ? "{}" : `${text}}`;
-}
-
-const surrogate = /[\ud800-\udfff]/;
-
-/** JavaScript's own order, which is faster, is that of UTF-8 but for characters beyond the BMP. */
-function sortByUtf8(names: string[]): void {
-  if (names.some((name) => surrogate.test(name))) names.sort(compareUtf8);
-  else names.sort();
 }
 
 /** A list of nothing is null: these are Go slices that were never made. */

@@ -1,8 +1,9 @@
 // What the validation filter rejects in a FelixConfiguration that is passed on whole. Those that become settings are not
 // validated at all.
 import { type FelixConfigurationSpec, type NumberOrText, parseCidrOrIp, parseDuration } from "../model/index.ts";
-import { type Check, type FieldProblem, filled, firstProblem, given, isGoRegexp, isIp } from "./checks.ts";
-import { isPortName } from "./rule-problem.ts";
+import { type Check, filled, firstProblem, given, isGoRegexp, isInterfaceName, isIp } from "./checks.ts";
+import type { FieldProblem } from "./converted.ts";
+import { isPortName, startsAtOne } from "./rule-checks.ts";
 
 export function felixConfigurationProblem(spec: FelixConfigurationSpec): FieldProblem | undefined {
   return firstProblem(checks(spec));
@@ -64,7 +65,6 @@ const ranges: [Field, number, number][] = [
   ["bpfMaglevMaxServices", 1, 3000],
 ];
 
-const interfaceName = /^[a-zA-Z0-9_.-]{1,15}$/;
 const interfaceFilter = /^[a-zA-Z0-9:._+-]{1,15}$/;
 
 function* checks(spec: FelixConfigurationSpec): Generator<Check> {
@@ -76,7 +76,7 @@ function* checks(spec: FelixConfigurationSpec): Generator<Check> {
     yield [`spec.${field}`, filled(textOf(field), isGoRegexp), "must be a regular expression"];
   }
   for (const field of interfaceNames) {
-    const isGood = filled(textOf(field), (text) => text === "*" || interfaceName.test(text));
+    const isGood = filled(textOf(field), (text) => text === "*" || isInterfaceName(text));
     yield [`spec.${field}`, isGood, "must be an interface name of up to 15 characters"];
   }
   for (const field of addresses) {
@@ -107,7 +107,7 @@ function* listChecks(spec: FelixConfigurationSpec): Generator<Check> {
   const isFilter = filled(spec.iptablesNATOutgoingInterfaceFilter, (text) => interfaceFilter.test(text));
   yield ["spec.iptablesNATOutgoingInterfaceFilter", isFilter, "must be an interface name, which may end in +"];
   const logged = Object.keys(spec.bpfLogFilters ?? {});
-  yield ["spec.bpfLogFilters", logged.every((name) => interfaceName.test(name)), "must have interface names for keys"];
+  yield ["spec.bpfLogFilters", logged.every(isInterfaceName), "must have interface names for keys"];
   for (const field of ["bpfDSROptoutCIDRs", "bpfExcludeCIDRsFromNAT"] as const) {
     // The original's parser takes the empty text for a network.
     const areNetworks = (spec[field] ?? []).every((text) => text === "" || parseCidrOrIp(text) !== undefined);
@@ -151,8 +151,8 @@ function* routeTableChecks({ routeTableRange, routeTableRanges = [] }: FelixConf
 }
 
 function isPort(port: NumberOrText): boolean {
-  if (typeof port === "number") return port !== 0;
-  return port.includes(":") ? !port.startsWith("0:") : isPortName(port);
+  const isNumeric = typeof port === "number" || port.includes(":");
+  return isNumeric ? startsAtOne(port) : isPortName(port);
 }
 
 function isKeyValueList(text: string): boolean {

@@ -1,6 +1,7 @@
 // HostEndpoint to the endpoint that clients read, under its node.
 import {
   always,
+  dscp as dscpSchema,
   FieldError,
   goList,
   goMap,
@@ -10,6 +11,7 @@ import {
   type HostEndpointSpec,
   hostEndpointSpec,
   ipToText,
+  isPlainName,
   keyToPath,
   type NumberOrText,
   type ObjectMeta,
@@ -18,20 +20,20 @@ import {
   protocol,
   type StringMap,
 } from "../model/index.ts";
-import { ownText } from "./annotations.ts";
+import { isInterfaceName } from "./checks.ts";
 import { createConflictProcessor } from "./conflict-processor.ts";
-import { type Converted, invalid, type Warning } from "./converted.ts";
-import { parseDscp } from "./dscp.ts";
+import { type Converted, type FieldProblem, invalid, type Warning } from "./converted.ts";
+import { readDscp } from "./dscp.ts";
+import { type EndpointPort, portsProblem } from "./endpoint.ts";
 import type { Processor } from "./processor.ts";
 
-type V1Port = { readonly name: string; readonly protocol: NumberOrText; readonly port: number | bigint };
 type V1HostEndpoint = {
   readonly name: string;
   readonly expected_ipv4_addrs: readonly string[];
   readonly expected_ipv6_addrs: readonly string[];
   readonly labels: StringMap | undefined;
   readonly profile_ids: readonly string[];
-  readonly ports: readonly V1Port[];
+  readonly ports: readonly EndpointPort[];
   readonly qosControls: { readonly dscp: NumberOrText } | undefined;
 };
 
@@ -43,9 +45,9 @@ const v1HostEndpoint = goStruct<V1HostEndpoint>({
   labels: always(goMap(goString)),
   profile_ids: texts,
   ports: omitEmpty(
-    goList(goStruct<V1Port>({ name: always(goString), protocol: always(protocol.go), port: always(goNumber) })),
+    goList(goStruct<EndpointPort>({ name: always(goString), protocol: always(protocol.go), port: always(goNumber) })),
   ),
-  qosControls: omitEmpty(goStruct<{ dscp: NumberOrText }>({ dscp: always(protocol.go) })),
+  qosControls: omitEmpty(goStruct<{ dscp: NumberOrText }>({ dscp: always(dscpSchema.go) })),
 });
 
 export function createHostEndpointProcessor(): Processor {
@@ -70,6 +72,7 @@ function convertHostEndpoint(metadata: ObjectMeta, spec: HostEndpointSpec): Conv
     protocol: typeof by === "string" ? by.toLowerCase() : by,
     port,
   }));
+  const dscp = readDscp(metadata.annotations ?? {}, warnings);
   const endpoint: V1HostEndpoint = {
     name: spec.interfaceName ?? "",
     expected_ipv4_addrs: ipv4,
@@ -77,10 +80,10 @@ function convertHostEndpoint(metadata: ObjectMeta, spec: HostEndpointSpec): Conv
     labels: metadata.labels,
     profile_ids: spec.profiles ?? [],
     ports,
-    qosControls: readDscp(metadata.annotations ?? {}, warnings),
+    qosControls: dscp === undefined ? undefined : { dscp },
   };
   const problem = hostEndpointProblem(endpoint);
-  if (problem !== undefined) return invalid(problem.rule, problem.field);
+  if (problem !== undefined) return invalid(problem);
   return { is: "value", value: v1HostEndpoint.write(endpoint), warnings };
 }
 
@@ -96,35 +99,12 @@ function splitAddresses(addresses: readonly string[], warnings: Warning[]): { ip
   return { ipv4, ipv6 };
 }
 
-const dscpAnnotation = "qos.projectcalico.org/dscp";
-
-function readDscp(annotations: StringMap, warnings: Warning[]): { dscp: NumberOrText } | undefined {
-  const text = ownText(annotations, dscpAnnotation);
-  const dscp = text === undefined ? undefined : parseDscp(text);
-  if (text !== undefined && dscp === undefined) {
-    const field = `metadata.annotations["${dscpAnnotation}"]`;
-    warnings.push({ field, rule: "must be a DSCP name or a number from 0 to 63", effect: "dropped" });
-  }
-  return dscp === undefined ? undefined : { dscp };
-}
-
-const name128 = /^[a-zA-Z0-9_.-]{1,128}$/;
-const interfaceName = /^[a-zA-Z0-9_.-]{1,15}$/;
-
-function hostEndpointProblem(endpoint: V1HostEndpoint): { field: string; rule: string } | undefined {
-  if (endpoint.name !== "" && endpoint.name !== "*" && !interfaceName.test(endpoint.name)) {
+function hostEndpointProblem(endpoint: V1HostEndpoint): FieldProblem | undefined {
+  if (endpoint.name !== "" && endpoint.name !== "*" && !isInterfaceName(endpoint.name)) {
     return { field: "spec.interfaceName", rule: "must be * or an interface name of up to 15 characters" };
   }
   for (const [at, profile] of endpoint.profile_ids.entries()) {
-    if (!name128.test(profile)) return { field: `spec.profiles[${at}]`, rule: "must be a profile's name" };
+    if (!isPlainName(profile)) return { field: `spec.profiles[${at}]`, rule: "must be a profile's name" };
   }
-  for (const [at, { name, protocol: by, port }] of endpoint.ports.entries()) {
-    const field = `spec.ports[${at}]`;
-    if (!name128.test(name)) return { field: `${field}.name`, rule: "must be 1 to 128 letters, digits, _ . or -" };
-    if (port === 0) return { field: `${field}.port`, rule: "must be from 1 to 65535" };
-    if (by !== "tcp" && by !== "udp" && by !== "sctp") {
-      return { field: `${field}.protocol`, rule: "must be TCP, UDP or SCTP, by name" };
-    }
-  }
-  return undefined;
+  return portsProblem(endpoint.ports);
 }

@@ -12,15 +12,7 @@ export {
 } from "./calico-policies.ts";
 export { createClusterNetworkPolicyProcessor } from "./cluster-network-policy.ts";
 export { createClusterInformationProcessor, createFelixConfigurationProcessor } from "./config.ts";
-export {
-  absent,
-  type Converted,
-  type ConvertedKv,
-  deletion,
-  invalid,
-  type Problem,
-  type Warning,
-} from "./converted.ts";
+export type { ConvertedKv, Problem } from "./converted.ts";
 export { createHostEndpointProcessor } from "./host-endpoint.ts";
 export { createIpPoolProcessor } from "./ip-pool.ts";
 export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam.ts";
@@ -28,16 +20,9 @@ export { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-pol
 export { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./live-migration.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
 export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./network-set.ts";
-export { createNodeProcessor, type NodeOptions } from "./node.ts";
-export { createPodProcessor, type PodOptions } from "./pod.ts";
-export {
-  nothing,
-  type Origin,
-  objectName,
-  type Processor,
-  type ProcessorId,
-  type ProcessorOutput,
-} from "./processor.ts";
+export { createNodeProcessor } from "./node.ts";
+export { createPodProcessor } from "./pod.ts";
+export { objectName, type Processor, type ProcessorOutput } from "./processor.ts";
 export { createProfileProcessor } from "./profile.ts";
 export { createEndpointSliceProcessor, createServiceProcessor } from "./service.ts";
 export { createStagedKubernetesNetworkPolicyProcessor } from "./staged-kubernetes-policy.ts";

@@ -8,6 +8,7 @@ import {
   cidrToText,
   cleanJson,
   FieldError,
+  type Flavour,
   type IpamBlockSpec,
   ipamBlockSpec,
   type Key,
@@ -21,8 +22,6 @@ import {
 import { type Claim, createClaimProcessor, createConflictProcessor } from "./conflict-processor.ts";
 import { absent } from "./converted.ts";
 import type { Processor } from "./processor.ts";
-
-export type Flavour = "kubernetes" | "etcdv3";
 
 export function createIpamBlockProcessor({ flavour }: { flavour: Flavour }): Processor {
   if (flavour === "etcdv3") {

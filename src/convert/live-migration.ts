@@ -1,9 +1,10 @@
-// KubeVirt's migrations to LiveMigrations: only those under way (and failed ones) are told of, so that Felix lets both
-// ends of a machine in motion speak.
+// LiveMigrations, so that Felix lets both ends of a machine in motion speak: made from KubeVirt's migrations, of which only
+// those under way (and failed ones) are told of; in etcd stored as they are.
 import { type JsonRecord, type LiveMigrationSpec, liveMigrationSpec, recordAt, stringAt } from "../model/index.ts";
+import { readMetadata } from "./kubernetes-metadata.ts";
 import type { Processor, ProcessorId } from "./processor.ts";
 import { readResource, writeResource } from "./resource.ts";
-import { createWholeObjectProcessor, readMetadata, type WholeObject } from "./whole-object.ts";
+import { createWholeObjectProcessor, type WholeObject } from "./whole-object.ts";
 
 const phasesUnderWay = new Set(["Scheduling", "Scheduled", "PreparingTarget", "TargetReady", "Running", "Failed"]);
 

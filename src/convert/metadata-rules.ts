@@ -1,29 +1,21 @@
 // What the validation filter demands of the metadata of every API object that is sent whole.
 import type { ObjectMeta } from "../model/index.ts";
-import type { Warning } from "./converted.ts";
-import { isDnsSubdomain, isLabelValue, isQualifiedName } from "./name-rules.ts";
+import type { FieldProblem } from "./converted.ts";
+import { annotationsProblem, isDnsSubdomain, labelsProblem } from "./name-rules.ts";
 
 const maxAnnotationBytes = 262_144;
 
 /** Undefined: nothing is wrong. */
-export function metadataProblem({ name = "", labels = {}, annotations = {} }: ObjectMeta): Warning | undefined {
-  const bad = (field: string, rule: string): Warning => ({ field, rule, effect: "deleted" });
-  if (!isDnsSubdomain(name)) return bad("metadata.name", "must be a DNS name of up to 253 characters");
+export function metadataProblem({ name = "", labels = {}, annotations = {} }: ObjectMeta): FieldProblem | undefined {
+  if (!isDnsSubdomain(name)) return { field: "metadata.name", rule: "must be a DNS name of up to 253 characters" };
+  const problem = annotationsProblem(annotations, "metadata.annotations");
+  if (problem !== undefined) return problem;
   let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    const field = `metadata.annotations[${JSON.stringify(key)}]`;
-    if (!isQualifiedName(key.toLowerCase())) return bad(field, "must have a qualified name for its key");
-    bytes += utf8Length(key) + utf8Length(value);
-  }
+  for (const [key, value] of Object.entries(annotations)) bytes += utf8Length(key) + utf8Length(value);
   if (bytes > maxAnnotationBytes) {
-    return bad("metadata.annotations", `must be no more than ${maxAnnotationBytes} bytes in all`);
+    return { field: "metadata.annotations", rule: `must be no more than ${maxAnnotationBytes} bytes in all` };
   }
-  for (const [key, value] of Object.entries(labels)) {
-    const field = `metadata.labels[${JSON.stringify(key)}]`;
-    if (!isQualifiedName(key)) return bad(field, "must have a qualified name for its key");
-    if (!isLabelValue(value)) return bad(field, "must be a label value of up to 63 characters");
-  }
-  return undefined;
+  return labelsProblem(Object.entries(labels), "metadata.labels");
 }
 
 function utf8Length(text: string): number {

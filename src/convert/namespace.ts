@@ -1,20 +1,14 @@
 // Namespaces and service accounts to profiles: what a pod in them inherits. No state: a profile's name follows from the
 // object's.
-import {
-  canonicalTime,
-  FieldError,
-  recordAt,
-  recordOf,
-  type StringMap,
-  stringAt,
-  stringMapAt,
-  writeGoString,
-} from "../model/index.ts";
+import { FieldError, recordAt, recordOf, type StringMap, stringAt, stringMapAt } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
-import type { ConvertedKv } from "./converted.ts";
+import { type ConvertedKv, refused } from "./converted.ts";
+import { unreadable } from "./keyed-processor.ts";
+import { creationTimeOf } from "./kubernetes-metadata.ts";
 import { objectName, type Processor, type ProcessorId } from "./processor.ts";
 import { prefixLabels, profileDeletions, profileKvs, profileProblem, writeLabels } from "./profile-kvs.ts";
-import { translateUid } from "./uid.ts";
+import { writeResource } from "./resource.ts";
+import { requiredUid } from "./uid.ts";
 
 type ProfileSource = {
   readonly kind: "Namespace" | "ServiceAccount";
@@ -52,8 +46,12 @@ const allowV1Rules = '{"inbound_rules":[{"action":"allow"}],"outbound_rules":[{"
 export const defaultAllowProfile = "projectcalico-default-allow";
 export const defaultAllowKvs: readonly ConvertedKv[] = profileKvs(
   defaultAllowProfile,
-  { labels: undefined, rules: allowV1Rules, resource: writeProfile({ name: defaultAllowProfile }, `{${allowRules}}`) },
-  { revision: "1", v3ResourceVersion: "", isInvalid: false },
+  {
+    labels: undefined,
+    rules: allowV1Rules,
+    resource: writeResource("Profile", { name: defaultAllowProfile }, { spec: `{${allowRules}}` }),
+  },
+  { revision: "1" },
 );
 
 function createProfileProcessor(source: ProfileSource): Processor {
@@ -62,21 +60,19 @@ function createProfileProcessor(source: ProfileSource): Processor {
       const object = objectName(source.kind, id);
       const name = source.profileName(id);
       const read = attempt(() => readSource(value));
-      if (read instanceof FieldError) {
-        const { field, rule } = read;
-        return { kvs: profileDeletions(name), problems: [{ object, field, rule, effect: "deleted" }] };
-      }
+      if (read instanceof FieldError) return unreadable(object, profileDeletions(name), read);
+      const { uid, creationTimestamp } = read;
       const labels = prefixLabels(source.labelPrefix, read.labels, id.name);
       const labelText = writeLabels(labels);
       const spec = `{${source.allowsAll ? `${allowRules},` : ""}"labelsToApply":${labelText}}`;
-      const resource = writeProfile({ name, ...read }, spec);
+      const resource = writeResource("Profile", { name, uid, creationTimestamp }, { spec });
       const problem = profileProblem(name, labels);
       const kvs = profileKvs(
         name,
         { labels: labelText, rules: source.allowsAll ? allowV1Rules : "{}", resource },
-        { revision: source.revision(version), v3ResourceVersion: "", isInvalid: problem !== undefined },
+        { revision: source.revision(version), isResourceInvalid: problem !== undefined },
       );
-      return { kvs, problems: problem === undefined ? [] : [{ object, ...problem }] };
+      return { kvs, problems: problem === undefined ? [] : [{ object, ...refused(problem) }] };
     },
     delete: (id) => ({ kvs: profileDeletions(source.profileName(id)), problems: [] }),
   };
@@ -86,19 +82,9 @@ type SourceMetadata = { readonly uid: string; readonly creationTimestamp: string
 
 function readSource(value: unknown): SourceMetadata {
   const metadata = recordAt(recordOf(value, ""), "metadata", "");
-  const uid = translateUid(stringAt(metadata, "uid", "metadata") ?? "");
-  if (uid === undefined) throw new FieldError("metadata.uid", "must be a UUID");
-  const created = stringAt(metadata, "creationTimestamp", "metadata");
-  const creationTimestamp = created === undefined ? "" : canonicalTime(created);
-  if (creationTimestamp === undefined) throw new FieldError("metadata.creationTimestamp", "must be a time");
-  return { uid, creationTimestamp, labels: stringMapAt(metadata, "labels", "metadata") ?? {} };
-}
-
-function writeProfile(metadata: { name: string; uid?: string; creationTimestamp?: string }, spec: string): string {
-  const { name, uid, creationTimestamp } = metadata;
-  let text = `"name":${writeGoString(name)}`;
-  if (uid !== undefined) text += `,"uid":"${uid}"`;
-  if (creationTimestamp !== undefined && creationTimestamp !== "")
-    text += `,"creationTimestamp":"${creationTimestamp}"`;
-  return `{"kind":"Profile","apiVersion":"projectcalico.org/v3","metadata":{${text}},"spec":${spec}}`;
+  return {
+    uid: requiredUid(stringAt(metadata, "uid", "metadata") ?? ""),
+    creationTimestamp: creationTimeOf(metadata),
+    labels: stringMapAt(metadata, "labels", "metadata") ?? {},
+  };
 }

@@ -2,7 +2,6 @@
 // the namespace's profile.
 import {
   always,
-  canonicalNetwork,
   FieldError,
   goList,
   goMap,
@@ -15,6 +14,7 @@ import {
 } from "../model/index.ts";
 import { createConflictProcessor } from "./conflict-processor.ts";
 import type { Converted, Warning } from "./converted.ts";
+import { readNetworks } from "./networks.ts";
 import type { Processor } from "./processor.ts";
 import { createSimpleProcessor } from "./simple-processor.ts";
 
@@ -61,12 +61,7 @@ export function createGlobalNetworkSetProcessor(): Processor {
 }
 
 function convertSet(texts: readonly string[] | undefined, rest: Omit<V1NetworkSet, "nets">): Converted<string> {
-  const nets: string[] = [];
   const warnings: Warning[] = [];
-  for (const [at, text] of (texts ?? []).entries()) {
-    const network = canonicalNetwork(text);
-    if (network !== undefined) nets.push(network.text);
-    else warnings.push({ field: `spec.nets[${at}]`, rule: "must be a CIDR or an IP address", effect: "dropped" });
-  }
+  const nets = readNetworks(texts, { field: "spec.nets", effect: "dropped", warnings });
   return { is: "value", value: v1NetworkSet.write({ nets, ...rest }), warnings };
 }

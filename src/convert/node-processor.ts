@@ -2,7 +2,8 @@
 // The state is which nodes have which pod CIDR, and only with USE_POD_CIDR.
 import { FieldError } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
-import { type ConvertedKv, deletion, type Warning } from "./converted.ts";
+import { type ConvertedKv, deletion, refused, type Warning } from "./converted.ts";
+import { unreadable } from "./keyed-processor.ts";
 import { objectName, type Processor, type ProcessorId } from "./processor.ts";
 import { felixNodeDeletions, felixNodeKvs, nodeProblem, podCidrBlocks, type V3Node } from "./v3-node.ts";
 
@@ -20,14 +21,11 @@ export function createNodeProcessorOf(options: { read: NodeReader; usePodCidr: b
     set: (id, revision, value) => {
       const object = objectName("Node", id);
       const read = attempt(() => options.read(id, value));
-      if (read instanceof FieldError) {
-        const { field, rule } = read;
-        return { kvs: remove(id.name), problems: [{ object, field, rule, effect: "deleted" }] };
-      }
+      if (read instanceof FieldError) return unreadable(object, remove(id.name), read);
       const problem = nodeProblem(read.value);
       const kvs = felixNodeKvs(read.value, revision, problem);
       if (options.usePodCidr) kvs.push(...blocks.replace(id.name, podCidrBlocks(read.value, revision)));
-      const found = problem === undefined ? read.warnings : [...read.warnings, problem];
+      const found = problem === undefined ? read.warnings : [...read.warnings, refused(problem)];
       return { kvs, problems: found.map((warning) => ({ object, ...warning })) };
     },
     delete: (id) => ({ kvs: remove(id.name), problems: [] }),

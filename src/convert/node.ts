@@ -4,7 +4,6 @@ import {
   canonicalAsNumber,
   canonicalIp,
   canonicalMac,
-  canonicalTime,
   cleanJson,
   FieldError,
   goMap,
@@ -27,11 +26,12 @@ import {
 import { annotationField, ownText, parseOrUndefined, parseTextMap } from "./annotations.ts";
 import { attempt } from "./attempt.ts";
 import type { Warning } from "./converted.ts";
+import { creationTimeOf } from "./kubernetes-metadata.ts";
 import { createNodeProcessorOf, type NodeReader } from "./node-processor.ts";
 import type { Processor } from "./processor.ts";
 import type { V3Node } from "./v3-node.ts";
 
-export type NodeOptions = { readonly usePodCidr: boolean };
+type NodeOptions = { readonly usePodCidr: boolean };
 
 const prefix = "projectcalico.org/";
 
@@ -62,14 +62,11 @@ function readMetadata(name: string, metadata: JsonRecord, annotations: StringMap
   const own = (what: string) => parseTextMap(ownText(annotations, `${prefix}${what}`) ?? "") ?? {};
   const labels = { ...own("labels"), ...kubernetesLabels };
   const kubeLabels = kubernetesLabels === undefined ? "null" : goMap(goString).write(kubernetesLabels);
-  const created = stringAt(metadata, "creationTimestamp", "metadata");
-  const creationTimestamp = created === undefined ? "" : canonicalTime(created);
-  if (creationTimestamp === undefined) throw new FieldError("metadata.creationTimestamp", "must be a time");
   return {
     name,
     uid: stringAt(metadata, "uid", "metadata"),
     resourceVersion: stringAt(metadata, "resourceVersion", "metadata"),
-    creationTimestamp,
+    creationTimestamp: creationTimeOf(metadata),
     labels,
     annotations: { ...own("annotations"), [`${prefix}kube-labels`]: kubeLabels },
   };

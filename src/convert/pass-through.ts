@@ -1,7 +1,6 @@
 // Kinds that clients get whole, as the v3 resource: typed, so that unknown fields are gone, checked, and written as Go would.
 import type { Kind, ResourceKind, Schema } from "../model/index.ts";
-import type { FieldProblem } from "./checks.ts";
-import { type Converted, invalid } from "./converted.ts";
+import { type Converted, type FieldProblem, invalid } from "./converted.ts";
 import { metadataProblem } from "./metadata-rules.ts";
 import type { Processor } from "./processor.ts";
 import { type Resource, writeResource } from "./resource.ts";
@@ -20,7 +19,6 @@ export function createPassThroughProcessor<S>(passed: PassThroughKind<S>): Proce
   return createSimpleProcessor({
     kind,
     schema,
-    isResource: true,
     key: ({ namespace, name }) => ({ is: "Resource", kind, namespace, name }),
     convert: (resource) => convertWhole(passed, resource),
   });
@@ -29,9 +27,13 @@ export function createPassThroughProcessor<S>(passed: PassThroughKind<S>): Proce
 /** The resource's JSON, or what the validation filter says. */
 export function convertWhole<S>(passed: PassThroughKind<S>, resource: Resource<S>): Converted<string> {
   const problem = metadataProblem(resource.metadata) ?? passed.problem(resource);
-  if (problem !== undefined) return invalid(problem.rule, problem.field);
+  if (problem !== undefined) return invalid(problem);
   const spec = passed.schema.go.write(resource.spec);
   const status = passed.status?.(resource.status);
   const parts = status === undefined ? { spec } : { spec, status };
-  return { is: "value", value: writeResource(passed.kind, resource.metadata, parts) };
+  return {
+    is: "value",
+    value: writeResource(passed.kind, resource.metadata, parts),
+    v3ResourceVersion: resource.metadata.resourceVersion ?? "",
+  };
 }

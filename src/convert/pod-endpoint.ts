@@ -2,15 +2,15 @@
 // take the name as an argument, and texts are joined once: with 150,000 pods this is where the time goes
 // (bench/convert/pods.ts).
 import { FieldError, type JsonRecord, type Network, recordOf, type StringMap, writeGoString } from "../model/index.ts";
-import type { Converted, Warning } from "./converted.ts";
+import { absent, type Converted, invalid, type Warning } from "./converted.ts";
 import { type Endpoint, type EndpointPort, podEndpointPath, writeEndpointLabels } from "./endpoint.ts";
 import { isPodFinished, noNats, podAllowedSources, podNats, podNetworks } from "./pod-addresses.ts";
 import { asksForQos, podQosControls } from "./pod-qos.ts";
 import type { ProcessorId } from "./processor.ts";
 import { createShortSha1 } from "./sha1.ts";
 
-export type PodEndpoint = { readonly path: string; readonly endpoint: Endpoint };
-export type PodConverter = (id: ProcessorId, value: unknown) => Converted<PodEndpoint>;
+type PodEndpoint = { readonly path: string; readonly endpoint: Endpoint };
+type PodConverter = (id: ProcessorId, value: unknown) => Converted<PodEndpoint>;
 
 const networkStatus = "k8s.v1.cni.cncf.io/network-status";
 const empty: JsonRecord = {};
@@ -23,7 +23,7 @@ export function createPodConverter(interfacePrefix: string): PodConverter {
     try {
       return podToEndpoint(id, recordOf(value, ""), interfaceName);
     } catch (error) {
-      if (error instanceof FieldError) return { is: "invalid", why: error.rule, field: error.field };
+      if (error instanceof FieldError) return invalid(error);
       throw error;
     }
   };
@@ -35,9 +35,9 @@ function podToEndpoint(
   interfaceName: (workload: string) => string,
 ): Converted<PodEndpoint> {
   const spec = recordOf(pod.spec ?? empty, "spec");
-  if (flagOf(spec.hostNetwork, "spec.hostNetwork")) return { is: "absent", why: "it uses the host's network" };
+  if (flagOf(spec.hostNetwork, "spec.hostNetwork")) return absent("it uses the host's network");
   const hostname = textOf(spec.nodeName, "spec.nodeName");
-  if (hostname === "") return { is: "absent", why: "it is on no node yet" };
+  if (hostname === "") return absent("it is on no node yet");
   requireNamePart(hostname, "spec.nodeName");
   requireNamePart(name, "metadata.name");
   const metadata = recordOf(pod.metadata ?? empty, "metadata");
@@ -47,9 +47,9 @@ function podToEndpoint(
   const isFinished = isPodFinished({ metadata, phase: textOf(status.phase, "status.phase"), annotations });
   const allowedSources = podAllowedSources(annotations);
   const nats = isFinished ? noNats : podNats(networks, annotations);
-  if (isFinished) return { is: "absent", why: "it has finished" };
-  if (networks.length === 0) return { is: "absent", why: "it has no address yet" };
-  if (namespace === "") return { is: "invalid", why: "must not be empty", field: "metadata.namespace" };
+  if (isFinished) return absent("it has finished");
+  if (networks.length === 0) return absent("it has no address yet");
+  if (namespace === "") return invalid({ field: "metadata.namespace", rule: "must not be empty" });
 
   const account = textOf(spec.serviceAccountName, "spec.serviceAccountName");
   const profile = `kns.${namespace}`;

@@ -3,7 +3,7 @@
 import { type StringMap, writeGoString } from "../model/index.ts";
 import { annotationField, ownText } from "./annotations.ts";
 import type { Warning } from "./converted.ts";
-import { parseDscp } from "./dscp.ts";
+import { readDscp } from "./dscp.ts";
 import { parseQuantity } from "./quantity.ts";
 
 const prefix = "qos.projectcalico.org/";
@@ -51,7 +51,7 @@ export function podQosControls(annotations: StringMap, warnings: Warning[]): str
     return value === 0 ? [] : [`"${name}":${value}`];
   });
   const dscp = readDscp(annotations, warnings);
-  if (dscp !== undefined) members.push(`"dscp":${dscp}`);
+  if (dscp !== undefined) members.push(`"dscp":${typeof dscp === "number" ? dscp : writeGoString(dscp)}`);
   return members.length === 0 ? undefined : `{${members.join(",")}}`;
 }
 
@@ -83,14 +83,4 @@ function settle(values: Map<string, number>, direction: string): void {
   if (get("PacketRate") === 0) set("PacketBurst", 0);
   if (get("Bandwidth") !== 0 && get("Burst") === 0) set("Burst", defaultBurst);
   if (get("PacketRate") !== 0 && get("PacketBurst") === 0) set("PacketBurst", defaultPacketBurst);
-}
-
-function readDscp(annotations: StringMap, warnings: Warning[]): string | undefined {
-  const text = ownText(annotations, `${prefix}dscp`);
-  if (text === undefined) return undefined;
-  const value = parseDscp(text);
-  if (value !== undefined) return typeof value === "number" ? String(value) : writeGoString(value);
-  const field = annotationField(`${prefix}dscp`);
-  warnings.push({ field, rule: "must be 0 to 63 or a DSCP name such as AF11", effect: "dropped" });
-  return undefined;
 }

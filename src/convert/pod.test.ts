@@ -161,7 +161,7 @@ test("a port that validation refuses takes the value, not the revision", () => {
   const spec = { containers: [{ ports: [{ name: "zero", containerPort: 65536 }] }] };
   const { kvs, problems } = createPodProcessor().set(id, "7", podOf({ spec }));
   deepEqual(kvs, [{ path, value: undefined, revision: "7", v3ResourceVersion: "", isInvalid: true }]);
-  equal(problems[0]?.field, "spec.ports[zero]");
+  equal(problems[0]?.field, "spec.ports[0].port");
 });
 
 test("a pod that comes back on another node takes its endpoint along; gone, it leaves nothing", () => {

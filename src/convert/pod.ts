@@ -1,11 +1,19 @@
 // Pods to workload endpoints. The state kept is the path of each pod that has an endpoint, because a deletion names the
 // pod and not its node, and because a pod recreated elsewhere takes its endpoint along.
-import { type ConvertedKv, deletion, type Problem, type Warning } from "./converted.ts";
+import {
+  type ConvertedKv,
+  deletion,
+  type FieldProblem,
+  invalidKv,
+  type Problem,
+  refused,
+  type Warning,
+} from "./converted.ts";
 import { endpointProblem, writeEndpoint } from "./endpoint.ts";
 import { createPodConverter } from "./pod-endpoint.ts";
 import { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
 
-export type PodOptions = {
+type PodOptions = {
   /** FELIX_INTERFACEPREFIX: the first of a comma-separated list counts; "" means "cali". */
   readonly interfacePrefix?: string;
 };
@@ -25,18 +33,17 @@ export function createPodProcessor({ interfacePrefix = "" }: PodOptions = {}): P
     const converted = convert(id, value);
     if (converted.is === "absent") return { kvs: forget(id), problems: noProblems };
     if (converted.is === "invalid") {
-      const { field = "", why } = converted;
-      return { kvs: forget(id), problems: [{ object: objectName("Pod", id), field, rule: why, effect: "deleted" }] };
+      return { kvs: forget(id), problems: problemsOf(id, undefined, converted.problem) };
     }
     const { path, endpoint } = converted.value;
     const before = paths.put(id, path);
-    const refused = endpointProblem(endpoint);
+    const problem = endpointProblem(endpoint);
     const kv: ConvertedKv =
-      refused === undefined
+      problem === undefined
         ? { path, value: writeEndpoint(endpoint), revision, v3ResourceVersion: "" }
-        : { path, value: undefined, revision, v3ResourceVersion: "", isInvalid: true };
+        : invalidKv(path, revision);
     const kvs = before === undefined || before === path ? [kv] : [deletion(before), kv];
-    return { kvs, problems: problemsOf(id, converted.warnings, refused) };
+    return { kvs, problems: problemsOf(id, converted.warnings, problem) };
   };
 
   return {
@@ -76,9 +83,10 @@ class PodPaths {
 function problemsOf(
   id: ProcessorId,
   warnings: readonly Warning[] | undefined,
-  refused: Warning | undefined,
+  problem: FieldProblem | undefined,
 ): readonly Problem[] {
-  if (refused === undefined && (warnings === undefined || warnings.length === 0)) return noProblems;
+  if (problem === undefined && (warnings === undefined || warnings.length === 0)) return noProblems;
   const object = objectName("Pod", id);
-  return [...(warnings ?? []), ...(refused === undefined ? [] : [refused])].map((warning) => ({ object, ...warning }));
+  const found = [...(warnings ?? []), ...(problem === undefined ? [] : [refused(problem)])];
+  return found.map((warning) => ({ object, ...warning }));
 }

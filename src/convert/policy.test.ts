@@ -265,6 +265,6 @@ for (const { name, spec, field } of validated) {
   test(`validation: ${name}${field === undefined ? " is good" : " is refused"}`, () => {
     const { converted } = convert(spec);
     equal(converted.is, field === undefined ? "value" : "invalid");
-    equal(converted.is === "invalid" ? converted.field : undefined, field);
+    equal(converted.is === "invalid" ? converted.problem.field : undefined, field);
   });
 }

@@ -1,7 +1,7 @@
 // A v3 policy to the policy that clients read, and what the validation filter says of it. Kubernetes' own policies, turned
 // into v3 ones, come this way too.
 import { type GlobalNetworkPolicySpec, selectorProblem, type V1Policy, v1Policy } from "../model/index.ts";
-import { absent, type Converted, invalid, type Warning } from "./converted.ts";
+import { absent, type Converted, type FieldProblem, invalid, type Warning } from "./converted.ts";
 import { convertRules } from "./rule.ts";
 import { rulesProblem } from "./rule-problem.ts";
 import { appendPrefixed, literalWarning, namespacePrefix, replaceAll, serviceAccountPrefix } from "./rule-selector.ts";
@@ -14,15 +14,20 @@ export type PolicyInput = {
   /** "" for a global policy. */
   readonly namespace: string;
   readonly stagedAction?: string | undefined;
+  /** What is known about it already. */
+  readonly warnings?: readonly Warning[];
 };
+
+/** The policy would be deleted, were it not staged: there is nothing to show. */
+export const stagedDeletion = absent("a staged policy with action Delete is not sent");
 
 /** The policy's JSON. "invalid" is what the validation filter answers: sent without value, but with its revision. */
 export function convertPolicy(input: PolicyInput): Converted<string> {
-  if (input.stagedAction === "Delete") return absent("a staged policy with action Delete is not sent");
-  const warnings: Warning[] = [];
+  if (input.stagedAction === "Delete") return stagedDeletion;
+  const warnings = [...(input.warnings ?? [])];
   const policy = toV1Policy(input, warnings);
   const problem = policyProblem(policy);
-  if (problem !== undefined) return invalid(problem.rule, problem.field);
+  if (problem !== undefined) return invalid(problem);
   return { is: "value", value: v1Policy.write(policy), warnings };
 }
 
@@ -71,7 +76,7 @@ function accountsOf(spec: PolicySpec): { text: string; field: string } {
   return { text: spec.serviceAccountSelector ?? "", field: "spec.serviceAccountSelector" };
 }
 
-function policyProblem(policy: V1Policy): { field: string; rule: string } | undefined {
+function policyProblem(policy: V1Policy): FieldProblem | undefined {
   const why = selectorProblem(policy.selector);
   if (why !== undefined) return { field: "spec.selector", rule: `must be a selector: ${why}` };
   const hints = policy.performance_hints ?? [];

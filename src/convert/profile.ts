@@ -2,7 +2,8 @@
 // original's list shows.
 import { FieldError, goMap, goString, type ProfileSpec, profileSpec, v1ProfileRules } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
-import type { Warning } from "./converted.ts";
+import { refused, type Warning } from "./converted.ts";
+import { keyless, unreadable } from "./keyed-processor.ts";
 import { metadataProblem } from "./metadata-rules.ts";
 import { defaultAllowKvs, defaultAllowProfile } from "./namespace.ts";
 import { objectName, type Processor } from "./processor.ts";
@@ -11,7 +12,6 @@ import { profileSpecProblem } from "./profile-problem.ts";
 import { type Resource, readResource, writeResource } from "./resource.ts";
 import { convertRules } from "./rule.ts";
 import { rulesProblem } from "./rule-problem.ts";
-import { keyless, unreadable } from "./simple-processor.ts";
 
 export function createProfileProcessor(): Processor {
   return {
@@ -21,13 +21,13 @@ export function createProfileProcessor(): Processor {
       if (id.name === defaultAllowProfile) return { kvs: defaultAllowKvs, problems: [] };
       const read = attempt(() => convert(readResource("Profile", profileSpec, value)));
       if (read instanceof FieldError) return unreadable(object, profileDeletions(id.name), read);
-      const { values, resourceVersion, problem, warnings, hasBadRules } = read;
-      const version = { revision, v3ResourceVersion: resourceVersion, isInvalid: problem !== undefined };
-      const kvs = profileKvs(id.name, values, version).map((kv) =>
-        hasBadRules && kv.path.endsWith("/rules") ? { ...kv, value: undefined, isInvalid: true } : kv,
-      );
-      const found = problem === undefined ? warnings : [...warnings, problem];
-      return { kvs, problems: found.map((warning) => ({ object, ...warning })) };
+      const { values, v3ResourceVersion, problem, warnings, areRulesInvalid } = read;
+      const version = { revision, v3ResourceVersion, areRulesInvalid, isResourceInvalid: problem !== undefined };
+      const found = problem === undefined ? warnings : [...warnings, refused(problem)];
+      return {
+        kvs: profileKvs(id.name, values, version),
+        problems: found.map((warning) => ({ object, ...warning })),
+      };
     },
     delete: (id) => {
       if (id.name === defaultAllowProfile) return { kvs: defaultAllowKvs, problems: [] };
@@ -47,9 +47,9 @@ function convert({ metadata, spec }: Resource<ProfileSpec>) {
       rules: v1ProfileRules.write({ inbound_rules: inbound, outbound_rules: outbound }),
       resource: writeResource("Profile", metadata, { spec: profileSpec.go.write(spec) }),
     },
-    resourceVersion: metadata.resourceVersion ?? "",
+    v3ResourceVersion: metadata.resourceVersion ?? "",
     problem: metadataProblem(metadata) ?? profileSpecProblem(spec),
-    hasBadRules: (rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress")) !== undefined,
+    areRulesInvalid: (rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress")) !== undefined,
     warnings,
   };
 }

@@ -15,7 +15,7 @@ import {
   writeObjectMeta,
 } from "../model/index.ts";
 import { attempt } from "./attempt.ts";
-import { translateUid } from "./uid.ts";
+import { requiredUid } from "./uid.ts";
 
 export type Resource<S> = {
   readonly metadata: ObjectMeta;
@@ -51,7 +51,7 @@ function tierOf(object: JsonRecord): unknown {
  * the CR's. Without the annotation the CR's metadata is taken as it is.
  */
 function translateMetadata(own: ObjectMeta, { kind, tier }: { kind: string; tier: unknown }): ObjectMeta {
-  const uid = own.uid === undefined || own.uid === "" ? "" : requiredUid(own.uid, "metadata.uid");
+  const uid = own.uid === undefined || own.uid === "" ? "" : requiredUid(own.uid);
   const { [metadataAnnotation]: kept, ...ownAnnotations } = own.annotations ?? {};
   if (kept === undefined) return { ...own, uid };
   const field = `metadata.annotations["${metadataAnnotation}"]`;
@@ -89,12 +89,6 @@ function readInner(text: string, field: string): ObjectMeta {
   const read = attempt(() => readSchema(objectMeta, cleanJson(parsed ?? {}), ""));
   if (read instanceof FieldError) throw new FieldError(field, read.message);
   return read;
-}
-
-function requiredUid(uid: string, field: string): string {
-  const translated = translateUid(uid);
-  if (translated === undefined) throw new FieldError(field, "must be a UUID");
-  return translated;
 }
 
 /** A resource as it is sent whole. `spec` and `status` are JSON already. */

@@ -1,12 +1,12 @@
-// The one selector that a rule's side becomes, out of its selector, namespace selector and service accounts; and the
-// selector of a whole policy. Parts that are printed again go through the normal form, the rest stays as written.
+// The parts of which the selector of a rule's side (rule.ts) and of a whole policy (policy.ts) are put together: selectors of
+// namespaces and service accounts, which are printed again in normal form. What else there is stays as written.
 import { parseSelector, prefixSelector, printSelector } from "../model/index.ts";
 import type { Warning } from "./converted.ts";
 
 export const namespacePrefix = "pcns.";
 export const serviceAccountPrefix = "pcsa.";
 
-export type SelectorInput = { readonly text: string; readonly field: string };
+type SelectorInput = { readonly text: string; readonly field: string };
 
 /** The selector with its labels prefixed, in normal form. Does not parse: "", as in the original, and a warning. */
 export function prefixed({ text, field }: SelectorInput, prefix: string, warnings: Warning[]): string {

@@ -1,17 +1,11 @@
 // A v3 rule to the rule that clients read. `namespace` is that of the policy, "" for a global one: a side with any kind of
 // selector is limited to it.
-import {
-  canonicalNetwork,
-  canonicalUint8OrText,
-  type EntityRule,
-  type NumberOrText,
-  type Rule,
-  type V1Rule,
-} from "../model/index.ts";
+import { canonicalUint8OrText, type EntityRule, type NumberOrText, type Rule, type V1Rule } from "../model/index.ts";
 import type { Warning } from "./converted.ts";
+import { readNetworks } from "./networks.ts";
 import { literalWarning, namespacePrefix, prefixed, replaceAll, serviceAccountSelector } from "./rule-selector.ts";
 
-export type RuleContext = { readonly namespace: string; readonly field: string; readonly warnings: Warning[] };
+type RuleContext = { readonly namespace: string; readonly field: string; readonly warnings: Warning[] };
 
 /** All rules of one direction; `field` is that of the list. */
 export function convertRules(rules: readonly Rule[] | undefined, context: RuleContext): readonly V1Rule[] {
@@ -23,7 +17,7 @@ function convertRule(rule: Rule, { namespace, field, warnings }: RuleContext): V
   const destination = rule.destination ?? {};
   const side = (name: string) => ({ namespace, field: `${field}.${name}`, warnings });
   const nets = (texts: readonly string[] | undefined, name: string) =>
-    convertNets(texts, { field: `${field}.${name}`, warnings });
+    readNetworks(texts, { field: `${field}.${name}`, effect: "sent-as-original", consequence, warnings });
   return {
     action: rule.action === "Pass" ? "next-tier" : (rule.action ?? "").toLowerCase(),
     ip_version: rule.ipVersion,
@@ -69,22 +63,8 @@ function lowerCase(protocol: NumberOrText | undefined): NumberOrText | undefined
   return typeof protocol === "string" ? canonicalUint8OrText(protocol.toLowerCase()) : protocol;
 }
 
-/** The original drops what is no network, which can turn a narrow rule into one for everybody; so this does, and says so. */
-export function convertNets(
-  texts: readonly string[] | undefined,
-  { field, warnings }: { field: string; warnings: Warning[] },
-): readonly string[] {
-  const nets: string[] = [];
-  for (const [at, text] of (texts ?? []).entries()) {
-    const network = canonicalNetwork(text);
-    if (network !== undefined) nets.push(network.text);
-    else {
-      const rule = "must be a CIDR or an IP address; it is left out, so the rule may match more than was meant";
-      warnings.push({ field: `${field}[${at}]`, rule, effect: "sent-as-original" });
-    }
-  }
-  return nets;
-}
+/** Without one of its networks a narrow rule can become one for everybody. */
+const consequence = "; it is left out, so the rule may match more than was meant";
 
 function entitySelector(entity: EntityRule, { namespace, field, warnings }: RuleContext): string {
   const accounts =

@@ -8,8 +8,9 @@ import {
   serviceSpec,
   serviceStatus,
 } from "../model/index.ts";
+import { readMetadata } from "./kubernetes-metadata.ts";
 import type { Processor } from "./processor.ts";
-import { createWholeObjectProcessor, readMetadata, type WholeObject, writeObject } from "./whole-object.ts";
+import { createWholeObjectProcessor, type WholeObject, writeObject } from "./whole-object.ts";
 
 export function createServiceProcessor(): Processor {
   return createWholeObjectProcessor({ kind: "Service", resourceKind: "KubernetesService", read: readService });

@@ -1,5 +1,5 @@
 // SHA-1 of short texts, for the names of pod interfaces. Our own because this layer touches no `node:` module and runs
-// once per pod: a call into a crypto library costs more than the hash (bench/convert). Not for security.
+// once per pod: a call into a crypto library costs more than the hash (bench/convert/pods.ts). Not for security.
 
 /** Returns the first 11 hex digits. Each hasher owns its scratch memory, so make one per converter. */
 export function createShortSha1(): (text: string) => string {

@@ -1,9 +1,9 @@
 // StagedKubernetesNetworkPolicy: converted as the Kubernetes policy it stages. Stricter than that one: a rule that cannot
 // be converted takes the whole policy with it.
 import { FieldError, stagedKubernetesNetworkPolicySpec } from "../model/index.ts";
-import { absent, type Warning } from "./converted.ts";
+import type { Warning } from "./converted.ts";
 import { kubernetesPolicySpec } from "./kubernetes-policy.ts";
-import { convertPolicy } from "./policy.ts";
+import { convertPolicy, stagedDeletion } from "./policy.ts";
 import type { Processor } from "./processor.ts";
 import { createSimpleProcessor } from "./simple-processor.ts";
 
@@ -14,11 +14,10 @@ export function createStagedKubernetesNetworkPolicyProcessor(): Processor {
     key: ({ namespace, name }) => ({ is: "Policy", kind: "StagedKubernetesNetworkPolicy", namespace, name }),
     convert: ({ spec }, { namespace }) => {
       const { stagedAction, ...kubernetesSpec } = spec;
-      if (stagedAction === "Delete") return absent("a staged policy with action Delete is not sent");
+      if (stagedAction === "Delete") return stagedDeletion;
       const { spec: converted, warnings, hasDroppedRule } = kubernetesPolicySpec(kubernetesSpec);
       if (hasDroppedRule) throw firstDropped(warnings);
-      const policy = convertPolicy({ spec: converted, namespace, stagedAction });
-      return policy.is === "value" ? { ...policy, warnings: [...warnings, ...(policy.warnings ?? [])] } : policy;
+      return convertPolicy({ spec: converted, namespace, stagedAction, warnings });
     },
   });
 }

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./live-migration.ts";
 import { createProfileProcessor } from "./profile.ts";
-import { createWorkloadEndpointProcessor, storedEndpointPath } from "./workload-endpoint.ts";
+import { createWorkloadEndpointProcessor } from "./workload-endpoint.ts";
 
 const v3 = (kind: string, metadata: object, spec: object) => ({
   kind,
@@ -19,7 +19,9 @@ const names: { name: string; path: string | undefined }[] = [
   { name: "a-b-c-", path: undefined },
 ];
 for (const { name, path } of names) {
-  test(`a stored endpoint named ${name}`, () => equal(storedEndpointPath({ namespace: "shop", name }), path));
+  test(`a stored endpoint named ${name}`, () => {
+    equal(createWorkloadEndpointProcessor().delete({ namespace: "shop", name }).kvs[0]?.path, path);
+  });
 }
 
 const id = { namespace: "shop", name: "h-k8s-p-eth0" };
@@ -63,7 +65,7 @@ const refused: { name: string; spec: object; isInvalid: boolean; problems: strin
     name: "a protocol by number",
     spec: { ...good, ports: [{ name: "a", protocol: 6, port: 1 }] },
     isInvalid: true,
-    problems: ["spec.ports[a]"],
+    problems: ["spec.ports[0].protocol"],
   },
 ];
 for (const { name, spec, isInvalid, problems } of refused) {

@@ -1,5 +1,5 @@
 // Tier to its order and default action.
-import { always, goNumber, goPointer, goString, goStruct, omitEmpty, tierSpec } from "../model/index.ts";
+import { always, type Flavour, goNumber, goPointer, goString, goStruct, omitEmpty, tierSpec } from "../model/index.ts";
 import type { Processor } from "./processor.ts";
 import { createSimpleProcessor } from "./simple-processor.ts";
 
@@ -10,7 +10,7 @@ const v1Tier = goStruct<V1Tier>({ order: omitEmpty(goPointer(goNumber)), default
 /** Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none. */
 const kubernetesOrder = 1_000_000;
 
-export function createTierProcessor({ flavour }: { flavour: "kubernetes" | "etcdv3" }): Processor {
+export function createTierProcessor({ flavour }: { flavour: Flavour }): Processor {
   const defaultOrder = flavour === "kubernetes" ? kubernetesOrder : undefined;
   return createSimpleProcessor({
     kind: "Tier",

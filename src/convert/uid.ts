@@ -30,8 +30,14 @@ function reverseBits(byte: number): number {
   return to;
 }
 
+/** As translateUid; throws FieldError for what is no UUID. */
+export function requiredUid(uid: string, field = "metadata.uid"): string {
+  const translated = translateUid(uid);
+  if (translated === undefined) throw new FieldError(field, "must be a UUID");
+  return translated;
+}
+
 /** An object may lack a UID, but one that has it must have a good one. */
-export function requireUid(uid: string | undefined): void {
-  if (uid === undefined || uid === "" || translateUid(uid) !== undefined) return;
-  throw new FieldError("metadata.uid", "must be a UUID");
+export function checkUid(uid: string | undefined): void {
+  if (uid !== undefined && uid !== "") requiredUid(uid);
 }

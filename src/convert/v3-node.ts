@@ -12,31 +12,30 @@ import {
   parseCidrOrIp,
   parseIp,
   writeGoString,
-  writeObjectMeta,
 } from "../model/index.ts";
-import { type ConvertedKv, deletion, type Warning } from "./converted.ts";
+import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "./converted.ts";
 import { metadataProblem } from "./metadata-rules.ts";
+import { writeResource } from "./resource.ts";
 
 export type V3Node = { readonly metadata: ObjectMeta; readonly spec: NodeSpec; readonly status: NodeStatus };
 
-export function writeNode({ metadata, spec, status }: V3Node): string {
-  const head = '{"kind":"Node","apiVersion":"projectcalico.org/v3","metadata":';
-  return `${head}${writeObjectMeta(metadata)},"spec":${nodeSpec.go.write(spec)},"status":${nodeStatus.go.write(status)}}`;
+function writeNode({ metadata, spec, status }: V3Node): string {
+  return writeResource("Node", metadata, { spec: nodeSpec.go.write(spec), status: nodeStatus.go.write(status) });
 }
 
-export function nodePath(name: string): string {
+function nodePath(name: string): string {
   return `/calico/resources/v3/projectcalico.org/nodes/${name}`;
 }
 
 /** The key/value that all syncers of nodes get. */
-export function nodeKv(node: V3Node, revision: string, problem: Warning | undefined): ConvertedKv {
+function nodeKv(node: V3Node, revision: string, problem: FieldProblem | undefined): ConvertedKv {
   const path = nodePath(node.metadata.name ?? "");
-  if (problem !== undefined) return { path, value: undefined, revision, v3ResourceVersion: "", isInvalid: true };
+  if (problem !== undefined) return invalidKv(path, revision);
   return { path, value: writeNode(node), revision, v3ResourceVersion: node.metadata.resourceVersion ?? "" };
 }
 
 /** What Felix gets besides the node: its tunnel addresses as settings of the host, and its WireGuard keys. */
-export function hostPaths(name: string) {
+function hostPaths(name: string) {
   const host = `/calico/v1/host/${name}`;
   return {
     ipip: `${host}/config/IpInIpTunnelAddr`,
@@ -49,7 +48,7 @@ export function hostPaths(name: string) {
 }
 
 /** In the order in which they are sent: five settings, the node, WireGuard. */
-export function felixNodeKvs(node: V3Node, revision: string, problem: Warning | undefined): ConvertedKv[] {
+export function felixNodeKvs(node: V3Node, revision: string, problem: FieldProblem | undefined): ConvertedKv[] {
   const paths = hostPaths(node.metadata.name ?? "");
   const { spec } = node;
   const setting = (path: string, value: string | undefined): ConvertedKv =>
@@ -98,8 +97,8 @@ export function podCidrBlocks({ metadata, status }: V3Node, revision: string): C
 const wireguardKey = /^[A-Za-z0-9+/]{43}=$/;
 
 /** What the validation filter finds wrong with a node; undefined: nothing. */
-export function nodeProblem({ metadata, spec, status }: V3Node): Warning | undefined {
-  const bad = (field: string, rule: string): Warning => ({ field, rule, effect: "deleted" });
+export function nodeProblem({ metadata, spec, status }: V3Node): FieldProblem | undefined {
+  const bad = (field: string, rule: string): FieldProblem => ({ field, rule });
   const { bgp, wireguard } = spec;
   if (bgp !== undefined && Object.values(bgp).every((value) => value === undefined || value === "")) {
     return bad("spec.bgp", "must not be empty");

@@ -8,53 +8,33 @@ import {
   goMap,
   goString,
   ipToText,
+  type Key,
   type Network,
   parseCidrOrIp,
   qosControls,
   type WorkloadEndpointSpec,
   workloadEndpointSpec,
 } from "../model/index.ts";
-import { attempt } from "./attempt.ts";
-import { type Converted, deletion } from "./converted.ts";
-import {
-  type Endpoint,
-  endpointPath,
-  endpointProblem,
-  type Nat,
-  writeEndpoint,
-  writeEndpointLabels,
-} from "./endpoint.ts";
-import { nothing, objectName, type Processor, type ProcessorId } from "./processor.ts";
+import { absent, type Converted, invalid } from "./converted.ts";
+import { type Endpoint, endpointProblem, type Nat, writeEndpoint, writeEndpointLabels } from "./endpoint.ts";
+import { createKeyedProcessor } from "./keyed-processor.ts";
+import type { Processor, ProcessorId } from "./processor.ts";
 import { type Resource, readResource } from "./resource.ts";
-import { toOutput, unreadable } from "./simple-processor.ts";
 
 export function createWorkloadEndpointProcessor(): Processor {
-  return {
-    set: (id, revision, value) => {
-      const object = objectName("WorkloadEndpoint", id);
-      const path = storedEndpointPath(id);
-      if (path === undefined) {
-        const rule = "must be NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, in a namespace";
-        return { kvs: [], problems: [{ object, field: "metadata.name", rule, effect: "dropped" }] };
-      }
-      const converted = attempt(() => convert(readResource("WorkloadEndpoint", workloadEndpointSpec, value)));
-      if (converted instanceof FieldError) return unreadable(object, [deletion(path)], converted);
-      return toOutput(converted, { object, path, revision, v3ResourceVersion: "" });
-    },
-    delete: (id) => {
-      const path = storedEndpointPath(id);
-      return path === undefined ? nothing : { kvs: [deletion(path)], problems: [] };
-    },
-  };
+  return createKeyedProcessor({
+    kind: "WorkloadEndpoint",
+    key: endpointKey,
+    keyProblem: { field: "metadata.name", rule: "must be NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, in a namespace" },
+    convert: (value) => convert(readResource("WorkloadEndpoint", workloadEndpointSpec, value)),
+  });
 }
 
-export function storedEndpointPath({ namespace, name }: ProcessorId): string | undefined {
-  const [hostname, orchestrator, workload, endpoint, ...more] = splitEndpointName(name);
-  if (namespace === "" || more.length > 0) return undefined;
-  if (hostname === undefined || orchestrator === undefined || workload === undefined || endpoint === undefined) {
-    return undefined;
-  }
-  return endpointPath({ hostname, orchestrator, workload: `${namespace}/${workload}`, endpoint });
+function endpointKey({ namespace, name }: ProcessorId): Key | undefined {
+  const [hostname, orchestratorId, workload, endpointId, ...more] = splitEndpointName(name);
+  if (namespace === "" || workload === undefined || more.length > 0) return undefined;
+  if (hostname === undefined || orchestratorId === undefined || endpointId === undefined) return undefined;
+  return { is: "WorkloadEndpoint", hostname, orchestratorId, workloadId: `${namespace}/${workload}`, endpointId };
 }
 
 /** A pair of dashes is a dash of the name; any other dash, but for the very first character, ends a part. */
@@ -75,7 +55,7 @@ function splitEndpointName(name: string): string[] {
 
 function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<string> {
   const networks = (spec.ipNetworks ?? []).map((text, at) => readNetwork(text, `spec.ipNetworks[${at}]`));
-  if (networks.length === 0) return { is: "absent", why: "it has no address" };
+  if (networks.length === 0) return absent("it has no address");
   const account = spec.serviceAccountName ?? "";
   const annotations = metadata.annotations ?? {};
   const endpoint: Endpoint = {
@@ -103,7 +83,7 @@ function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<
     qosControls: spec.qosControls === undefined ? undefined : qosControls.go.write(spec.qosControls),
   };
   const problem = endpointProblem(endpoint);
-  if (problem !== undefined) return { is: "invalid", why: problem.rule, field: problem.field };
+  if (problem !== undefined) return invalid(problem);
   return { is: "value", value: writeEndpoint(endpoint) };
 }
 
