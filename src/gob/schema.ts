@@ -1,6 +1,5 @@
 // What a schema is: a tree of nodes that says which Go type stands on the other side and which TypeScript type here.
 // The constructors are in schema-make.ts; encode and decode compile these trees to closures.
-import type { GobTime } from "./time.ts";
 
 export type IntBits = 8 | 16 | 32 | 64;
 
@@ -84,8 +83,6 @@ export type BasicTypes = {
   Record<"[]int8" | "[]int16" | "[]int32" | "[]uint16" | "[]uint32" | "[]float32" | "[]float64", Schema<number[]>> &
   Record<"complex64" | "complex128", Schema<Complex>> &
   Record<"[]complex64" | "[]complex128", Schema<Complex[]>>;
-
-export type TimeSchema = Schema<GobTime>;
 
 /** The node itself behind lazy references. */
 export function resolve(node: Node): Exclude<Node, { kind: "lazy" }> {

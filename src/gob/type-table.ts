@@ -11,6 +11,7 @@ import {
   type SliceNode,
   type StructNode,
 } from "./schema.ts";
+import { typeId } from "./wire-types.ts";
 import { Writer } from "./writer.ts";
 
 type Described = SliceNode | ArrayNode | MapNode | StructNode | OpaqueNode;
@@ -18,7 +19,6 @@ type Described = SliceNode | ArrayNode | MapNode | StructNode | OpaqueNode;
 /** A type that needs a definition: its id, and the types it refers to, in order. */
 export type TypeEntry = { id: number; readonly node: Described; parts: TypeEntry[] };
 
-const builtinIds = { bool: 1, int: 2, uint: 3, float: 4, bytes: 5, string: 6, complex: 7, interface: 8 } as const;
 const firstId = 65;
 // Field numbers of gob's own wireType struct.
 const definitionField = { array: 1, slice: 2, struct: 3, map: 4, gob: 5, binary: 6, text: 7 } as const;
@@ -32,7 +32,7 @@ export class TypeTable {
   idOf(node: Node): number {
     const target = base(node);
     if (isDescribed(target)) return this.#entry(target).id;
-    return builtinIds[target.kind];
+    return typeId[target.kind];
   }
 
   /** The definition of a schema's type, or undefined if every decoder knows it anyway. */

@@ -7,6 +7,7 @@ import type { DecodeText } from "../gob/index.ts";
 import type { SyncStatus } from "../model/basics.ts";
 import { clientFrame, clientPreamble } from "./frame.ts";
 import { type Inflater, makeInflater, type ZstdDecompress } from "./inflater.ts";
+import { join } from "./join.ts";
 import { MessageReader } from "./message-reader.ts";
 import type { ClientHello, DecoderRestart, Message, SerializedUpdate, ServerHello } from "./messages.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
@@ -52,11 +53,7 @@ export class ClientMachine {
 
   /** The first bytes for the server. */
   opening(): Uint8Array {
-    const hello = clientFrame({ is: "clientHello", ...this.#options.hello });
-    const bytes = new Uint8Array(clientPreamble.length + hello.length);
-    bytes.set(clientPreamble);
-    bytes.set(hello, clientPreamble.length);
-    return bytes;
+    return join(clientPreamble, clientFrame({ is: "clientHello", ...this.#options.hello }));
   }
 
   /** The reading at which tick() must be called, at the latest. */

@@ -2,11 +2,11 @@
 export { type ClientEvent, ClientMachine, type ClientOptions } from "./client-machine.ts";
 export { clientFrame, clientPreamble, frame, serverPreamble } from "./frame.ts";
 export type { ZstdDecompress } from "./inflater.ts";
-export { kvsMessage, snapshotKvsMessage } from "./kvs-message.ts";
+export { kvsMessage } from "./kvs-message.ts";
 export * from "./messages.ts";
-export { asSnapshotPiece, encodeUpdate } from "./pieces.ts";
-export { type PieceContent, readPiece } from "./read-piece.ts";
-export { type ServerDecision, ServerMachine, type ServerOptions } from "./server-machine.ts";
+export { encodeUpdate } from "./pieces.ts";
+export { readPiece } from "./read-piece.ts";
+export { type ServerDecision, ServerMachine } from "./server-machine.ts";
 export {
   plainStream,
   type ServerStream,

@@ -1,9 +1,7 @@
 // MsgKVs put together from pieces: a head that is always the same, the pieces as they are, two closing bytes.
 //
 //   length | Envelope id | 01 name of MsgKVs | MsgKVs id | count of bytes | 01 number of pieces | pieces | 00 | 00
-import { updateType } from "../model/basics.ts";
 import { kvsHead } from "./frame.ts";
-import { asSnapshotPiece, locateUpdateType } from "./pieces.ts";
 import { uintSize, writeUint } from "./uint.ts";
 
 /** One MsgKVs of these pieces, in this order, as a gob message free of encoder state, in memory from `allocate`. */
@@ -20,21 +18,6 @@ export function kvsMessage(
     at += piece.length;
   }
   bytes.fill(0, at); // the ends of the message and of its envelope; the memory may have been used before
-  return bytes;
-}
-
-/** The same with every piece in its snapshot form. The pieces are patched where they are copied to, not before. */
-export function snapshotKvsMessage(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.some((piece) => locateUpdateType(piece, 0, piece.length).typeAt === undefined)) {
-    return kvsMessage(pieces.map(asSnapshotPiece));
-  }
-  const bytes = kvsMessage(pieces);
-  let end = bytes.length - 2;
-  for (let index = pieces.length - 1; index >= 0; index -= 1) {
-    // With a type, a piece ends in it and the closing zero.
-    bytes[end - 2] = updateType.new;
-    end -= pieces[index]?.length ?? 0;
-  }
   return bytes;
 }
 

@@ -3,12 +3,12 @@ import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../../test/kit/vector-bytes.ts";
 import { encoder } from "../gob/index.ts";
-import { type KvUpdate, updateType } from "../model/index.ts";
+import type { KvUpdate } from "../model/index.ts";
 import { serverPreamble } from "./frame.ts";
-import { kvsMessage, snapshotKvsMessage } from "./kvs-message.ts";
+import { kvsMessage } from "./kvs-message.ts";
 import { MessageReader } from "./message-reader.ts";
 import { messageNames, type SerializedUpdate } from "./messages.ts";
-import { asSnapshotPiece, encodeUpdate } from "./pieces.ts";
+import { encodeUpdate } from "./pieces.ts";
 import { serializedUpdate, serverEnvelope } from "./schema.ts";
 
 const plain: KvUpdate = { path: "/calico/v1/config/x", value: "on", revision: "12", v3ResourceVersion: "", type: 2 };
@@ -49,18 +49,7 @@ for (const { name, update } of cases) {
   test(`a piece has the bytes that the schema gives it: ${name}`, () => {
     equal(toHex(encodeUpdate(update)), toHex(reference.element(serializedUpdate, wireValue(update))));
   });
-  test(`a piece in a snapshot is new and otherwise the same: ${name}`, () => {
-    const piece = encodeUpdate(update);
-    const before = toHex(piece);
-    equal(toHex(asSnapshotPiece(piece)), toHex(encodeUpdate({ ...update, type: updateType.new })));
-    equal(toHex(piece), before, "the shared piece was written to");
-  });
 }
-
-test("a piece that says new already is not copied for a snapshot", () => {
-  const piece = encodeUpdate({ ...plain, type: 1 });
-  equal(asSnapshotPiece(piece), piece);
-});
 
 const lists: { name: string; updates: KvUpdate[] }[] = [
   { name: "none", updates: [] },
@@ -72,15 +61,6 @@ for (const { name, updates } of lists) {
   test(`a message of pieces has the bytes that the schema gives it: ${name}`, () => {
     const whole = reference.message({ Message: { type: messageNames.kvs, value: { KVs: updates.map(wireValue) } } });
     equal(toHex(kvsMessage(updates.map(encodeUpdate))), toHex(whole));
-  });
-  test(`a message for a snapshot says new of everything: ${name}`, () => {
-    const pieces = updates.map(encodeUpdate);
-    const before = pieces.map(toHex);
-    equal(
-      toHex(snapshotKvsMessage(pieces)),
-      toHex(kvsMessage(updates.map((update) => encodeUpdate({ ...update, type: updateType.new })))),
-    );
-    deepEqual(pieces.map(toHex), before, "a shared piece was written to");
   });
 }
 

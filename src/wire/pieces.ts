@@ -6,34 +6,16 @@
 //           because Go's client turns a missing one into the text "<nil>"
 //
 // Written by hand rather than through gob's encoder: it is the server's hottest encoder and mostly memcpy
-// (bench/gob). frames.test.ts holds it equal to the schema's own encoding.
+// (bench/gob). pieces.test.ts holds it equal to the schema's own encoding.
 import { type KvUpdate, updateType } from "../model/basics.ts";
-import { readUint, uintSize, writeUint } from "./uint.ts";
+import { uintSize, writeUint } from "./uint.ts";
 
 const utf8 = new TextEncoder();
-const revisionType = Uint8Array.of(0x06, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x0c); // name "string", builtin type 6
+export const revisionType = Uint8Array.of(0x06, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x0c); // name "string", builtin type 6
 
 /** The gob bytes of one update; never to be written to, because everyone shares them. */
 export function encodeUpdate(update: KvUpdate): Uint8Array {
   return encodeAscii(update) ?? encodeAny(update);
-}
-
-/**
- * The piece as it belongs in a snapshot: to a client reading a snapshot every key is new, whatever the datastore last
- * called it. The piece itself where it says so already.
- */
-export function asSnapshotPiece(piece: Uint8Array): Uint8Array {
-  const { typeAt, lastField } = locateUpdateType(piece, 0, piece.length);
-  if (typeAt === undefined) {
-    const longer = new Uint8Array(piece.length + 2);
-    longer.set(piece);
-    longer.set([5 - lastField, updateType.new, 0], piece.length - 1);
-    return longer;
-  }
-  if (piece[typeAt] === updateType.new) return piece;
-  const copy = piece.slice();
-  copy[typeAt] = updateType.new;
-  return copy;
 }
 
 // Nearly everything Calico stores is ASCII: there a string's length is its byte length, so that one allocation of the
@@ -133,28 +115,4 @@ function textSize(byteLength: number): number {
 function revisionSize(byteLength: number): number {
   const inner = 1 + uintSize(byteLength) + byteLength;
   return 1 + revisionType.length + uintSize(inner) + inner;
-}
-
-/**
- * Where a piece keeps its UpdateType, or after which field it would stand. Only for pieces of encodeUpdate: it steps over
- * their fields by length and reads no type definitions.
- */
-export function locateUpdateType(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): { typeAt: number | undefined; lastField: number } {
-  let at = start;
-  let field = -1;
-  while (at < end) {
-    const delta = bytes[at] ?? 0;
-    if (delta === 0) break;
-    field += delta;
-    at += 1;
-    if (field === 5) return { typeAt: at, lastField: field };
-    if (field === 2) at += revisionType.length;
-    const length = readUint(bytes, at);
-    at = length.next + length.value;
-  }
-  return { typeAt: undefined, lastField: field };
 }

@@ -1,9 +1,9 @@
 // A piece back to what it says, for those who look at a running server. Only for pieces of encodeUpdate: it steps over
 // their fields by length. pieces.ts has the layout.
 import type { KvUpdate } from "../model/basics.ts";
+import { revisionType } from "./pieces.ts";
 import { readUint } from "./uint.ts";
 
-const revisionTypeBytes = 8;
 const utf8 = new TextDecoder();
 
 export type PieceContent = Omit<KvUpdate, "type">;
@@ -18,7 +18,7 @@ export function readPiece(piece: Uint8Array): PieceContent {
     if (step === 0 || field > 3) break;
     at += 1;
     // A revision is an interface value: its type's name and number, the length of all of it, and a zero before the text.
-    if (field === 2) at = readUint(piece, at + revisionTypeBytes).next + 1;
+    if (field === 2) at = readUint(piece, at + revisionType.length).next + 1;
     const { value: length, next } = readUint(piece, at);
     texts[field] = utf8.decode(piece.subarray(next, next + length));
     at = next + length;

@@ -1,12 +1,13 @@
 // The server's end of one conversation: bytes and clock readings in, decisions out. It opens no socket and waits for
 // nothing; whoever holds the socket carries the decisions out.
 //
-//   hello ──▶ first-ack ──▶ snapshot ──▶ second-ack ──▶ streaming        with compression
-//     └───────────────────▶ snapshot ─────────────────▶ streaming        without
+//   hello ──▶ firstAck ──▶ snapshot ──▶ secondAck ──▶ streaming        with compression
+//     └──────────────────▶ snapshot ────────────────▶ streaming        without
 //
 // From every state a wrong, missing or hostile message leads to closed.
 import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { frame } from "./frame.ts";
+import { join } from "./join.ts";
 import { MessageReader } from "./message-reader.ts";
 import type { Agreement, ClientHello, Message, WireTime } from "./messages.ts";
 import { plainStream, type ServerStream, type ServerStreams } from "./streams.ts";
@@ -243,14 +244,4 @@ const maxWaitingBytes = 131_072;
 
 function isSyncerType(text: string): text is SyncerType {
   return (syncerTypes as readonly string[]).includes(text);
-}
-
-function join(...parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

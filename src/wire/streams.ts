@@ -2,6 +2,7 @@
 // made once, kept, shared between clients and written one after the other.
 import { compressChunks, streamIdentifier } from "../snappy/index.ts";
 import { frame, serverPreamble } from "./frame.ts";
+import { join } from "./join.ts";
 import type { Compression } from "./messages.ts";
 
 type Allocate = (size: number) => Uint8Array;
@@ -53,13 +54,6 @@ function compressedStream(
     compressionAlgorithm: compression,
   });
   return { compression, opening: join(head, pack(serverPreamble)), snapshotClosing: pack(restart), pack };
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
 }
 
 function copied(bytes: Uint8Array, allocate?: Allocate): Uint8Array {

@@ -1,6 +1,7 @@
 // Streams from nothing: the definitions of a schema as some other program might have them (fields in another order,
 // missing, added, of another type; ids and order of definitions anyhow), and a value for them.
 import { base, type Node } from "../../src/gob/schema.ts";
+import { typeId } from "../../src/gob/wire-types.ts";
 import type { Random } from "../kit/random.ts";
 import { joinFrames } from "./gob-mutate.ts";
 
@@ -11,7 +12,6 @@ type Wire =
   | { kind: "map"; id: number; key: Wire; elem: Wire }
   | { kind: "struct"; id: number; fields: { name: string; type: Wire }[] };
 
-const basicIds = { bool: 1, int: 2, uint: 3, float: 4, bytes: 5, string: 6, complex: 7, interface: 8 } as const;
 const fieldNames = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "X", "Y", "Z", "Name", "V", "Value", "x"];
 const interfaceNames: readonly [string, number][] = [
   ["string", 6],
@@ -68,7 +68,7 @@ class Generator {
       case "struct":
         return this.#struct(target, depth);
       default:
-        return { kind: "basic", id: basicIds[target.kind] };
+        return { kind: "basic", id: typeId[target.kind] };
     }
   }
 
@@ -175,21 +175,21 @@ class Generator {
     if (random.isOneIn(2)) {
       out.push(15, 1, 0, 0, 0, random.below(20), random.below(256), 0, 0, 1, random.below(60), 0, 0, random.below(256));
       out.push(random.pick([0, 0xff]), random.below(256));
-    } else this.#basic(out, basicIds.bytes, 0);
+    } else this.#basic(out, typeId.bytes, 0);
   }
 
   #basic(out: number[], id: number, depth: number): void {
     const random = this.#random;
-    if (id === basicIds.bytes || id === basicIds.string) {
+    if (id === typeId.bytes || id === typeId.string) {
       const count = random.below(6);
       out.push(count);
       for (let i = 0; i < count; i++) out.push(random.isOneIn(8) ? random.below(256) : 97 + random.below(26));
-    } else if (id === basicIds.interface) {
+    } else if (id === typeId.interface) {
       if (random.isOneIn(3) || depth > 6) out.push(0);
       else this.#interface(out);
     } else {
       this.#number(out);
-      if (id === basicIds.complex) this.#number(out);
+      if (id === typeId.complex) this.#number(out);
     }
   }
 

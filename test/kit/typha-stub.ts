@@ -3,7 +3,7 @@
 import { createServer as createPlainServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { zstdCompressSync } from "node:zlib";
-import type { KvUpdate, SyncerType } from "../../src/model/index.ts";
+import { type KvUpdate, type SyncerType, updateType } from "../../src/model/index.ts";
 import {
   type Agreement,
   encodeUpdate,
@@ -13,7 +13,6 @@ import {
   ServerMachine,
   type ServerStream,
   serverStreams,
-  snapshotKvsMessage,
   type WireTime,
 } from "../../src/wire/index.ts";
 
@@ -99,9 +98,8 @@ function serveClient(
         const { pack } = decision.stream;
         stream = decision.stream;
         changes = data.changes;
-        const messages = inMessages(data.snapshot, options.messageKvs ?? 1000).map((pieces) =>
-          pack(snapshotKvsMessage(pieces)),
-        );
+        const snapshot = data.snapshot.map((update) => ({ ...update, type: updateType.new }));
+        const messages = inMessages(snapshot, options.messageKvs ?? 1000).map((pieces) => pack(kvsMessage(pieces)));
         const bytes = Buffer.concat([decision.opening, ...messages, decision.closing]);
         socket.write(bytes, () => act(machine.snapshotWritten(performance.now())));
       }
