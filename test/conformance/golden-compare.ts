@@ -50,13 +50,11 @@ export function compareSnapshot(
   theirs: ExpectedSnapshot,
   where: string,
 ): Finding[] {
-  const changed = [...ours.values()].filter(({ key, value }) => !base.has(key) || base.get(key)?.value !== value);
+  const isChanged = ({ key, value }: ExpectedKv) => !base.has(key) || base.get(key)?.value !== value;
+  const changed = new Map([...ours.values()].filter(isChanged).map((kv) => [kv.key, kv]));
   const removed = [...base.keys()].filter((key) => !ours.has(key)).sort();
-  const keys = new Set([...changed, ...theirs.kvs].map(({ key }) => key));
-  const findings = [...keys].flatMap((key) => {
-    const mine = changed.find((kv) => kv.key === key);
-    return compareKvs(mine, byKey(theirs.kvs).get(key), where);
-  });
+  const keys = new Set([...changed.keys(), ...theirs.kvs.map(({ key }) => key)]);
+  const findings = [...keys].flatMap((key) => compareKvs(changed.get(key), byKey(theirs.kvs).get(key), where));
   if (!isDeepStrictEqual(removed, theirs.removed)) {
     findings.push({ verdict: "different", text: `${where}: removed ${removed}, expected ${theirs.removed}` });
   }

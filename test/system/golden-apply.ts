@@ -53,7 +53,7 @@ class Refused extends Error {
 /** The writes of one case, remembered so that they can be undone. */
 export class Applied {
   readonly #cluster: Cluster;
-  readonly #created: ApiObject[] = [];
+  readonly #created = new Map<string, ApiObject>();
   readonly #originals = new Map<string, ApiObject>();
 
   constructor(cluster: Cluster) {
@@ -63,14 +63,13 @@ export class Applied {
   /** The API server's answer; undefined where the case wants the write refused, and it was. */
   async write({ op, object, step }: Unit): Promise<ApiObject | undefined> {
     const label = labelOf(object);
-    const isOurs = this.#created.some((created) => labelOf(created) === label);
-    if (op !== "create" && !isOurs && !this.#originals.has(label)) {
+    if (op !== "create" && !this.#created.has(label) && !this.#originals.has(label)) {
       const answer = await this.#cluster.ask("GET", pathOf(object));
       if (answer.status === 200) this.#originals.set(label, JSON.parse(answer.body));
     }
     try {
       const answer = await this.#do(op, object, step.grace);
-      if (op === "create" && !this.#originals.has(label)) this.#created.push(object);
+      if (op === "create" && !this.#originals.has(label)) this.#created.set(label, object);
       if (step.reject) throw new Error(`${label} was to be refused, and was not`);
       return answer;
     } catch (error) {
@@ -80,7 +79,13 @@ export class Applied {
   }
 
   async undo(): Promise<void> {
-    for (const object of this.#created.toReversed()) await this.#remove(object);
+    // The other way round, but many of a kind at once.
+    const left = [...this.#created.values()].reverse();
+    while (left.length > 0) {
+      const next = left.findIndex(({ kind }) => kind !== left[0]?.kind);
+      const alike = left.splice(0, Math.min(next === -1 ? left.length : next, 16));
+      await Promise.all(alike.map((object) => this.#remove(object)));
+    }
     for (const object of this.#originals.values()) await this.#restore(object);
   }
 

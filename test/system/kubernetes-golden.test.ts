@@ -70,7 +70,15 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
       for (const step of steps) {
         const units = unitsOf(step);
         for (const group of step.template === undefined ? units.map((unit) => [unit]) : [units]) {
-          for (const unit of group) await write(unit);
+          // Those of a bulk step are seen together as well.
+          const written: [Unit, ApiObject][] = [];
+          for (const unit of group) {
+            const answer = await applied.write(unit);
+            if (answer === undefined) continue;
+            normaliser.learn(answer);
+            written.push([unit, answer]);
+          }
+          for (const [unit, answer] of written) await watching.untilSeen(unit, answer);
           for (const syncer of syncerTypes) {
             const seen = watching.take(syncer).map((event) => normalised(event, normaliser));
             const expected = recorded.get(syncer)?.writes[at];
@@ -90,13 +98,6 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
       await applied.undo();
     }
     return findings;
-
-    async function write(unit: Unit): Promise<void> {
-      const answer = await applied.write(unit);
-      if (answer === undefined) return;
-      normaliser.learn(answer);
-      await watching.untilSeen(unit, answer);
-    }
 
     function compareAll(caseName: string, form: "snapshot" | "cold", snapshots: Snapshots): Finding[] {
       return syncerTypes.flatMap((syncer) => {
