@@ -1,0 +1,177 @@
+// The tables of docs/performance.md: one function per block between the markers <!-- figures:NAME --> and
+// <!-- /figures:NAME -->. Those of docs/reliability.md are in campaign-tables.ts.
+import type { Recorded } from "../../test/kit/record.ts";
+import type { Sitting, StepResult } from "./sitting.ts";
+import { shown } from "./svg.ts";
+
+export type Block = (sitting: Sitting) => string;
+
+export const performanceBlocks: { readonly [name: string]: Block } = {
+  fanout: withStep("fanout", fanoutTable),
+  flat: withStep("flat", flatTable),
+  gob: withStep("gob", gobTable),
+  conversion: withStep("convert", convertTable),
+  datastore: withStep("datastore", datastoreTable),
+  wire: withStep("wire", wireTable),
+  client: withStep("client", clientTable),
+  dashboard: withStep("dashboard", dashboardTables),
+};
+
+/** A table, and under it when, where and how it was measured. */
+export function withStep(name: string, make: (records: readonly Recorded[]) => string): Block {
+  return ({ steps }) => {
+    const step = steps[name];
+    if (step === undefined) return `Not measured yet: \`npm run figures -- --only ${name}\`.`;
+    return `${make(step.records)}\n\n${circumstancesOf(step)}`;
+  };
+}
+
+export function circumstancesOf({ date, machine, versions, load, command, outcome }: StepResult): string {
+  const cores = Number.parseInt(machine, 10);
+  const busy =
+    load > cores / 2 ? ` The machine was busy with other work as well (load ${load}): times are upper bounds.` : "";
+  const not = outcome === "passed" ? "" : ` **It did not pass (${outcome}).**`;
+  const { cattail = "", commit = "", node = "", go = "" } = versions;
+  return `${date.slice(0, 10)}, ${machine}; Cattail ${cattail} (${commit}), Node ${node.slice(1)}, ${go.replace("go", "Go ")}; \`${command}\`.${busy}${not}`;
+}
+
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, header.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`);
+  return lines.join("\n").replaceAll("|  |", "| |");
+}
+
+/** A figure by its name, or by the name of a group and its name in it. */
+export function number(record: Recorded | undefined, name: string, inner?: string): number {
+  const figure = record?.figures[name];
+  if (inner !== undefined && typeof figure === "object") return figure[inner] ?? Number.NaN;
+  return typeof figure === "number" ? figure : Number.NaN;
+}
+
+export function words(record: Recorded, name: string): string {
+  const figure = record.figures[name];
+  return typeof figure === "string" ? figure : "";
+}
+
+/** The two servers of each scenario, in the order in which they were measured. */
+export function scenarios(records: readonly Recorded[]): { name: string; ours?: Recorded; go?: Recorded }[] {
+  const byName = Map.groupBy(records, ({ of }) => of.split(" ")[0] ?? "");
+  return [...byName].map(([name, list]) => {
+    const [ours, go] = ["cattail", "go-per-client"].map((server) =>
+      list.find((each) => words(each, "server") === server),
+    );
+    return { name, ...(ours === undefined ? {} : { ours }), ...(go === undefined ? {} : { go }) };
+  });
+}
+
+function fanoutTable(records: readonly Recorded[]): string {
+  const columns = ["p50Ms", "p99Ms", "inSyncMs", "snapshotCpuMs", "rssMb"];
+  const rows = scenarios(records).flatMap(({ name, ours, go }) =>
+    [ours, go].flatMap((record) => {
+      if (record === undefined) return [];
+      const [cost, ourCost] = [number(record, "cpuMicrosPerDelivery"), number(ours, "cpuMicrosPerDelivery")];
+      const isLeast = cost <= Math.min(ourCost, number(go, "cpuMicrosPerDelivery"));
+      const times = record === go && ours !== undefined ? ` (${(cost / ourCost).toFixed(1)}×)` : "";
+      const first = record === ours ? `\`${name}\`: ${words(record, "says")}` : "";
+      const price = isLeast ? `**${shown(cost)}**` : shown(cost);
+      return [
+        [first, words(record, "server"), `${price}${times}`, ...columns.map((column) => shown(number(record, column)))],
+      ];
+    }),
+  );
+  const header = [
+    "scenario",
+    "server",
+    "µs CPU per delivery",
+    "p50 ms",
+    "p99 ms",
+    "all in sync ms",
+    "snapshot CPU ms",
+    "RSS MB",
+  ];
+  return table(header, rows);
+}
+
+function flatTable(records: readonly Recorded[]): string {
+  const rows = scenarios(records).map(({ ours, go }) => {
+    const costs = [ours, go].map((record) => shown(number(record, "cpuMicrosPerDelivery")));
+    return [shown(number(ours ?? go, "clients")), ...costs];
+  });
+  return table(["clients", "cattail, µs CPU per delivery", "go-per-client"], rows);
+}
+
+function gobTable([record]: readonly Recorded[]): string {
+  const row = (says: string, ours: string, theirs: string) => {
+    const [mine, go] = [number(record, "ours", ours), number(record, "go", theirs)];
+    return [says, `${shown(mine / 1000)} µs`, `${shown(go / 1000)} µs`, (mine / go).toFixed(2)];
+  };
+  return table(
+    [`one message of ${shown(number(record, "messageBytes"))} bytes`, "ours", "Go", "ours / Go"],
+    [
+      row("encode from scratch", "encodeNs", "encodeNs"),
+      row("encode from pieces made before, as the server does", "spliceNs", "encodeNs"),
+      row("decode", "decodeNs", "decodeNs"),
+    ],
+  );
+}
+
+function convertTable([record]: readonly Recorded[]): string {
+  const [plain, ours] = [number(record, "plainMs"), number(record, "convertMs")];
+  const row = [
+    shown(number(record, "pods")),
+    `${shown(plain)} ms`,
+    `${shown(ours)} ms`,
+    (ours / plain).toFixed(2),
+    "1.5",
+  ];
+  return table(
+    ["pods", "JSON.parse + JSON.stringify, CPU", "to endpoints with their JSON, CPU", "times", "goal"],
+    [row],
+  );
+}
+
+function datastoreTable(records: readonly Recorded[]): string {
+  const rows = records.map((record) => [
+    record.of === "pages" ? "list in pages" : "streamed list",
+    shown(number(record, "pods")),
+    number(record, "timesRawCpu").toFixed(2),
+    `${shown(number(record, "peakRssMb"))} MB`,
+  ]);
+  return table(
+    ["", "pods", "CPU, times that of reading the bytes and JSON.parse (goal 1.5)", "peak RSS (goal 600 MB)"],
+    rows,
+  );
+}
+
+function wireTable([record]: readonly Recorded[]): string {
+  const [ours, go] = [number(record, "ours", "cpuMs"), number(record, "go", "cpuMs")];
+  return table(
+    ["keys", "ours, CPU", "Go, CPU", "ours / Go"],
+    [[shown(number(record, "keys")), `${shown(ours)} ms`, `${shown(go)} ms`, (ours / go).toFixed(2)]],
+  );
+}
+
+function clientTable([record]: readonly Recorded[]): string {
+  const go = number(record, "go", "cpuMs");
+  const row = (says: string, name: string) => {
+    const ours = number(record, name, "cpuMs");
+    return [says, `${shown(ours)} ms`, `${shown(go)} ms`, (ours / go).toFixed(2)];
+  };
+  return table(
+    [`${shown(number(record, "keys"))} keys`, "ours, CPU", "Go, CPU", "ours / Go"],
+    [row("a program just started", "first"), row("reconnecting in a program that runs", "later")],
+  );
+}
+
+function dashboardTables(records: readonly Recorded[]): string {
+  const [questions, pages] = ["question", "page"].map((is) => records.filter((record) => words(record, "is") === is));
+  const asked = (questions ?? []).map((record) => [
+    `\`${record.of.replace(/ \(.*/, "")}\`${/ \(.*/.exec(record.of)?.[0] ?? ""}`,
+    ...["medianMs", "worstMs", "cpuMs"].map((name) => `${shown(number(record, name))} ms`),
+  ]);
+  const open = (pages ?? []).map((record) => [
+    record.of,
+    `${number(record, "percent").toFixed(1)} %`,
+    record.of === "no page open" ? "" : `${number(record, "morePercent").toFixed(1)} %`,
+  ]);
+  return `${table(["question on the debug address", "median", "worst of 20", "server CPU"], asked)}\n\n${table(["open page", "server uses, of one core", "so the page costs"], open)}`;
+}
