@@ -4,7 +4,7 @@ import { attempt } from "./attempt.ts";
 import { type Converted, type ConvertedKv, deletion, type FieldProblem, invalidKv, refused } from "./converted.ts";
 import { objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
 
-export type KeyedKind = {
+type KeyedKind = {
   /** How users call it. */
   readonly kind: string;
   /** Undefined: an object of this name has no key. */

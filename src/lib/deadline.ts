@@ -2,7 +2,7 @@
 import type { Clock } from "./clock.ts";
 import { passAbort } from "./pass-abort.ts";
 
-export type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: boolean };
+type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: boolean };
 
 export function deadline(outer: AbortSignal, afterMs: number, clock: Clock): Deadline {
   const inner = new AbortController();

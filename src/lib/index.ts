@@ -1,7 +1,7 @@
 // What any project could use: nothing in this folder knows a word of Calico.
 export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
-export { type Deadline, deadline } from "./deadline.ts";
+export { deadline } from "./deadline.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";

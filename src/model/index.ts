@@ -97,7 +97,6 @@ export {
   readSchema,
   required,
   type Schema,
-  type SchemaType,
   scalar,
   struct,
   text,

@@ -1,8 +1,8 @@
 // IP addresses, networks and MACs, read and printed as Go's net package does: no leading zeros in an address, no zones,
 // IPv4-mapped IPv6 is IPv4, prefix lengths may have leading zeros.
 
-export type Ip = { readonly version: 4 | 6; readonly bytes: readonly number[] };
-export type Cidr = { readonly ip: Ip; readonly prefixLength: number };
+type Ip = { readonly version: 4 | 6; readonly bytes: readonly number[] };
+type Cidr = { readonly ip: Ip; readonly prefixLength: number };
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const hexGroup = /^[0-9a-fA-F]{1,4}$/;

@@ -7,7 +7,7 @@ import { keyToPath, type PolicyKey, type PolicyKind } from "./keys.ts";
 import { pathToKey } from "./path-to-key.ts";
 import type { KvUpdate } from "./update.ts";
 
-export type LegacyUpdate =
+type LegacyUpdate =
   /** Both kinds of clients get the same. */
   | { readonly is: "same" }
   /** `why` is there where the old form says something else than the user meant. */

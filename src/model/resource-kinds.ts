@@ -34,7 +34,7 @@ const rows = [
 ] as const;
 
 export type ResourceKind = (typeof rows)[number][0];
-export type ResourceKindInfo = {
+type ResourceKindInfo = {
   readonly kind: ResourceKind;
   readonly plural: string;
   readonly isNamespaced: boolean;

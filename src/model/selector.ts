@@ -15,7 +15,7 @@ export type Selector =
   | { readonly is: "not"; readonly operand: Selector }
   | { readonly is: "and" | "or"; readonly operands: readonly Selector[] };
 
-export type ParsedSelector =
+type ParsedSelector =
   | { readonly is: "selector"; readonly selector: Selector }
   | { readonly is: "error"; readonly why: string };
 

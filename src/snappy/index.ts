@@ -2,4 +2,4 @@
 
 export { SnappyDecoder } from "./decode.ts";
 export { compressChunks, streamIdentifier } from "./encode.ts";
-export { SnappyError, type SnappyErrorCode } from "./snappy-error.ts";
+export { SnappyError } from "./snappy-error.ts";

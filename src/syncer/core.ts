@@ -40,7 +40,7 @@ type Lane = {
 
 type Merged = { readonly lanes: readonly Lane[]; status: SyncStatus };
 
-export type CoreOptions = ConversionOptions & { readonly feeds: readonly Feed[]; readonly log: Log };
+type CoreOptions = ConversionOptions & { readonly feeds: readonly Feed[]; readonly log: Log };
 
 export function createSyncerCore({ feeds, log, ...options }: CoreOptions): SyncerCore {
   const lanes = new Map<Kind, Lane>(feeds.map((feed) => [feed.kind, createLane(feed, options, log)]));

@@ -5,7 +5,7 @@ import { type Datastore, type Flavour, isDatastoreError, type StoredObject } fro
 import type { Clock, Log } from "../lib/index.ts";
 import { type ClusterInformationSpec, isRecord, type JsonRecord, type Kind, recordAt } from "../model/index.ts";
 
-export type InitialiseOptions = {
+type InitialiseOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -15,9 +15,9 @@ import { feedsOf } from "./feeds.ts";
 import type { SyncerStats } from "./stats.ts";
 
 /** As many as the original's queue of results holds. */
-export const defaultMaxQueuedUpdates = 2000;
+const defaultMaxQueuedUpdates = 2000;
 
-export type SyncersOptions = {
+type SyncersOptions = {
   readonly datastore: Datastore;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,19 +1,16 @@
 // The Typha protocol: messages, both ends' machines, and the bytes that are made once and shared. No sockets, no timers.
 export { type ClientEvent, ClientMachine, type ClientOptions } from "./client-machine.ts";
 export { clientFrame, clientPreamble, frame, serverPreamble } from "./frame.ts";
-export type { ZstdDecompress } from "./inflater.ts";
 export { kvsMessage } from "./kvs-message.ts";
 export * from "./messages.ts";
 export { encodeUpdate } from "./pieces.ts";
 export { readPiece } from "./read-piece.ts";
 export { type ServerDecision, ServerMachine } from "./server-machine.ts";
 export {
-  plainStream,
   type ServerStream,
   type ServerStreams,
   serverStreams,
   snappyStream,
-  type ZstdCompress,
   zstdStream,
 } from "./streams.ts";
-export { type CloseCode, type CloseReason, closeSeverity } from "./wire-error.ts";
+export { type CloseReason, closeSeverity } from "./wire-error.ts";

@@ -7,7 +7,7 @@ import { ZstdSplitter } from "./zstd-splitter.ts";
 /** One whole zstd frame to plain bytes, or an error when that would be more than `maxBytes`. Handed in, as in streams.ts. */
 export type ZstdDecompress = (frame: Uint8Array, maxBytes: number) => Uint8Array;
 
-export type Inflated =
+type Inflated =
   | { readonly is: "bytes"; readonly bytes: Uint8Array }
   | { readonly is: "needMore" }
   | { readonly is: "error"; readonly why: CloseReason };

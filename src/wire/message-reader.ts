@@ -5,7 +5,7 @@ import { type Message, messageNames } from "./messages.ts";
 import { type AnyEnvelope, anyEnvelope } from "./schema.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
 
-export type ReadMessage =
+type ReadMessage =
   | { readonly is: "message"; readonly message: Message }
   /** An envelope without a message. */
   | { readonly is: "nil" }

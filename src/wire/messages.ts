@@ -64,7 +64,7 @@ export type Ping = { readonly is: "ping"; readonly timestamp: WireTime };
 export type Pong = { readonly is: "pong"; readonly pingTimestamp: WireTime; readonly pongTimestamp?: WireTime };
 
 /** Server to client. */
-export type Kvs = { readonly is: "kvs"; readonly kvs: readonly SerializedUpdate[] };
+type Kvs = { readonly is: "kvs"; readonly kvs: readonly SerializedUpdate[] };
 
 export type Message = ClientHello | ServerHello | DecoderRestart | Ack | SyncStatusMessage | Ping | Pong | Kvs;
 

@@ -6,7 +6,7 @@ import { readUint } from "./uint.ts";
 
 const utf8 = new TextDecoder();
 
-export type PieceContent = Omit<KvUpdate, "type">;
+type PieceContent = Omit<KvUpdate, "type">;
 
 export function readPiece(piece: Uint8Array): PieceContent {
   const texts: (string | undefined)[] = [];

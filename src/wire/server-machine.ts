@@ -13,7 +13,7 @@ import type { Agreement, ClientHello, Message, WireTime } from "./messages.ts";
 import { plainStream, type ServerStream, type ServerStreams } from "./streams.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
 
-export type ServerOptions = {
+type ServerOptions = {
   /** What the hello says of us; the connection id is for both ends' logs. */
   readonly version: string;
   readonly connectionId: bigint;

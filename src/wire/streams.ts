@@ -18,7 +18,7 @@ export type ServerStream = {
 };
 
 /** Makes one self-contained zstd frame. Handed in, because this folder uses nothing of Node's. */
-export type ZstdCompress = (plain: Uint8Array) => Uint8Array;
+type ZstdCompress = (plain: Uint8Array) => Uint8Array;
 
 export const plainStream: ServerStream = {
   compression: "none",

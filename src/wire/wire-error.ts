@@ -17,7 +17,7 @@ export const closeSeverity = {
   WIRE_BAD_RESTART: "error",
 } as const;
 
-export type CloseCode = keyof typeof closeSeverity;
+type CloseCode = keyof typeof closeSeverity;
 
 export type CloseReason = {
   readonly code: CloseCode;
