@@ -77,7 +77,7 @@ function flatPlot(records: readonly Recorded[]): string {
     desc: "µs of server CPU for one update delivered to one client, in batches of 100, against the number of clients.",
     xAxis: "clients",
     yAxis: "µs of CPU per delivery",
-    series,
+    series: series.filter(({ points }) => points.length > 0),
   });
 }
 

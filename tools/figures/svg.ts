@@ -118,6 +118,7 @@ function page(
 }
 
 function legend(names: readonly string[]): string[] {
+  if (names.length < 2) return [];
   let x = 16;
   return names.flatMap((name, index) => {
     const at = x;
@@ -149,11 +150,11 @@ export function ticksTo(value: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(6)));
 }
 
-/** Three digits that matter, and commas in thousands. */
+/** The digits that matter, three or (below one) two of them, and commas in thousands. */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en");
-  return `${Number(value.toPrecision(value !== 0 && Math.abs(value) < 10 ? 2 : 3))}`;
+  return `${Number(value.toPrecision(Math.abs(value) < 1 ? 2 : 3))}`;
 }
 
 function round(value: number): number {
