@@ -97,7 +97,7 @@ test("numbers are shown with the digits that matter", () => {
   deepEqual([0, 0.123, 9.87, 12.34, 123.4, 1234567, Number.NaN].map(shown), [
     "0",
     "0.12",
-    "9.9",
+    "9.87",
     "12.3",
     "123",
     "1,234,567",
