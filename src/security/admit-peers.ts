@@ -30,8 +30,9 @@ export function admitPeers(
     const code = authorizationCode(socket) ?? error.code ?? "";
     const { certificate, address = addressOf(socket) } = remembered.get(socket) ?? {};
     const check = checkOf(code);
-    // A peer that only opens and closes (a TCP health check) is no refusal.
-    if (code !== "ECONNRESET") {
+    // A peer that only opens and closes (a TCP health check) is no refusal, nor is one whose question we do not answer
+    // (server/freshness.ts).
+    if (code !== "ECONNRESET" && code !== "ERR_SSL_NO_APPLICATION_PROTOCOL") {
       const says = check === "handshake" ? `TLS handshake failed: ${code} ${error.message}` : refusalText(check, code);
       refuse({ address, check, says, certificate });
     }

@@ -7,26 +7,31 @@ export type ContactOptions = {
   readonly datastore: Datastore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly intervalMs?: number;
-  readonly timeoutMs?: number;
+  /** After so long a silence clients are handed over: see evacuation.ts. */
+  readonly limitMs: number;
 };
 
 const clusterInformation = { namespace: "", name: "default" };
 
 export class DatastoreContact {
-  readonly #options: Required<ContactOptions>;
+  readonly #options: ContactOptions;
+  readonly #intervalMs: number;
+  readonly #timeoutMs: number;
   #lastAnswerMs: number;
   #problem: string | undefined;
   #hasAnswered = false;
 
   constructor(options: ContactOptions) {
-    this.#options = { intervalMs: 5000, timeoutMs: 5000, ...options };
+    this.#options = options;
+    // Servers look at each other from half the limit on; by then all of them must have noticed an outage that all share.
+    this.#intervalMs = Math.min(5000, Math.max(250, options.limitMs / 6));
+    this.#timeoutMs = Math.min(5000, Math.max(1000, options.limitMs / 3));
     this.#lastAnswerMs = options.clock.monotonicMs();
   }
 
-  /** Since the last answer, or since the start before the first. */
+  /** Since the last answer, or since the start before the first; 0 while every question was answered. */
   get silentForMs(): number {
-    return this.#options.clock.monotonicMs() - this.#lastAnswerMs;
+    return this.state.is === "reachable" ? 0 : this.#options.clock.monotonicMs() - this.#lastAnswerMs;
   }
 
   get state(): { readonly is: "reachable" | "unreachable" | "starting"; readonly detail: string } {
@@ -35,16 +40,16 @@ export class DatastoreContact {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, intervalMs } = this.#options;
+    const { clock } = this.#options;
     while (!signal.aborted) {
       await this.#ask(signal);
-      await clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
+      await clock.sleep(this.#intervalMs, signal).catch(() => undefined); // aborted: the loop ends
     }
   }
 
   async #ask(signal: AbortSignal): Promise<void> {
-    const { datastore, clock, timeoutMs, log } = this.#options;
-    using limit = deadline(signal, timeoutMs, clock);
+    const { datastore, clock, log } = this.#options;
+    using limit = deadline(signal, this.#timeoutMs, clock);
     try {
       await datastore.get("ClusterInformation", clusterInformation, { signal: limit.signal });
       this.#answered(log);

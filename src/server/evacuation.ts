@@ -1,12 +1,16 @@
 // A server cut off from its datastore is worse than none: its clients believe they are up to date. When a healthy peer
 // exists they are handed over to it, node by node; when none does, they keep what we have and the log says so.
 //
-//   fresh ──silent for longer than the limit──▶ stale ──a peer answers──▶ handing over ──▶ handed over
-//     ▲                                           │ no peer answers: keep serving, keep looking      │
-//     └───────────────── the datastore answers again ◀──────────────────────────────────────────────┘
+//   fresh ──silent for longer than the limit──▶ stale ──a proven peer──▶ handing over ──▶ handed over
+//     ▲                                           │ none: keep serving, keep looking             │
+//     └───────────────── the datastore answers again ◀─────────────────────────────────────────┘
 //
-// Each node is handed over at most once in an outage. Were all servers cut off, their clients would otherwise be passed
-// around in circles; so they make one move at most and then stay.
+// A peer is proven when it has served fresh data (freshness.ts) at every look for half the limit. Where the datastore is
+// gone for all servers none is; and when it is back, the first server to notice must not be given everybody's clients
+// by those which notice seconds later.
+//
+// Each node is handed over at most once in an outage. Where freshness cannot be told (without TLS, or by the original),
+// clients of servers that are all cut off would otherwise be passed around in circles; so they make one move and stay.
 import type { Clock, Log } from "../lib/index.ts";
 
 export type Peer = { readonly host: string; readonly port: number };
@@ -16,7 +20,7 @@ export type EvacuationOptions = {
   /** Since the datastore's last answer. */
   readonly silentForMs: () => number;
   readonly peers: () => readonly Peer[];
-  /** True: the peer serves. */
+  /** True: the peer serves, and hears from the datastore. */
   readonly isServing: (peer: Peer) => Promise<boolean>;
   /** Ends the connections of one node that has not been asked to leave in this outage; its name, or undefined if none. */
   readonly handOverNode: (already: ReadonlySet<string>) => Promise<string | undefined>;
@@ -26,7 +30,7 @@ export type EvacuationOptions = {
 
 export type EvacuationState = "fresh" | "stale, no healthy peer" | "handing clients over";
 
-const lookIntervalMs = 2000;
+const longestLookIntervalMs = 2000;
 /** All nodes of a full server have to be gone well within a minute, and their new server wants a breath in between. */
 const nodesPerStep = 25;
 const stepIntervalMs = 250;
@@ -34,6 +38,8 @@ const stepIntervalMs = 250;
 export class Evacuation {
   readonly #options: EvacuationOptions;
   readonly #moved = new Set<string>();
+  /** Since when every look has found a healthy peer; undefined: the last one did not. */
+  #healthyPeerSinceMs: number | undefined;
   #state: EvacuationState = "fresh";
 
   constructor(options: EvacuationOptions) {
@@ -49,6 +55,7 @@ export class Evacuation {
     const { clock } = this.#options;
     while (!signal.aborted) {
       await this.step();
+      const lookIntervalMs = Math.min(longestLookIntervalMs, this.#options.limitMs / 6);
       const waitMs = this.#state === "handing clients over" ? stepIntervalMs : lookIntervalMs;
       await clock.sleep(waitMs, signal).catch(() => undefined); // aborted: the loop ends
     }
@@ -57,6 +64,8 @@ export class Evacuation {
   /** One look at the situation, and what it asks for. */
   async step(): Promise<void> {
     const { silentForMs, limitMs, log } = this.#options;
+    if (silentForMs() > limitMs / 2) await this.#lookForPeer();
+    else this.#healthyPeerSinceMs = undefined;
     if (silentForMs() <= limitMs) {
       if (this.#state !== "fresh")
         log.info("The datastore answers again; clients are welcome", { moved: this.#moved.size });
@@ -65,15 +74,20 @@ export class Evacuation {
       return;
     }
     const before = this.#state;
-    this.#state = (await this.#hasHealthyPeer()) ? "handing clients over" : "stale, no healthy peer";
+    this.#state = this.#hasProvenPeer() ? "handing clients over" : "stale, no healthy peer";
     if (this.#state !== before) this.#announce();
     if (this.#state === "handing clients over") await this.#handOver();
   }
 
-  async #hasHealthyPeer(): Promise<boolean> {
-    const { peers, isServing } = this.#options;
+  async #lookForPeer(): Promise<void> {
+    const { peers, isServing, clock } = this.#options;
     const answers = await Promise.all(peers().map((peer) => isServing(peer)));
-    return answers.includes(true);
+    this.#healthyPeerSinceMs = answers.includes(true) ? (this.#healthyPeerSinceMs ?? clock.monotonicMs()) : undefined;
+  }
+
+  #hasProvenPeer(): boolean {
+    const { clock, limitMs } = this.#options;
+    return this.#healthyPeerSinceMs !== undefined && clock.monotonicMs() - this.#healthyPeerSinceMs >= limitMs / 2;
   }
 
   async #handOver(): Promise<void> {

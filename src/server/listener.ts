@@ -7,6 +7,7 @@ import { ends, type Hub, type Session } from "../fanout/index.ts";
 import type { Log } from "../lib/index.ts";
 import { admitPeers, type PeerRequirement, type Refusal, type TlsPolicy, tlsServerOptions } from "../security/index.ts";
 import { cannotListen } from "./claim-port.ts";
+import { agreeOn } from "./freshness.ts";
 import { TrustWatch } from "./trust-watch.ts";
 
 export type TlsSetup = {
@@ -24,6 +25,8 @@ export type ListenerOptions = ListenAddress & {
   /** Several threads listen on the same port, and the kernel spreads connections over them. */
   readonly isShared: boolean;
   readonly tls: TlsSetup | undefined;
+  /** What other servers are told until setFreshness() says otherwise. */
+  readonly isFresh: boolean;
   readonly log: Log;
   /** Certificates are dated in the world's time. */
   readonly wallMs: () => number;
@@ -42,9 +45,11 @@ export class Listener {
   readonly #trust: TrustWatch | undefined;
   readonly #trustTimer: NodeJS.Timeout | undefined;
   #authorities: string;
+  #isFresh: boolean;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#isFresh = options.isFresh;
     this.#tls = options.tls === undefined ? undefined : this.#createTls(options.tls);
     this.#authorities = options.tls?.material.ca ?? "";
     this.#trust = options.tls?.endsUntrusted === true ? new TrustWatch() : undefined;
@@ -83,6 +88,11 @@ export class Listener {
     this.#checkTrust();
   }
 
+  /** What other servers are told that look for one to hand their clients to. */
+  setFreshness(isFresh: boolean): void {
+    this.#isFresh = isFresh;
+  }
+
   /** No more connections; those that exist stay. */
   close(): void {
     this.#tcp.close();
@@ -94,7 +104,10 @@ export class Listener {
   }
 
   #createTls(tls: TlsSetup): TlsServer {
-    const server = createTlsServer(tlsServerOptions(tls.material, tls.policy));
+    const server = createTlsServer({
+      ...tlsServerOptions(tls.material, tls.policy),
+      ALPNCallback: ({ protocols }) => agreeOn(protocols, this.#isFresh),
+    });
     admitPeers(server, {
       requirement: tls.requirement,
       admit: (socket) => {

@@ -29,6 +29,7 @@ export async function startLocalThread(options: {
     writesSince: async (syncer, position) => hub.writesSince(syncer, position),
     drop: async (ids, why) => hub.drop(ids, why),
     setMaterial: (material) => listener.setMaterial(material),
+    setFreshness: (isFresh) => listener.setFreshness(isFresh),
     closeListener: () => listener.close(),
     async stop() {
       listener.close();

@@ -1,19 +1,31 @@
-// Is anybody serving there? A TLS dial that gets as far as the server's hello and certificate: the accept loop runs and
+// Is anybody serving there, and with fresh data? A TLS dial that gets as far as the server's hello and certificate: the accept loop runs and
 // has material to show. It shows no certificate of ours, so it never becomes a client; the refusal that follows is
 // the expected end.
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { freshProtocol } from "./freshness.ts";
 
-export type ProbeTarget = { readonly host: string; readonly port: number; readonly isTls: boolean };
+export type ProbeTarget = {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  /** A server whose datastore does not answer counts as none. Without TLS there is no way to tell. */
+  readonly mustBeFresh?: boolean;
+};
 
 /** Undefined: somebody is. Else what happened instead. */
 export function probeServer(target: ProbeTarget, options: { timeoutMs: number }): Promise<string | undefined> {
-  const { host, port, isTls } = target;
+  const { host, port, isTls, mustBeFresh = false } = target;
   return new Promise((resolve) => {
     const timer = setTimeout(() => finish(`no answer within ${options.timeoutMs} ms`), options.timeoutMs);
     // Only the hello is of interest here: whom the certificate names is for clients to judge, with their own CA.
     const socket = isTls
-      ? connectTls({ host, port, checkServerIdentity: () => undefined })
+      ? connectTls({
+          host,
+          port,
+          checkServerIdentity: () => undefined,
+          ...(mustBeFresh ? { ALPNProtocols: [freshProtocol] } : {}),
+        })
       : connectTcp({ host, port });
     let hasHello = false;
     const finish = (problem: string | undefined) => {

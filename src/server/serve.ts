@@ -78,6 +78,8 @@ export type Server = AsyncDisposable & {
   handOverNode(already: ReadonlySet<string>): Promise<string | undefined>;
   /** New handshakes use this; connections that exist stay. */
   setTlsMaterial(material: TlsSetup["material"]): void;
+  /** Whether other servers may hand their clients to this one; they may until this says otherwise. */
+  setFreshness(isFresh: boolean): void;
   /** What clients of the syncer are served, for those who only look. */
   cache(syncer: SyncerType): CacheReader | undefined;
   /** When what changed after the position was written to clients, a record per flush and thread. */
@@ -111,6 +113,7 @@ export async function startServer(options: ServeOptions): Promise<Server> {
   const loops = [governor.run(signal), pulse()];
   if (options.batches !== undefined) loops.push(pump(options.batches));
   let ending: Promise<void> | undefined;
+  let wasFresh = true;
   log.info("listening", { ...options.listen, port, tls: options.tls !== undefined, workers: options.workers });
 
   async function pulse(): Promise<void> {
@@ -172,6 +175,11 @@ export async function startServer(options: ServeOptions): Promise<Server> {
     setTlsMaterial(material) {
       for (const thread of threads) thread.setMaterial(material);
     },
+    setFreshness(isFresh) {
+      if (isFresh === wasFresh) return;
+      wasFresh = isFresh;
+      for (const thread of threads) thread.setFreshness(isFresh);
+    },
     cache: (syncer) => publishers.get(syncer)?.reader,
     writesSince: async (syncer, position) =>
       (await Promise.all(threads.map((thread) => thread.writesSince(syncer, position)))).flat(),
@@ -219,7 +227,14 @@ async function startThreads(
     const streams = offeredStreams();
     const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };
     const rare = limitRepeats(log, { clock });
-    const listener = { ...listen, tls, log: rare, wallMs: () => clock.wallMs(), refuse: refusals.report };
+    const listener = {
+      ...listen,
+      tls,
+      isFresh: true,
+      log: rare,
+      wallMs: () => clock.wallMs(),
+      refuse: refusals.report,
+    };
     const { thread, port } = await startLocalThread({ hub, publishers, listener });
     threads.push(thread);
     return { port };
@@ -232,6 +247,7 @@ async function startThreads(
       number,
       listen: { ...listen, port },
       tls,
+      isFresh: true,
       limits: shared,
       preference,
       version,

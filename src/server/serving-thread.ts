@@ -15,6 +15,8 @@ export type ServingThread = FlushSink & {
   /** How many of these connections were there and have been ended. */
   drop(ids: readonly bigint[], why: SessionEnd): Promise<number>;
   setMaterial(material: TlsSetup["material"]): void;
+  /** What other servers are told that look for one to hand their clients to. */
+  setFreshness(isFresh: boolean): void;
   closeListener(): void;
   /** Ends every connection. */
   stop(): Promise<void>;

@@ -21,6 +21,7 @@ export type WorkerSetup = {
   readonly number: number;
   readonly listen: ListenAddress;
   readonly tls: TlsSetup | undefined;
+  readonly isFresh: boolean;
   readonly limits: FanoutLimits;
   readonly preference: readonly ("zstd" | "snappy")[];
   readonly version: string;
@@ -52,6 +53,7 @@ export type ToWorker =
   | { readonly is: "report"; readonly request: number }
   | { readonly is: "askWrites"; readonly request: number; readonly syncer: SyncerType; readonly since: Position }
   | { readonly is: "material"; readonly material: TlsSetup["material"] }
+  | { readonly is: "freshness"; readonly isFresh: boolean }
   | { readonly is: "closeListener" }
   | { readonly is: "stop" };
 

@@ -56,8 +56,7 @@ export class MetricsRefresh {
     const forbidden = new Set(syncers.reports().flatMap(({ kind, state }) => (state === "forbidden" ? [kind] : [])));
     for (const kind of kindNames) metrics.set("cattail_forbidden_kinds", kind, forbidden.has(kind) ? 1 : 0);
     metrics.set("cattail_recommended_replicas", undefined, recommendedReplicas(nodeCount ?? 0));
-    const isSilent = contact.state.is !== "reachable";
-    metrics.set("cattail_datastore_unreachable_seconds", undefined, isSilent ? contact.silentForMs / 1000 : 0);
+    metrics.set("cattail_datastore_unreachable_seconds", undefined, contact.silentForMs / 1000);
     if (tls !== undefined) this.#refreshCertificates(tls.state(), options.clock.wallMs());
     for (const { kind, watchesOpened, errors } of syncers.reports()) {
       this.#raise("cattail_watch_restarts_total", kind, Math.max(0, watchesOpened - 1));

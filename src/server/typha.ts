@@ -8,7 +8,7 @@ import { networkInterfaces } from "node:os";
 import type { ReadSettings, Settings } from "../config/index.ts";
 import { type Datastore, manifestProblemText, whenForbidden } from "../datastore/index.ts";
 import { type Clock, deadline, type Log, systemClock } from "../lib/index.ts";
-import type { Kind, SyncerBatch } from "../model/index.ts";
+import { type Kind, type SyncerBatch, syncStatus } from "../model/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
 import { initialiseDatastore, runSyncers, type Syncers } from "../syncer/index.ts";
 import { DatastoreContact } from "./datastore-contact.ts";
@@ -124,13 +124,14 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
     }),
   );
   introspection.attach(server);
-  const contact = new DatastoreContact({ datastore, clock, log });
+  const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
   const isTls = tls !== undefined;
   const evacuation = new Evacuation({
     limitMs: settings.staleServerTimeoutMs,
     silentForMs: () => contact.silentForMs,
     peers: () => peersOf(settings, service, server.address.port),
-    isServing: async ({ host, port }) => (await probeServer({ host, port, isTls }, { timeoutMs: 3000 })) === undefined,
+    isServing: async ({ host, port }) =>
+      (await probeServer({ host, port, isTls, mustBeFresh: true }, { timeoutMs: 3000 })) === undefined,
     handOverNode: (already) => server.handOverNode(already),
     clock,
     log,
@@ -250,13 +251,13 @@ function peersOf(settings: Settings, service: TyphaService, ownPort: number): Pe
     return { host: text.slice(0, at), port: Number(text.slice(at + 1)) };
   });
   const known = [...service.peers().filter(({ isReady }) => isReady), ...configured];
-  return known.filter(({ host, port }) => !(own.has(host) && port === ownPort));
+  return known.filter(({ host, port }) => !((own.has(host) || host === settings.serverHost) && port === ownPort));
 }
 
 type Reporting = { dial: SelfDial; refresh: MetricsRefresh; signal: AbortSignal };
 
 async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): Promise<void> {
-  const { health, datastore, server, syncers, tls, evacuation, options } = parts;
+  const { health, datastore, server, syncers, tls, evacuation, contact, options } = parts;
   const typhaHealth = new TyphaHealth(health);
   while (!signal.aborted) {
     const forbidden = syncers.reports().filter(({ state }) => state === "forbidden");
@@ -271,6 +272,8 @@ async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): 
       missed: forbidden.filter(isMissed).map(({ kind }) => kind),
       manifestProblems: (datastore.problems?.() ?? []).map(manifestProblemText),
     });
+    const isInSync = Object.values(syncers.stats().statuses).every((status) => status === syncStatus.inSync);
+    server.setFreshness(isInSync && contact.state.is === "reachable");
     refresh.refresh();
     await options.clock.sleep(reportIntervalMs, signal).catch(() => undefined); // aborted: the loop ends
   }

@@ -145,6 +145,11 @@ export class WorkerThread implements ServingThread {
     this.#post({ is: "material", material });
   }
 
+  setFreshness(isFresh: boolean): void {
+    this.#setup = { ...this.#setup, isFresh };
+    this.#post({ is: "freshness", isFresh });
+  }
+
   closeListener(): void {
     this.#isListenerClosed = true;
     this.#post({ is: "closeListener" });

@@ -40,6 +40,7 @@ const listener = new Listener({
   hub,
   isShared: true,
   tls: setup.tls,
+  isFresh: setup.isFresh,
   // Out of descriptors, every connection that waits would be a line.
   log: limitRepeats(postedLog(), { clock: systemClock }),
   wallMs: () => systemClock.wallMs(),
@@ -101,6 +102,9 @@ function obey(message: ToWorker): void {
     }
     case "material":
       listener.setMaterial(message.material);
+      return;
+    case "freshness":
+      listener.setFreshness(message.isFresh);
       return;
     case "closeListener":
       listener.close();
