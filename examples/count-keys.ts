@@ -2,7 +2,7 @@
 //
 //   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=source examples/count-keys.ts
 //
-// `--conditions=source` takes cattail from this checkout; a program with `npm install cattail` does without.
+// `--conditions=source` takes cattail from this checkout; a program that has the package installed does without.
 import { CattailError, follow, keyOf, optionsFromEnvironment, syncStatus } from "cattail";
 
 const { servers, ...connection } = optionsFromEnvironment(process.env);

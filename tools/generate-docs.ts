@@ -5,11 +5,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { settingsPage } from "../src/config/index.ts";
 import { kindsPage } from "../src/datastore/index.ts";
+import { metricsPage } from "../src/observe/index.ts";
 import { libraryPage } from "./library-page.ts";
 
 const pages: { path: string; make(): string }[] = [
   { path: "docs/reference/kinds.md", make: kindsPage },
   { path: "docs/reference/library.md", make: libraryPage },
+  { path: "docs/reference/metrics.md", make: metricsPage },
   { path: "docs/reference/settings.md", make: settingsPage },
 ];
 

@@ -35,7 +35,6 @@ const examples: { readonly [command: string]: string } = {
 
 export function certsCommand(): Command {
   const certs = new Command("certs")
-    .description("make, look at and renew the certificates that servers and nodes show each other")
     .addCommand(initCommand())
     .addCommand(leafCommand("server"))
     .addCommand(leafCommand("client"))

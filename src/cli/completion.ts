@@ -6,7 +6,6 @@ type Words = { readonly path: string; readonly words: readonly string[] };
 
 export function completionCommand(): Command {
   return new NewCommand("completion")
-    .description("print a completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
     .addHelpText(
       "after",

@@ -19,7 +19,6 @@ type Flags = { nodes: number; pods: number; churn: number; port: number; dashboa
 
 export function demoCommand(): Command {
   return new Command("demo")
-    .description("run the whole pipeline on a pretend cluster: no network, no root, nothing to set up")
     .option("--nodes <count>", "nodes of the pretend cluster", wholeNumber(1, 2000), 50)
     .option("--pods <count>", "pods on them", wholeNumber(0, 200_000), 1000)
     .option("--churn <per-second>", "changes a second", wholeNumber(0, 10_000), 20)

@@ -19,7 +19,6 @@ type DoctorFlags = TlsFlags & {
 
 export function doctorCommand(): Command {
   const command = new Command("doctor")
-    .description("check settings, TLS files, ports, datastore and rights before a server starts; or a running server")
     .option("--server <host:port>", "look at this running server instead; several are also compared", gather, [])
     .option("-c, --config-file <file>", "the server's configuration file")
     .addOption(

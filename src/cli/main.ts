@@ -1,5 +1,6 @@
 // The command line. Each command is a file beside this one, loaded only when it is the one that was asked for: a person
-// waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next.
+// waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next. The table
+// below is the list of commands: help, completion and the README's table are held to it.
 import { Command } from "commander";
 import { fail } from "./fail.ts";
 
@@ -62,7 +63,8 @@ const asked = words[0] === "help" ? words[1] : words[0];
 try {
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.
-    if (asked === name || asked === "completion") program.addCommand(inherit(program, await load()));
+    if (asked === name || asked === "completion")
+      program.addCommand(inherit(program, (await load()).description(says)));
     else program.command(name).description(says);
   }
   await program.parseAsync(words, { from: "user" });

@@ -27,7 +27,6 @@ type Flags = {
 export function manifestsCommand(): Command {
   const defaults = defaultInstallOptions;
   return new Command("manifests")
-    .description("print the YAML of an installation")
     .addArgument(new Argument("[set]", "which part").choices(manifestSets).default("all"))
     .option("-n, --namespace <name>", "where Typha runs", defaults.namespace)
     .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", defaults.name)

@@ -25,7 +25,6 @@ const examples = `Examples:
 
 export function typhaCommand(): Command {
   return new Command("typha")
-    .description("run the server: reads every TYPHA_* setting, flag and file that calico/typha reads")
     .option("-c, --config-file <file>", "settings file; the environment wins over it (default: /etc/calico/typha.cfg)")
     .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
     .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)

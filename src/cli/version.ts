@@ -4,7 +4,6 @@ import { build } from "./build.ts";
 
 export function versionCommand(): Command {
   return new Command("version")
-    .description("print version, commit and protocol features")
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
     .addHelpText("after", "\nExamples:\n  cattail version\n  cattail version -o json")
     .action((options: { output: string }) => {

@@ -22,7 +22,6 @@ export type WatchFlags = TlsFlags & {
 
 export function watchCommand(): Command {
   const command = new Command("watch")
-    .description("follow a Typha, ours or the original, and show what it serves")
     .option("--server <host:port>", "where it listens (or FELIX_TYPHAADDR); several are tried in turn", gather, [])
     .addOption(new Option("--type <syncer>", "which data set").choices(syncerTypes).default("felix"))
     .option("--keys <pattern>", "only keys that match; * stands for anything; may be given several times", gather, [])

@@ -36,7 +36,7 @@ export const serverSettings = {
     type: count,
     default: 100,
     whenNotPositive: 100,
-    says: "Most updates from the datastore that are published together.",
+    says: "Accepted for compatibility; changes are published as they come, and ServerMaxMessageSize cuts them.",
   }),
   serverMaxMessageSize: parameter("server", "ServerMaxMessageSize", {
     type: count,

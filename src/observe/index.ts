@@ -15,5 +15,6 @@ export { type LogOptions, type LogSeverity, type Logs, openLogs } from "./log.ts
 export { goQuote, type LogLevel, type LogRecord } from "./log-line.ts";
 export { type MetricName, metricTable } from "./metric-table.ts";
 export { createMetrics, type LabelValues, type Metrics } from "./metrics.ts";
+export { metricsPage } from "./metrics-page.ts";
 export { metricsRoutes } from "./metrics-routes.ts";
 export { profileRoutes } from "./profile-routes.ts";

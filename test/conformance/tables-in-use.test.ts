@@ -1,0 +1,43 @@
+// What stands in a table has an effect: a setting that nobody reads, a metric that nobody feeds or a command that no page
+// names is something half done. docs/changing-cattail.md sends engineers here.
+import { deepEqual, ok } from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { settingNames, settingsTable } from "../../src/config/index.ts";
+import { metricTable } from "../../src/observe/index.ts";
+
+const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
+
+/** All words of the sources but those of the table itself. */
+function wordsOutside(folderOrFile: string): Set<string> {
+  const files = sources.filter((file) => !file.startsWith(folderOrFile));
+  ok(files.length > 100 && files.length < sources.length, `the sources, and ${folderOrFile}, were not found`);
+  return new Set(files.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
+}
+
+test("every setting is read somewhere, or says that it is only accepted", () => {
+  const words = wordsOutside("src/config/");
+  // Read before there are settings, straight from the environment: src/cli/early-log.ts.
+  words.add("earlyLogSeverityScreen");
+  const idle = settingNames.filter(
+    (name) => !words.has(name) && !settingsTable[name].says.startsWith("Accepted for compatibility"),
+  );
+  deepEqual(idle, [], "read them, or begin what they say with: Accepted for compatibility");
+});
+
+test("every metric is fed somewhere", () => {
+  const words = wordsOutside("src/observe/metric-table.ts");
+  deepEqual(
+    Object.keys(metricTable).filter((name) => !words.has(name)),
+    [],
+  );
+});
+
+test("every command of the table in src/cli/main.ts is in the README's table, and none besides", () => {
+  const commands = [...readFileSync("src/cli/main.ts", "utf8").matchAll(/^ {4}name: "(\w+)",$/gm)].map(
+    ([, name]) => name,
+  );
+  const listed = [...readFileSync("README.md", "utf8").matchAll(/^\| `cattail (\w+)` \|/gm)].map(([, name]) => name);
+  ok(commands.length > 0);
+  deepEqual(listed.sort(), commands.sort());
+});
