@@ -98,7 +98,7 @@ function networkSet(name: string, round: number) {
   const nets = [`10.66.${round % 256}.0/24`];
   return {
     spec: { nets },
-    outcomes: [{ syncers: ["felix"], key: `/calico/v1/netset/${name}`, says: { nets } }],
+    outcomes: [{ syncers: ["felix"], key: `/calico/v1/netset/${name}`, says: { nets, labels: null } }],
   } satisfies Told;
 }
 
@@ -126,7 +126,17 @@ function pool(round: number) {
     ipipMode: "Never",
     vxlanMode: "Never",
   };
-  const says = { cidr: "10.65.0.0/16", masquerade: natOutgoing };
+  const says = {
+    cidr: "10.65.0.0/16",
+    ipip: "",
+    ipip_mode: "",
+    vxlan_mode: "",
+    masquerade: natOutgoing,
+    ipam: true,
+    disabled: false,
+    disableBGPExport: false,
+    assignment_mode: "Automatic",
+  };
   return {
     spec,
     outcomes: [

@@ -35,10 +35,11 @@ export class Fleet implements AsyncDisposable {
   /** Starts a server on an address of its own, waits until it is ready, and lists it. */
   async add(): Promise<FleetServer> {
     this.#count += 1;
+    const name = `calico-typha-${this.#count}`;
     const host = `127.0.0.${1 + this.#count}`;
     const [port, health, metrics, debug] = await Promise.all([0, 1, 2, 3].map(() => freePort(host)));
     const server: FleetServer = {
-      name: `calico-typha-${this.#count}`,
+      name,
       host,
       port: port ?? 0,
       urls: {

@@ -1,0 +1,285 @@
+// The operator's walk of docs/guide/10-operate.md, start to finish, on a real API server: install, verify, rotate, lose the
+// API server, lose a server, scale, drain, upgrade, read the metrics. Four nodes with four agents each, old and new, are
+// connected all the while. What they hold is judged by what was written to the cluster, never by another agent.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { accountConfig } from "../kit/account-config.ts";
+import { CalicoNodes, keepWriting, nodeNames } from "../kit/calico-nodes.ts";
+import { cattail, probe } from "../kit/cattail-process.ts";
+import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { eventually } from "../kit/eventually.ts";
+import { canListen } from "../kit/free-port.ts";
+import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
+import { applyObject, deployedEnvironment, printObjects, untilDefined } from "../kit/manifest-objects.ts";
+import { certificateFlags, MountedCertificates } from "../kit/mounted-certificates.ts";
+import { ToldObjects } from "../kit/told-objects.ts";
+import { Fleet, type FleetServer } from "../kit/typha-fleet.ts";
+import type { TyphaEnvironment } from "../kit/typha-settings.ts";
+
+const noAddresses = (await canListen({ port: 0, host: "127.0.0.2" }))
+  ? false
+  : "127.0.0.2 is no address of this machine";
+const skip = (await clusterPeer()).missing ?? (withoutGoClient || noAddresses);
+const patienceMs = 90_000;
+
+/** What differs from the Deployment, beside addresses: minutes become seconds, and 16 connections are many. */
+const hurried: TyphaEnvironment = {
+  TYPHA_K8SSERVICEPOLLINTERVALSECS: "0.5",
+  TYPHA_MAXCONNECTIONSLOWERLIMIT: "1",
+  TYPHA_CONNECTIONDROPINTERVALSECS: "0.1",
+  TYPHA_SHUTDOWNCONNECTIONDROPINTERVALMAXSECS: "0.1",
+  TYPHA_STALESERVERTIMEOUTSECS: "6",
+};
+/** Of four nodes with four data sets each, with three servers: four times (1 + 120 % of 4 / (3 - 1)). */
+const shareOfThree = 12;
+const connections = 16;
+
+test("an operator replaces calico/typha in a running cluster", { skip, timeout: 400_000 }, async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-operator-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using cluster = await startCluster();
+  const told = new ToldObjects(cluster);
+  const certificates = new MountedCertificates(cluster, folder);
+  const oldDir = join(folder, "certs");
+  const newDir = join(folder, "certs-2");
+  // The nodes' pair of the old CA, with a CA file that has both.
+  const oldPair = certificateFlags({
+    ca: join(oldDir, "typhaca.crt"),
+    cert: join(oldDir, "calico-node.crt"),
+    key: join(oldDir, "calico-node.key"),
+  });
+  const { objects } = await printObjects(["manifests", "all", "--replicas", "2"]);
+  const environment = { ...deployedEnvironment(objects), ...certificates.serverSettings, ...hurried };
+  await using fleet = new Fleet(cluster, { ...environment, KUBECONFIG: join(folder, "kubeconfig") });
+  await using nodes = new CalicoNodes({ servers: () => fleet.listed, tls: certificates.clientFlags });
+  const step = (name: string, walk: () => Promise<void>) =>
+    takeStep(context, { name, walk, lastWords: () => fleet.lastWords });
+  const clientsOf = async (server: FleetServer) => (await fleet.clients(server)).length;
+  const isSpread = async () => {
+    const counts = await Promise.all(fleet.listed.map(clientsOf));
+    return counts.every((count) => count <= shareOfThree) && sum(counts) === connections;
+  };
+
+  await step("install: what is printed is applied, and nothing is missing before the start", async () => {
+    for (const name of nodeNames) await cluster.must("POST", "/api/v1/nodes", { metadata: { name } });
+    for (const one of objects) await applyObject(cluster, one);
+    await untilDefined(cluster, objects);
+    await run(["certs", "all", "--dir", oldDir]);
+    await certificates.apply(oldDir);
+    const account = await accountConfig(cluster, { name: "calico-typha", namespace: "kube-system" });
+    copyFileSync(account, join(folder, "kubeconfig"));
+    deepEqual(await doctor([], { ...environment, KUBECONFIG: account }), { code: 0, problems: [] });
+    await fleet.add();
+    await fleet.add();
+  });
+
+  await step("verify: probes, clients and doctor agree that all is well", async () => {
+    for (const server of fleet.listed) {
+      equal((await probe(`${server.urls.health}/liveness`))?.status, 200);
+      match((await fleet.readiness(server))?.body ?? "", /felix-cache .*reporting ready/);
+    }
+    await told.writeRound();
+    await nodes.hold(told, "after the installation");
+    const seen = await Promise.all(fleet.listed.map((server) => fleet.clients(server)));
+    deepEqual(new Set(seen.flat().map(({ node }) => node)), new Set(nodeNames));
+    equal(seen.flat().length, connections);
+    deepEqual(await doctor(doctorFlags(fleet.listed, certificates.clientFlags)), { code: 0, problems: [] });
+  });
+
+  await step("rotate certificates: renewed under everybody, and nobody is dropped", async () => {
+    const before = nodes.connectionsMade;
+    await run(["certs", "renew", "--dir", oldDir]);
+    await certificates.apply(oldDir);
+    await useCertificates(fleet.listed, { dir: oldDir, authorities: 1 });
+    for (const server of fleet.listed) equal(await welcomes(server, certificates.clientFlags), true);
+    await told.writeRound();
+    await nodes.hold(told, "after the renewal");
+    equal(nodes.connectionsMade, before);
+  });
+
+  await step("rotate the CA: both, then the new one's pairs, then the new one alone", async () => {
+    const before = nodes.connectionsMade;
+    await run(["certs", "all", "--dir", newDir]);
+    const authority = {
+      old: readFileSync(join(oldDir, "typhaca.crt"), "utf8"),
+      new: readFileSync(join(newDir, "typhaca.crt"), "utf8"),
+    };
+    writeFileSync(join(oldDir, "typhaca.crt"), authority.old + authority.new);
+    await certificates.apply(oldDir);
+    await useCertificates(fleet.listed, { dir: oldDir, authorities: 2 });
+    for (const server of fleet.listed) equal(await welcomes(server, certificates.clientFlags), true);
+
+    writeFileSync(join(newDir, "typhaca.crt"), authority.new + authority.old);
+    await certificates.apply(newDir);
+    await useCertificates(fleet.listed, { dir: newDir, authorities: 2 });
+    for (const server of fleet.listed) {
+      equal(await welcomes(server, certificates.clientFlags), true);
+      equal(await welcomes(server, oldPair), true);
+    }
+
+    writeFileSync(join(newDir, "typhaca.crt"), authority.new);
+    await certificates.apply(newDir);
+    await useCertificates(fleet.listed, { dir: newDir, authorities: 1 });
+    for (const server of fleet.listed) {
+      equal(await welcomes(server, certificates.clientFlags), true);
+      await eventually(async () => !(await welcomes(server, oldPair)), "the old CA's pair is refused", patienceMs);
+      const refused = `cattail_connections_refused_total{check="untrusted-ca"}`;
+      await eventually(async () => (await fleet.metric(server, refused)) > 0, "the refusal is counted", patienceMs);
+    }
+    await told.writeRound();
+    await nodes.hold(told, "after the new CA");
+    equal(nodes.connectionsMade, before);
+  });
+
+  await step("lose the API server: everybody stays, the probe tells, and changes arrive when it is back", async () => {
+    const before = nodes.connectionsMade;
+    await cluster.apiserver.kill();
+    for (const server of fleet.listed) {
+      const isTold = async () => /datastore .*stale, no healthy peer/.test((await fleet.readiness(server))?.body ?? "");
+      await eventually(isTold, "the probe says that the data is old", patienceMs);
+      equal((await fleet.readiness(server))?.status, 200);
+      ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 6);
+      equal(await welcomes(server, certificates.clientFlags), true);
+    }
+    await nodes.hold(told, "without an API server");
+    await cluster.apiserver.start();
+    await told.writeRound();
+    await nodes.hold(told, "with the API server back");
+    for (const server of fleet.listed) {
+      const isFresh = async () => !/stale/.test((await fleet.readiness(server))?.body ?? "stale");
+      await eventually(isFresh, "the probe forgets the outage", patienceMs);
+    }
+    deepEqual(nodes.wrongDeletions(told), []);
+    equal(nodes.connectionsMade, before);
+  });
+
+  await step("lose a server: its clients go to the other one and miss nothing", async () => {
+    const [lost, left] = fleet.listed as [FleetServer, FleetServer];
+    ok((await clientsOf(lost)) > 0);
+    const writer = keepWriting(told);
+    await fleet.lose(lost);
+    await eventually(async () => (await clientsOf(left)) === connections, "all on the other server", patienceMs);
+    ok((await writer.stop()) > 0);
+    await nodes.hold(told, "after the loss of a server");
+  });
+
+  await step("scale from 1 to 3: the clients are spread", async () => {
+    const [first] = fleet.listed as [FleetServer];
+    await Promise.all([fleet.add(), fleet.add()]);
+    await eventually(isSpread, "no server has more than its share", patienceMs);
+    ok((await fleet.metric(first, "typha_connections_dropped")) >= connections - shareOfThree);
+    await told.writeRound();
+    await nodes.hold(told, "after scaling");
+  });
+
+  await step("drain: the clients go one by one, and miss nothing", async () => {
+    const counts = await Promise.all(fleet.listed.map(clientsOf));
+    const leaving = fleet.listed[counts.indexOf(Math.max(...counts))] as FleetServer;
+    const writer = keepWriting(told);
+    const { code, tookMs } = await fleet.drain(leaving);
+    ok((await writer.stop()) > 0);
+    equal(code, 0);
+    const [, active] = /ending connections gradually.*activeConnections=(\d+)/.exec(leaving.process.output) ?? [];
+    ok(Number(active) > 0 && tookMs >= Number(active) * 100 * 0.94, `${tookMs} ms for ${active} connections`);
+    await nodes.hold(told, "after the drain");
+  });
+
+  await step("upgrade: every server is replaced while changes flow", async () => {
+    const writer = keepWriting(told);
+    for (const old of [...fleet.listed]) {
+      equal((await fleet.drain(old)).code, 0);
+      await fleet.add();
+    }
+    await fleet.add();
+    ok((await writer.stop()) > 0);
+    await nodes.hold(told, "after the upgrade");
+    deepEqual(nodes.wrongDeletions(told), []);
+  });
+
+  await step("read the metrics, and what the doctor finds", async () => {
+    await eventually(isSpread, "no server has more than its share", patienceMs);
+    const felix = nodes.agents[0];
+    for (const server of fleet.listed) {
+      const metric = (sample: string) => fleet.metric(server, sample);
+      await eventually(
+        async () => (await metric('typha_cache_size{syncer="felix"}')) === felix?.state.size,
+        "cache size",
+        patienceMs,
+      );
+      const isCounted = async () => (await metric("typha_connections_active")) === (await clientsOf(server));
+      await eventually(isCounted, "connections are counted", patienceMs);
+      equal(await metric("cattail_datastore_unreachable_seconds"), 0);
+      equal(await metric("cattail_recommended_replicas"), 2);
+      equal(await metric('cattail_keys{kind="Node"}'), nodeNames.length);
+      equal(await metric('cattail_invalid_objects{kind="GlobalNetworkPolicy"}'), 0);
+      const days = (await metric('cattail_certificate_expiry_seconds{file="certificate"}')) / 86_400;
+      ok(days > 300 && days < 400, `${days} days`);
+    }
+    deepEqual(await doctor(doctorFlags(fleet.listed, certificates.clientFlags)), { code: 0, problems: [] });
+    deepEqual(await doctor(doctorFlags(fleet.listed.slice(0, 1), oldPair)), { code: 2, problems: ["CLIENT_REFUSED"] });
+  });
+});
+
+type Step = { name: string; walk: () => Promise<void>; lastWords: () => string };
+
+/** A step that fails ends the walk: those after it would only fail for the same reason. */
+async function takeStep(context: TestContext, { name, walk, lastWords }: Step): Promise<void> {
+  let isDone = false;
+  await context.test(name, async () => {
+    await walk();
+    isDone = true;
+  });
+  if (!isDone) throw new Error(`the walk ends at "${name}"; the servers' last words:\n${lastWords()}`);
+}
+
+async function run(parameters: readonly string[]): Promise<void> {
+  const { code, stderr } = await cattail(parameters);
+  equal(code, 0, stderr);
+}
+
+async function doctor(parameters: readonly string[], env: TyphaEnvironment = {}) {
+  const { code, stdout, stderr } = await cattail(["doctor", "-o", "json", ...parameters], { env });
+  ok(stdout !== "", stderr);
+  const { findings } = JSON.parse(stdout) as { findings: { level: string; code?: string }[] }; // of docs/reference/doctor.md
+  const isProblem = ({ level }: { level: string }) => level === "warning" || level === "broken";
+  return { code, problems: findings.filter(isProblem).map((finding) => finding.code) };
+}
+
+function doctorFlags(servers: readonly FleetServer[], tls: readonly string[]): string[] {
+  return [...servers.flatMap(({ host, port }) => ["--server", `${host}:${port}`]), ...tls];
+}
+
+/** Whether a client with these files gets in and in sync. */
+async function welcomes(server: FleetServer, tls: readonly string[]): Promise<boolean> {
+  const target = ["--server", `${server.host}:${server.port}`, ...tls];
+  await using client = new GoClients({ address: server }, [...target, "--hostname", "newcomer", "--until-in-sync"]);
+  return (await client.exited) === 0;
+}
+
+type CertsAnswer = { certificate: { serial: string }; authorities: unknown[]; refused: unknown };
+
+/** Waits until the servers use the pair of the folder, and trust so many CAs. */
+async function useCertificates(
+  servers: readonly FleetServer[],
+  to: { dir: string; authorities: number },
+): Promise<void> {
+  const { serialNumber } = new X509Certificate(readFileSync(join(to.dir, "typha.crt")));
+  for (const server of servers) {
+    let seen = "";
+    const isInUse = async () => {
+      seen = (await probe(`${server.urls.debug}/certs`))?.body ?? "";
+      const { certificate, authorities, refused } = JSON.parse(seen) as CertsAnswer; // docs/reference/debug-endpoints.md
+      const isSame = BigInt(`0x${certificate.serial.replaceAll(":", "")}`) === BigInt(`0x${serialNumber}`);
+      return isSame && authorities.length === to.authorities && refused === null;
+    };
+    await eventually(isInUse, () => `${server.name} uses serial ${serialNumber}: ${seen}`, patienceMs);
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
