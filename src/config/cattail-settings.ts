@@ -11,6 +11,7 @@ import {
   goBool,
   hostAddress,
   integer,
+  proxyUrl,
   seconds,
   string,
 } from "./setting-types.ts";
@@ -89,6 +90,11 @@ const text = (name: string, says: string) =>
 const flag = (name: string, says: string) =>
   variable("kubernetes", either(name), { type: goBool, default: false, says, emptyCounts: true });
 
+// As Go's programs read them; an empty one is as good as none.
+const eitherCase = (name: string): string[] => [name, name.toLowerCase()];
+const proxy = (name: string, says: string) =>
+  variable("kubernetes", eitherCase(name), { type: proxyUrl, default: "", says });
+
 export const kubernetesSettings = {
   kubeconfig: text(
     "KUBECONFIG",
@@ -119,6 +125,13 @@ export const kubernetesSettings = {
     default: 0,
     says: "Requests to the API server that may be started at once; 0 means 100.",
     emptyCounts: true,
+  }),
+  httpsProxy: proxy("HTTPS_PROXY", "Proxy to an API server that speaks HTTPS; the kubeconfig's own comes first."),
+  httpProxy: proxy("HTTP_PROXY", "Proxy to an API server that speaks HTTP."),
+  noProxy: variable("kubernetes", eitherCase("NO_PROXY"), {
+    type: string,
+    default: "",
+    says: "API servers to reach without the proxy: names, domains, addresses and ranges, with commas between.",
   }),
   calicoApiGroup: text("CALICO_API_GROUP", "API group that serves Calico's resources, where it must not be found out."),
 } as const;

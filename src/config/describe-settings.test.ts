@@ -28,7 +28,12 @@ test("help and page name every setting", () => {
 
 test("each value is shown with where it came from, those that were set first", () => {
   const read = readSettings({
-    environment: { typha_ServerPort: "1", TYPHA_ETCDPASSWORD: "hunter2", TYPHA_LOGFILEPATH: "none" },
+    environment: {
+      typha_ServerPort: "1",
+      TYPHA_ETCDPASSWORD: "hunter2",
+      TYPHA_LOGFILEPATH: "none",
+      HTTPS_PROXY: "http://me:hunter2@p:1",
+    },
     file: { path: "/f", text: "\nHealthPort=2" },
     checks: { exists: () => true },
   });
@@ -38,6 +43,7 @@ test("each value is shown with where it came from, those that were set first", (
   const all = lines.join("\n");
   match(all, /^TYPHA_HEALTHPORT +2 {2}\(\/f, line 2\)$/m);
   match(all, /^TYPHA_ETCDPASSWORD +<redacted> {2}\(environment\)$/m);
+  match(all, /^HTTPS_PROXY +http:\/\/<redacted>@p:1 {2}\(environment\)$/m);
   match(all, /^TYPHA_LOGFILEPATH +"" {2}\(environment\)$/m);
   match(all, /^TYPHA_SERVERPINGINTERVALSECS +10 {2}\(default\)$/m);
   ok(!all.includes("hunter2"));

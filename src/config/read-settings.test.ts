@@ -191,6 +191,11 @@ const good: { name: string; environment?: Environment; file?: string; want: Part
     want: { serverPort: 2 },
   },
   {
+    name: "proxies in either case, capitals first, an empty one being none",
+    environment: { HTTPS_PROXY: "", https_proxy: "http://a:1", http_proxy: "b:2", HTTP_PROXY: "c:3", no_proxy: "d" },
+    want: { httpsProxy: "http://a:1", httpProxy: "c:3", noProxy: "d" },
+  },
+  {
     name: "the CALICO_ prefix is tried first",
     environment: { KUBECONFIG: "/a", CALICO_KUBECONFIG: "/b" },
     want: { kubeconfig: "/b" },
@@ -288,7 +293,12 @@ const wrong: { name: string; environment?: Environment; file?: string; says: Reg
   {
     name: "an endpoint with a user",
     environment: { TYPHA_ETCDENDPOINTS: "http://me:pw@b:1" },
-    says: [/not of that form/],
+    says: [/^(?!.*pw).*"http:\/\/<redacted>@b:1" is not of that form/],
+  },
+  {
+    name: "a proxy of another kind, whose password is not shown",
+    environment: { HTTPS_PROXY: "ftp://me:pw@proxy:21" },
+    says: [/^HTTPS_PROXY \(environment\) is "ftp:\/\/<redacted>@proxy:21", but must be a proxy's URL/],
   },
   {
     name: "a value in the file, with its line",

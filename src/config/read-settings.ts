@@ -5,7 +5,7 @@ import { type IniEntry, parseIni } from "./ini.ts";
 import { nearest } from "./nearest.ts";
 import { isSecretName, redacted } from "./redact.ts";
 import type { Setting } from "./setting.ts";
-import type { TypeChecks } from "./setting-types.ts";
+import { type TypeChecks, withoutCredentials } from "./setting-types.ts";
 import { type SettingName, type Settings, settingNames, settingsTable, settingsWith } from "./settings.ts";
 
 export type Origin =
@@ -62,7 +62,8 @@ function parseFound(setting: Setting, found: Found, checks: TypeChecks): { value
   }
   const parsed = setting.type.parse(text, checks);
   if (parsed.ok) return { value: positive(setting, parsed.value) };
-  const shown = isSecretName(setting.env[0] ?? "") ? redacted : JSON.stringify(text.slice(0, 256));
+  const isSecret = isSecretName(setting.env[0] ?? "");
+  const shown = isSecret ? redacted : JSON.stringify(withoutCredentials(text).slice(0, 256));
   return { problem: `${where(origin, setting)} is ${shown}, but must be ${setting.type.allowed}: ${parsed.why}` };
 }
 

@@ -146,7 +146,7 @@ export const endpoints: SettingType<readonly string[]> = {
   parse: (text) => {
     const urls = items(text);
     const wrong = urls.find((url) => !/^https?:\/\/(\[[0-9a-f:.]+\]|[^\s/:@?#[\]]+)(:\d{1,5})?\/?$/i.test(url));
-    if (wrong !== undefined) return bad(`${JSON.stringify(wrong)} is not of that form`);
+    if (wrong !== undefined) return bad(`${JSON.stringify(withoutCredentials(wrong))} is not of that form`);
     return good(urls.map((url) => `${url.replace(/^[a-z]+/i, (scheme) => scheme.toLowerCase()).replace(/\/$/, "")}/`));
   },
   show: (urls) => urls.join(","),
@@ -161,6 +161,24 @@ export const authorities: SettingType<readonly string[]> = {
   },
   show: (list) => list.join(","),
 };
+
+/** A proxy's URL, or host:port. Whoever looks at the settings is not shown the password in it. */
+export const proxyUrl: SettingType<string> = {
+  allowed: "a proxy's URL, such as http://host:port (also https, socks5), or host:port",
+  zero: "",
+  parse: (text) => {
+    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+    const url = URL.canParse(isUrl ? text : `http://${text}`) ? new URL(isUrl ? text : `http://${text}`) : undefined;
+    const isProxy = url !== undefined && url.hostname !== "" && /^(https?|socks[45]?[ah]?):$/.test(url.protocol);
+    return isProxy || text === "" ? good(text) : bad("it is not of that form");
+  },
+  show: withoutCredentials,
+};
+
+/** URLs as they may be shown: without the user and password in front of their host. */
+export function withoutCredentials(urls: string): string {
+  return urls.replace(/[^/\s,]*@/g, "<redacted>@");
+}
 
 export const strings: SettingType<readonly string[]> = {
   allowed: "a comma-separated list of names",

@@ -43,6 +43,9 @@ export function kubernetesSettings(settings: Settings): KubernetesSettings {
     apiGroup: settings.calicoApiGroup,
     ...(settings.k8sClientQps > 0 ? { clientQps: settings.k8sClientQps } : {}),
     ...(settings.k8sClientBurst > 0 ? { clientBurst: settings.k8sClientBurst } : {}),
+    httpsProxy: settings.httpsProxy,
+    httpProxy: settings.httpProxy,
+    noProxy: settings.noProxy,
     // Whoever names a kubeconfig has asked for what it runs and goes through, as with kubectl.
     allowExec: settings.kubeconfig !== "",
     allowProxy: settings.kubeconfig !== "",

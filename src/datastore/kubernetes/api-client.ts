@@ -83,15 +83,12 @@ export class ApiClient implements Disposable {
   #agentFor(identity: CurrentIdentity): HttpAgent {
     if (this.#agent?.key === identity.connectionKey) return this.#agent.agent;
     if (this.#agent !== undefined) closeIdle(this.#agent.agent);
-    const common = { keepAlive: true, maxSockets: apiLimits.sockets, maxFreeSockets: 8, scheduling: "lifo" } as const;
-    const agent =
-      identity.proxyAgent ??
-      (identity.server.protocol === "http:"
-        ? new HttpAgent(common)
-        : new HttpsAgent({ ...common, ...identity.tls, minVersion: "TLSv1.2" }));
-    if (!identity.tls.rejectUnauthorized) {
-      this.#options.log.warn("the API server's certificate is not checked", { server: identity.server.origin });
-    }
+    const { origin } = identity.server;
+    const { log } = this.#options;
+    if (!identity.tls.rejectUnauthorized) log.warn("the API server's certificate is not checked", { server: origin });
+    if (identity.proxy !== undefined)
+      log.info("the API server is reached through a proxy", { server: origin, proxy: new URL(identity.proxy).host });
+    const agent = makeAgent(identity);
     this.#agent = { key: identity.connectionKey, agent };
     return agent;
   }
@@ -114,6 +111,26 @@ export class ApiClient implements Disposable {
 }
 
 class StaleConnection extends Error {}
+
+function makeAgent({ agent, server, proxy, tls }: Identity): HttpAgent {
+  if (agent !== undefined) {
+    Object.assign(agent.options, tlsOptions(tls)); // it was made from the kubeconfig alone, and settings come first
+    return agent;
+  }
+  const common = {
+    keepAlive: true,
+    maxSockets: apiLimits.sockets,
+    maxFreeSockets: 8,
+    scheduling: "lifo",
+    // Whether there is a proxy has been decided, so Node gets no NO_PROXY to decide again.
+    ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
+  } as const;
+  return server.protocol === "http:" ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tlsOptions(tls) });
+}
+
+function tlsOptions(tls: Identity["tls"]) {
+  return { ...tls, minVersion: "TLSv1.2" } as const;
+}
 
 function sendOnce(request: ApiRequest, identity: CurrentIdentity, agent: HttpAgent): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -53,8 +53,8 @@ export class Credentials {
   }
 }
 
-function connectionKey({ server, tls }: Identity): string {
-  const hash = createHash("sha256").update(server.origin).update(`${tls.servername}\n${tls.rejectUnauthorized}`);
+function connectionKey({ server, proxy, tls }: Identity): string {
+  const hash = createHash("sha256").update(`${server.origin}\n${proxy}\n${tls.servername}\n${tls.rejectUnauthorized}`);
   for (const part of [tls.ca, tls.cert, tls.key]) hash.update("\n").update(part ?? "");
   return hash.digest("hex");
 }

@@ -9,6 +9,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { parse as parseYaml } from "yaml";
 import { CattailError } from "../../lib/index.ts";
 import { isJsonObject } from "../identify.ts";
+import { proxyFor } from "./proxy.ts";
 import type { KubernetesSettings } from "./settings.ts";
 
 export type TlsIdentity = {
@@ -23,8 +24,10 @@ export type Identity = {
   readonly server: URL;
   readonly tls: TlsIdentity;
   readonly headers: { readonly [name: string]: string };
-  /** Only where a proxy is configured and allowed. */
-  readonly proxyAgent?: Agent;
+  /** A proxy of HTTP between us and the server. */
+  readonly proxy?: string;
+  /** Connects in another way: through a SOCKS proxy. */
+  readonly agent?: Agent;
 };
 
 export async function loadIdentity(settings: KubernetesSettings): Promise<Identity> {
@@ -42,10 +45,14 @@ async function readIdentity(settings: KubernetesSettings): Promise<Identity> {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw badConfig(`the kubeconfig has no cluster for context "${config.getCurrentContext()}"`);
   refuseUnasked(config, settings);
-  // The library fills in header, certificate and proxy agent; a plain http server is its error unless skipTLSVerify.
-  const options: RequestOptions & { headers: { [name: string]: string } } = { headers: {} };
   const server = new URL(settings.apiEndpoint || cluster.server);
-  if (server.protocol === "https:" || cluster.proxyUrl) await config.applyToHTTPSOptions(options);
+  const proxy = cluster.proxyUrl || proxyFor(server, settings);
+  const isSocks = proxy !== undefined && /^socks/i.test(proxy);
+  // The library fills in header and certificate, and makes the agent for SOCKS, which Node has not. A plain http server is
+  // its error unless skipTLSVerify.
+  const options: RequestOptions & { headers: { [name: string]: string } } = { headers: {} };
+  if (isSocks) config.clusters = config.clusters.map((one) => (one === cluster ? { ...one, proxyUrl: proxy } : one));
+  if (server.protocol === "https:" || isSocks) await config.applyToHTTPSOptions(options);
   const headers: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(options.headers)) headers[name.toLowerCase()] = value.trim();
   if (typeof options.auth === "string") headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`;
@@ -62,8 +69,22 @@ async function readIdentity(settings: KubernetesSettings): Promise<Identity> {
       ...pick("key", settings.keyFile ? await readFile(settings.keyFile) : options.key),
       ...(cluster.tlsServerName ? { servername: cluster.tlsServerName } : {}),
     },
-    ...(cluster.proxyUrl && options.agent instanceof Object ? { proxyAgent: options.agent as Agent } : {}),
+    ...(proxy === undefined ? {} : { proxy: checkedProxy(proxy) }),
+    ...(isSocks && options.agent instanceof Object ? { agent: options.agent as Agent } : {}), // what the library makes
   };
+}
+
+function checkedProxy(proxy: string): string {
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
+  if (url !== undefined && /^(https?|socks[45]?[ah]?):$/.test(url.protocol) && url.hostname !== "") return proxy;
+  throw new CattailError("KUBERNETES_PROXY", {
+    problem: `the proxy to the API server, ${withoutPassword(proxy)}, is not of the form http://host:port`,
+    next: "Correct proxy-url in the kubeconfig, or HTTPS_PROXY and HTTP_PROXY; NO_PROXY names servers that are reached directly",
+  });
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//…@");
 }
 
 async function loadKubeConfig(settings: KubernetesSettings): Promise<KubeConfig> {
@@ -111,7 +132,7 @@ function refuseUnasked(config: KubeConfig, settings: KubernetesSettings): void {
   const proxy = config.getCurrentCluster()?.proxyUrl;
   if (proxy && !settings.allowProxy) {
     throw new CattailError("KUBECONFIG_PROXY", {
-      problem: `the kubeconfig sends requests through the proxy ${proxy}`,
+      problem: `the kubeconfig sends requests through the proxy ${withoutPassword(proxy)}`,
       next: "name the file in KUBECONFIG yourself if you trust that proxy, or remove proxy-url",
     });
   }

@@ -21,6 +21,10 @@ export type KubernetesSettings = {
   /** A kubeconfig can name a program to run and a proxy to trust. Both only when asked for. */
   readonly allowExec?: boolean;
   readonly allowProxy?: boolean;
+  /** HTTPS_PROXY, HTTP_PROXY, NO_PROXY. Whoever sets them has asked for them; the kubeconfig's own proxy comes first. */
+  readonly httpsProxy?: string;
+  readonly httpProxy?: string;
+  readonly noProxy?: string;
   /** In front of /var/run/secrets/kubernetes.io/serviceaccount; for tests. */
   readonly serviceAccountRoot?: string;
 };
