@@ -1,7 +1,9 @@
 // The three key/values that every profile becomes, in the order in which they are sent: labels, rules, the profile itself.
-import { escapeName, type StringMap, sortByUtf8, writeGoString } from "../model/index.ts";
+import { escapeName, resourcePrefix, type StringMap, sortByUtf8, writeGoString } from "../model/index.ts";
 import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "./converted.ts";
 import { isDnsSubdomain, labelsProblem } from "./name-rules.ts";
+
+const profilePrefix = resourcePrefix("Profile");
 
 type ProfilePaths = { readonly labels: string; readonly rules: string; readonly resource: string };
 
@@ -10,7 +12,7 @@ function profilePaths(name: string): ProfilePaths {
   return {
     labels: `${root}/labels`,
     rules: `${root}/rules`,
-    resource: `/calico/resources/v3/projectcalico.org/profiles/${name}`,
+    resource: profilePrefix + name,
   };
 }
 

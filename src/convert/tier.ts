@@ -1,5 +1,15 @@
 // Tier to its order and default action.
-import { always, type Flavour, goNumber, goPointer, goString, goStruct, omitEmpty, tierSpec } from "../model/index.ts";
+import {
+  always,
+  defaultTierOrder,
+  type Flavour,
+  goNumber,
+  goPointer,
+  goString,
+  goStruct,
+  omitEmpty,
+  tierSpec,
+} from "../model/index.ts";
 import type { Processor } from "./processor.ts";
 import { createSimpleProcessor } from "./simple-processor.ts";
 
@@ -7,11 +17,9 @@ type V1Tier = { readonly order?: number | bigint | undefined; readonly defaultAc
 
 const v1Tier = goStruct<V1Tier>({ order: omitEmpty(goPointer(goNumber)), defaultAction: always(goString) });
 
-/** Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none. */
-const kubernetesOrder = 1_000_000;
-
 export function createTierProcessor({ flavour }: { flavour: Flavour }): Processor {
-  const defaultOrder = flavour === "kubernetes" ? kubernetesOrder : undefined;
+  // Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none.
+  const defaultOrder = flavour === "kubernetes" ? defaultTierOrder : undefined;
   return createSimpleProcessor({
     kind: "Tier",
     schema: tierSpec,

@@ -11,6 +11,7 @@ import {
   type ObjectMeta,
   parseCidrOrIp,
   parseIp,
+  resourcePrefix,
   writeGoString,
 } from "../model/index.ts";
 import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "./converted.ts";
@@ -23,13 +24,11 @@ function writeNode({ metadata, spec, status }: V3Node): string {
   return writeResource("Node", metadata, { spec: nodeSpec.go.write(spec), status: nodeStatus.go.write(status) });
 }
 
-function nodePath(name: string): string {
-  return `/calico/resources/v3/projectcalico.org/nodes/${name}`;
-}
+const nodePrefix = resourcePrefix("Node");
 
 /** The key/value that all syncers of nodes get. */
 function nodeKv(node: V3Node, revision: string, problem: FieldProblem | undefined): ConvertedKv {
-  const path = nodePath(node.metadata.name ?? "");
+  const path = nodePrefix + (node.metadata.name ?? "");
   if (problem !== undefined) return invalidKv(path, revision);
   return { path, value: writeNode(node), revision, v3ResourceVersion: node.metadata.resourceVersion ?? "" };
 }
@@ -66,7 +65,7 @@ export function felixNodeKvs(node: V3Node, revision: string, problem: FieldProbl
 
 export function felixNodeDeletions(name: string): ConvertedKv[] {
   const { ipip, vxlan, vxlanMac, vxlanV6, vxlanMacV6, wireguard } = hostPaths(name);
-  return [ipip, vxlan, vxlanMac, vxlanV6, vxlanMacV6, nodePath(name), wireguard].map(deletion);
+  return [ipip, vxlan, vxlanMac, vxlanV6, vxlanMacV6, nodePrefix + name, wireguard].map(deletion);
 }
 
 /** The keys are sent as they are, even where they make the node itself invalid. */

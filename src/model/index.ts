@@ -69,6 +69,7 @@ export {
   resourceKindInfo,
   resourceKindOfPlural,
   resourceKinds,
+  resourcePrefix,
 } from "./resource-kinds.ts";
 export {
   asNumber,

@@ -1,7 +1,7 @@
 // Every key type, and its default path. The path is what the datastore, the cache and the wire know a key by.
 // path-to-key.ts is the way back. Escaping follows the original, which escapes some parts and inserts others raw.
 import { canonicalCidr } from "./ip.ts";
-import { type ResourceKind, resourceKindInfo } from "./resource-kinds.ts";
+import { type ResourceKind, resourceKindInfo, resourceRoot } from "./resource-kinds.ts";
 
 export const policyKinds = [
   "NetworkPolicy",
@@ -141,7 +141,7 @@ function policyPath({ kind, namespace, name }: PolicyKey): string | undefined {
 function resourcePath({ kind, namespace, name }: ResourceKey): string | undefined {
   const info = resourceKindInfo(kind);
   if (info === undefined) return undefined;
-  const root = `/calico/resources/v3/projectcalico.org/${info.plural}`;
+  const root = `${resourceRoot}/${info.plural}`;
   return info.isNamespaced ? `${root}/${namespace}/${name}` : `${root}/${name}`;
 }
 

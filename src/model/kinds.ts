@@ -1,5 +1,6 @@
 // The kinds of objects that feed the syncers: where each is stored in either datastore, and what it would cost to be
 // without it. One table; the datastores, the syncers, the RBAC manifests and docs/reference/kinds.md are loops over it.
+import { resourceRoot } from "./resource-kinds.ts";
 
 /** Which of the two datastores the objects come from. */
 export type Flavour = "kubernetes" | "etcdv3";
@@ -24,8 +25,6 @@ export type KindInfo = {
   readonly whenMissing: "custom-resource" | "api";
 };
 
-const resources = "/calico/resources/v3/projectcalico.org";
-
 type Scope = "cluster" | "namespaced";
 type Carries = KindInfo["carries"];
 
@@ -34,7 +33,7 @@ function custom(plural: string, scope: Scope, carries: Carries): KindInfo {
   return {
     namespaced: scope === "namespaced",
     kubernetes: { group: "calico", plural },
-    etcdPrefix: `${resources}/${plural}/`,
+    etcdPrefix: `${resourceRoot}/${plural}/`,
     carries,
     whenMissing: "custom-resource",
   };
@@ -48,7 +47,7 @@ function served(path: string, scope: Scope, carries: Carries): KindInfo {
 
 /** What Kubernetes has other kinds for, so that only etcd stores it. */
 function stored(plural: string, scope: Scope, carries: Carries): KindInfo {
-  return { namespaced: scope === "namespaced", etcdPrefix: `${resources}/${plural}/`, carries, whenMissing: "api" };
+  return { namespaced: scope === "namespaced", etcdPrefix: `${resourceRoot}/${plural}/`, carries, whenMissing: "api" };
 }
 
 export const kinds = {
@@ -70,7 +69,7 @@ export const kinds = {
   CalicoNodeStatus: custom("caliconodestatuses", "cluster", "optional"),
   IPAMBlock: { ...custom("ipamblocks", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/assignment/" },
   BlockAffinity: { ...custom("blockaffinities", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/host/" },
-  Node: { ...served("v1/nodes", "cluster", "enforcement"), etcdPrefix: `${resources}/nodes/` },
+  Node: { ...served("v1/nodes", "cluster", "enforcement"), etcdPrefix: `${resourceRoot}/nodes/` },
   Pod: served("v1/pods", "namespaced", "enforcement"),
   Namespace: served("v1/namespaces", "cluster", "enforcement"),
   ServiceAccount: served("v1/serviceaccounts", "namespaced", "enforcement"),

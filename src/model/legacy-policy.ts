@@ -5,6 +5,7 @@
 //   /calico/v1/policy/tier/default/policy/shop%2fknp.default.web   {"namespace":"shop","order":1000,...}
 import { keyToPath, type PolicyKey, type PolicyKind } from "./keys.ts";
 import { pathToKey } from "./path-to-key.ts";
+import { resourcePrefix } from "./resource-kinds.ts";
 import type { KvUpdate } from "./update.ts";
 
 type LegacyUpdate =
@@ -16,7 +17,7 @@ type LegacyUpdate =
 
 const same: LegacyUpdate = { is: "same" };
 const policies = "/calico/v1/policy/";
-const profiles = "/calico/resources/v3/projectcalico.org/profiles/";
+const profiles = resourcePrefix("Profile");
 
 export function legacyForm(update: KvUpdate): LegacyUpdate {
   if (update.path.startsWith(profiles)) return legacyProfile(update);

@@ -48,6 +48,9 @@ const infos: readonly ResourceKindInfo[] = rows.map(([kind, plural, scope]) => (
 const byKind = new Map<string, ResourceKindInfo>(infos.map((info) => [info.kind.toLowerCase(), info]));
 const byPlural = new Map<string, ResourceKindInfo>(infos.map((info) => [info.plural, info]));
 
+/** Below it the paths of all resources begin. */
+export const resourceRoot = "/calico/resources/v3/projectcalico.org";
+
 export const resourceKinds: readonly ResourceKind[] = infos.map(({ kind }) => kind);
 
 /** The kind may be written in any case, as the original allows. */
@@ -57,4 +60,9 @@ export function resourceKindInfo(kind: string): ResourceKindInfo | undefined {
 
 export function resourceKindOfPlural(plural: string): ResourceKindInfo | undefined {
   return byPlural.get(plural);
+}
+
+/** What the paths of a kind's resources begin with. */
+export function resourcePrefix(kind: ResourceKind): string {
+  return `${resourceRoot}/${resourceKindInfo(kind)?.plural}/`;
 }

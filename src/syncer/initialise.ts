@@ -3,7 +3,14 @@
 // because somebody else (calicoctl, the operator, an older Typha) may have written the same.
 import { type Datastore, type Flavour, isDatastoreError, type StoredObject } from "../datastore/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
-import { type ClusterInformationSpec, isRecord, type JsonRecord, type Kind, recordAt } from "../model/index.ts";
+import {
+  builtInTiers,
+  type ClusterInformationSpec,
+  isRecord,
+  type JsonRecord,
+  type Kind,
+  recordAt,
+} from "../model/index.ts";
 
 type InitialiseOptions = {
   readonly clock: Clock;
@@ -13,19 +20,13 @@ type InitialiseOptions = {
   readonly newClusterGuid: () => string;
 };
 
-const tiers = [
-  { name: "default", order: 1_000_000, defaultAction: "Deny" },
-  { name: "kube-admin", order: 1000, defaultAction: "Pass" },
-  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
-] as const;
-
 const conflictRetryMs = 1000;
 
 /** Throws the first DatastoreError that is about more than rights, after everything has been tried. */
 export async function initialiseDatastore(datastore: Datastore, options: InitialiseOptions): Promise<void> {
   const steps = [
     () => ensureClusterInformation(datastore, options),
-    ...tiers.map((tier) => () => ensureTier(datastore, tier, options)),
+    ...builtInTiers.map((tier) => () => ensureTier(datastore, tier, options)),
   ];
   let failure: unknown;
   for (const step of steps) {
@@ -41,7 +42,7 @@ export async function initialiseDatastore(datastore: Datastore, options: Initial
 
 async function ensureTier(
   datastore: Datastore,
-  { name, ...spec }: (typeof tiers)[number],
+  { name, ...spec }: (typeof builtInTiers)[number],
   { log, signal }: InitialiseOptions,
 ): Promise<void> {
   try {

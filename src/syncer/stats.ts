@@ -1,6 +1,6 @@
 // What the syncers know about themselves, for metrics, health and the dashboard. Taken when asked for.
 import type { Problem } from "../convert/index.ts";
-import type { Kind, SyncerType, SyncStatus } from "../model/index.ts";
+import { type Kind, resourcePrefix, type SyncerType, type SyncStatus } from "../model/index.ts";
 import type { Announcer } from "./announce.ts";
 import type { ProblemCount } from "./problems.ts";
 
@@ -24,7 +24,7 @@ export type SyncerStats = {
   listProblems(limit: number): readonly Problem[];
 };
 
-const nodes = "/calico/resources/v3/projectcalico.org/nodes/";
+const nodes = resourcePrefix("Node");
 
 export function nodeCountOf(announcer: Announcer | undefined): number {
   let count = 0;

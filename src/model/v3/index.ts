@@ -38,7 +38,7 @@ export { type ProfileSpec, profileSpec } from "./profile.ts";
 export { type EntityRule, type Rule, rule } from "./rule.ts";
 export { stagedKubernetesNetworkPolicySpec } from "./staged-kubernetes-network-policy.ts";
 export { stagedGlobalNetworkPolicySpec, stagedNetworkPolicySpec } from "./staged-policies.ts";
-export { tierSpec } from "./tier.ts";
+export { builtInTiers, defaultTierOrder, tierSpec } from "./tier.ts";
 export {
   type QosControls,
   qosControls,

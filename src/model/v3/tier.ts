@@ -2,7 +2,17 @@
 import { float, optional, struct, text } from "../schema.ts";
 import { type CelRule, celRules } from "./cel.ts";
 
-const pinned = (name: string, order: number, action: string): CelRule[] => [
+/** The order of a tier that has none, in Kubernetes. */
+export const defaultTierOrder = 1_000_000;
+
+/** The tiers that every cluster has. */
+export const builtInTiers = [
+  { name: "default", order: defaultTierOrder, defaultAction: "Deny" },
+  { name: "kube-admin", order: 1000, defaultAction: "Pass" },
+  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
+] as const;
+
+const pinned = ({ name, order, defaultAction: action }: (typeof builtInTiers)[number]): CelRule[] => [
   {
     rule: `self.metadata.name != '${name}' || (has(self.spec.defaultAction) && self.spec.defaultAction == '${action}')`,
     message: `tier ${name} must have defaultAction ${action}`,
@@ -18,8 +28,4 @@ export const tierSpec = struct({
   defaultAction: optional(text({ enum: ["Pass", "Deny"], default: "Deny" })),
 });
 
-export const tierRules = celRules(
-  ...pinned("default", 1000000, "Deny"),
-  ...pinned("kube-admin", 1000, "Pass"),
-  ...pinned("kube-baseline", 10000000, "Pass"),
-);
+export const tierRules = celRules(...builtInTiers.flatMap(pinned));
