@@ -12,7 +12,7 @@ import { CalicoNodes, keepWriting, nodeNames } from "../kit/calico-nodes.ts";
 import { cattail, probe } from "../kit/cattail-process.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { eventually } from "../kit/eventually.ts";
-import { canListen } from "../kit/free-port.ts";
+import { canListen, freePort } from "../kit/free-port.ts";
 import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
 import { applyObject, deployedEnvironment, printObjects, untilDefined } from "../kit/manifest-objects.ts";
 import { certificateFlags, MountedCertificates } from "../kit/mounted-certificates.ts";
@@ -32,11 +32,12 @@ const hurried: TyphaEnvironment = {
   TYPHA_MAXCONNECTIONSLOWERLIMIT: "1",
   TYPHA_CONNECTIONDROPINTERVALSECS: "0.1",
   TYPHA_SHUTDOWNCONNECTIONDROPINTERVALMAXSECS: "0.1",
-  TYPHA_STALESERVERTIMEOUTSECS: "6",
+  TYPHA_STALESERVERTIMEOUTSECS: "8",
 };
 /** Of four nodes with four data sets each, with three servers: four times (1 + 120 % of 4 / (3 - 1)). */
 const shareOfThree = 12;
 const connections = 16;
+const allWell = { code: 0, problems: [] };
 
 test("an operator replaces calico/typha in a running cluster", { skip, timeout: 400_000 }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-operator-"));
@@ -72,9 +73,9 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     await certificates.apply(oldDir);
     const account = await accountConfig(cluster, { name: "calico-typha", namespace: "kube-system" });
     copyFileSync(account, join(folder, "kubeconfig"));
-    deepEqual(await doctor([], { ...environment, KUBECONFIG: account }), { code: 0, problems: [] });
-    await fleet.add();
-    await fleet.add();
+    const ports = { TYPHA_SERVERPORT: `${await freePort()}`, TYPHA_HEALTHPORT: `${await freePort()}` };
+    deepEqual(await doctor([], { ...environment, ...ports, KUBECONFIG: account }), allWell);
+    await Promise.all([fleet.add(), fleet.add()]);
   });
 
   await step("verify: probes, clients and doctor agree that all is well", async () => {
@@ -87,7 +88,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     const seen = await Promise.all(fleet.listed.map((server) => fleet.clients(server)));
     deepEqual(new Set(seen.flat().map(({ node }) => node)), new Set(nodeNames));
     equal(seen.flat().length, connections);
-    deepEqual(await doctor(doctorFlags(fleet.listed, certificates.clientFlags)), { code: 0, problems: [] });
+    await findNothing(doctorFlags(fleet.listed, certificates.clientFlags));
   });
 
   await step("rotate certificates: renewed under everybody, and nobody is dropped", async () => {
@@ -142,7 +143,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
       const isTold = async () => /datastore .*stale, no healthy peer/.test((await fleet.readiness(server))?.body ?? "");
       await eventually(isTold, "the probe says that the data is old", patienceMs);
       equal((await fleet.readiness(server))?.status, 200);
-      ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 6);
+      ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 8);
       equal(await welcomes(server, certificates.clientFlags), true);
     }
     await nodes.hold(told, "without an API server");
@@ -184,7 +185,8 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     ok((await writer.stop()) > 0);
     equal(code, 0);
     const [, active] = /ending connections gradually.*activeConnections=(\d+)/.exec(leaving.process.output) ?? [];
-    ok(Number(active) > 0 && tookMs >= Number(active) * 100 * 0.94, `${tookMs} ms for ${active} connections`);
+    // One of them may have been a probe, which leaves by itself.
+    ok(Number(active) > 0 && tookMs >= (Number(active) - 1) * 90, `${tookMs} ms for ${active} connections`);
     await nodes.hold(told, "after the drain");
   });
 
@@ -219,7 +221,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
       const days = (await metric('cattail_certificate_expiry_seconds{file="certificate"}')) / 86_400;
       ok(days > 300 && days < 400, `${days} days`);
     }
-    deepEqual(await doctor(doctorFlags(fleet.listed, certificates.clientFlags)), { code: 0, problems: [] });
+    await findNothing(doctorFlags(fleet.listed, certificates.clientFlags));
     deepEqual(await doctor(doctorFlags(fleet.listed.slice(0, 1), oldPair)), { code: 2, problems: ["CLIENT_REFUSED"] });
   });
 });
@@ -247,6 +249,17 @@ async function doctor(parameters: readonly string[], env: TyphaEnvironment = {})
   const { findings } = JSON.parse(stdout) as { findings: { level: string; code?: string }[] }; // of docs/reference/doctor.md
   const isProblem = ({ level }: { level: string }) => level === "warning" || level === "broken";
   return { code, problems: findings.filter(isProblem).map((finding) => finding.code) };
+}
+
+/** In a cluster that changes, servers may be a moment apart; the doctor's own advice is to ask again. */
+async function findNothing(parameters: readonly string[]): Promise<void> {
+  let found: Awaited<ReturnType<typeof doctor>> | undefined;
+  const isWell = async () => {
+    found = await doctor(parameters);
+    return found.code === 0;
+  };
+  await eventually(isWell, () => `the doctor finds nothing, not ${JSON.stringify(found)}`, patienceMs);
+  deepEqual(found, allWell);
 }
 
 function doctorFlags(servers: readonly FleetServer[], tls: readonly string[]): string[] {

@@ -2,7 +2,8 @@
 // has to hold afterwards. Keys of other objects (namespaces, nodes, the servers' own endpoints) are not its business.
 import { deepEqual } from "node:assert/strict";
 import type { SyncerType } from "../../src/model/index.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Answer, Cluster } from "./cluster.ts";
+import { eventually } from "./eventually.ts";
 
 export type PolicyForm = "modern" | "legacy";
 
@@ -64,15 +65,26 @@ export class ToldObjects {
 
   async #set(plural: string, name: string, { spec, outcomes }: { spec: object; outcomes: Outcome[] }): Promise<void> {
     const object = { apiVersion: "crd.projectcalico.org/v1", kind: kinds[plural], metadata: { name }, spec };
-    await this.#cluster.must("PATCH", `${api}/${plural}/${name}?fieldManager=walk&force=true`, object);
+    await this.#write("PATCH", `${api}/${plural}/${name}?fieldManager=walk&force=true`, object);
     this.#outcomes.set(`${plural}/${name}`, outcomes);
   }
 
   async #delete(plural: string, name: string): Promise<void> {
     const outcomes = this.#outcomes.get(`${plural}/${name}`) ?? [];
     for (const { key } of outcomes) this.deleted.add(key);
-    await this.#cluster.must("DELETE", `${api}/${plural}/${name}`);
+    await this.#write("DELETE", `${api}/${plural}/${name}`);
     this.#outcomes.delete(`${plural}/${name}`);
+  }
+
+  // An API server that has just started hangs up, or asks for patience while it opens its storage; so do real writers.
+  async #write(method: "PATCH" | "DELETE", path: string, body?: object): Promise<void> {
+    let answer: Answer | undefined;
+    const isWritten = async () => {
+      answer = await this.#cluster.ask(method, path, body).catch(() => undefined);
+      const isGone = method === "DELETE" && answer?.status === 404; // by an attempt whose answer was lost
+      return isGone || (answer !== undefined && answer.status < 300);
+    };
+    await eventually(isWritten, () => `${method} ${path}: ${answer?.status} ${answer?.body.slice(0, 300)}`);
   }
 }
 

@@ -37,11 +37,13 @@ export class Fleet implements AsyncDisposable {
     this.#count += 1;
     const name = `calico-typha-${this.#count}`;
     const host = `127.0.0.${1 + this.#count}`;
-    const [port, health, metrics, debug] = await Promise.all([0, 1, 2, 3].map(() => freePort(host)));
+    const ports = new Set<number>();
+    while (ports.size < 4) ports.add(await freePort(host));
+    const [port = 0, health, metrics, debug] = ports;
     const server: FleetServer = {
       name,
       host,
-      port: port ?? 0,
+      port,
       urls: {
         health: `http://${host}:${health}`,
         metrics: `http://${host}:${metrics}`,
