@@ -5,10 +5,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { settingsPage } from "../src/config/index.ts";
 import { kindsPage } from "../src/datastore/index.ts";
+import { doctorPage } from "../src/doctor/index.ts";
 import { metricsPage } from "../src/observe/index.ts";
 import { libraryPage } from "./library-page.ts";
 
 const pages: { path: string; make(): string }[] = [
+  { path: "docs/reference/doctor.md", make: doctorPage },
   { path: "docs/reference/kinds.md", make: kindsPage },
   { path: "docs/reference/library.md", make: libraryPage },
   { path: "docs/reference/metrics.md", make: metricsPage },

@@ -1,5 +1,6 @@
 // `cattail version`: what this is, and what it can say to a client.
 import { Command, Option } from "commander";
+import { syncerTypes } from "../model/basics.ts";
 import { build } from "./build.ts";
 
 export function versionCommand(): Command {
@@ -8,7 +9,7 @@ export function versionCommand(): Command {
     .addHelpText("after", "\nExamples:\n  cattail version\n  cattail version -o json")
     .action((options: { output: string }) => {
       const features = {
-        syncers: ["felix", "bgp", "tunnel-ip-allocation", "node-status"],
+        syncers: syncerTypes,
         compression: ["snappy", "zstd"],
         policyKeys: ["modern", "legacy"],
         decoderRestart: true,

@@ -1,10 +1,12 @@
-// What stands in a table has an effect: a setting that nobody reads, a metric that nobody feeds or a command that no page
-// names is something half done. docs/changing-cattail.md sends engineers here.
+// What stands in a table has an effect: a setting that nobody reads, a metric that nobody feeds, a kind that feeds no syncer or
+// a command that no page names is something half done. docs/changing-cattail.md sends engineers here.
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { settingNames, settingsTable } from "../../src/config/index.ts";
+import { kindNames } from "../../src/model/index.ts";
 import { metricTable } from "../../src/observe/index.ts";
+import { feedsOf } from "../../src/syncer/feeds.ts";
 
 const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
 
@@ -29,6 +31,15 @@ test("every metric is fed somewhere", () => {
   const words = wordsOutside("src/observe/metric-table.ts");
   deepEqual(
     Object.keys(metricTable).filter((name) => !words.has(name)),
+    [],
+  );
+});
+
+test("every kind feeds a syncer", () => {
+  const feeds = (["kubernetes", "etcdv3"] as const).flatMap((flavour) => feedsOf({ flavour, usePodCidr: false }));
+  const fed = new Set(feeds.flatMap(({ kind, syncers }) => (syncers.length > 0 ? [kind] : [])));
+  deepEqual(
+    kindNames.filter((kind) => !fed.has(kind)),
     [],
   );
 });
