@@ -4,14 +4,8 @@ import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { SnappyDecoder } from "../../src/snappy/index.ts";
-import {
-  ClientMachine,
-  encodeUpdate,
-  type SerializedUpdate,
-  type ServerDecision,
-  ServerMachine,
-  serverStreams,
-} from "../../src/wire/index.ts";
+import { ClientMachine, encodeUpdate, type SerializedUpdate, type ServerDecision } from "../../src/wire/index.ts";
+import { serverMachine } from "../kit/server-machine.ts";
 
 const folder = "test/vectors/wire";
 const captures = [
@@ -132,18 +126,7 @@ function decisionsFor(name: string): string[] {
 }
 
 function serverDecisions(sent: Uint8Array): string[] {
-  const machine = new ServerMachine(
-    {
-      version: "",
-      connectionId: 1n,
-      streams: serverStreams(),
-      preference: ["snappy"],
-      handshakeTimeoutMs: 10_000,
-      pongTimeoutMs: 60_000,
-      maxMessageBytes: 1_048_576,
-    },
-    0,
-  );
+  const machine = serverMachine();
   const all: ServerDecision[] = [];
   for (const byte of sent) {
     const decisions = machine.receive(Uint8Array.of(byte), 0);

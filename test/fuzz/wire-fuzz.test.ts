@@ -13,14 +13,13 @@ import {
   encodeUpdate,
   frame,
   kvsMessage,
-  ServerMachine,
   type ServerStream,
   serverPreamble,
-  serverStreams,
   snappyStream,
   zstdStream,
 } from "../../src/wire/index.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
+import { serverMachine } from "../kit/server-machine.ts";
 
 const cases = Number(process.env.CATTAIL_FUZZ_CASES ?? 2000);
 const seed = Number(process.env.CATTAIL_FUZZ_SEED ?? 20_261_115);
@@ -117,18 +116,7 @@ function throughSnappy(parts: readonly Uint8Array[]): Outcome {
 }
 
 function throughServer(parts: readonly Uint8Array[]): Outcome {
-  const machine = new ServerMachine(
-    {
-      version: "",
-      connectionId: 1n,
-      streams: serverStreams(),
-      preference: ["snappy"],
-      handshakeTimeoutMs: 10_000,
-      pongTimeoutMs: 60_000,
-      maxMessageBytes: 1_048_576,
-    },
-    0,
-  );
+  const machine = serverMachine();
   const answers: string[] = [];
   let end: string | undefined;
   for (const part of parts) {

@@ -9,28 +9,17 @@ import {
   frame,
   type Pong,
   type ServerDecision,
-  ServerMachine,
   serverPreamble,
   serverStreams,
 } from "../../src/wire/index.ts";
+import { serverMachine } from "./server-machine.ts";
 
 type Said = ClientHello | Ack | Pong | "nil" | "42" | "unregistered" | "garbage" | "serverHello";
 type Snapshot = Extract<ServerDecision, { do: "startSnapshot" }>;
 
 export function serverConversation(options: { zstd?: boolean; bytesAtATime?: number } = {}) {
   const streams = options.zstd ? serverStreams({ zstd: (plain) => zstdCompressSync(plain) }) : serverStreams();
-  const machine = new ServerMachine(
-    {
-      version: "test",
-      connectionId: 1n,
-      streams,
-      preference: ["zstd", "snappy"],
-      handshakeTimeoutMs: 10_000,
-      pongTimeoutMs: 60_000,
-      maxMessageBytes: 1_048_576,
-    },
-    0,
-  );
+  const machine = serverMachine({ streams });
   let isOpened = false;
   const conversation = {
     machine,

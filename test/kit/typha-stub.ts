@@ -10,11 +10,11 @@ import {
   frame,
   kvsMessage,
   type ServerDecision,
-  ServerMachine,
   type ServerStream,
   serverStreams,
   type WireTime,
 } from "../../src/wire/index.ts";
+import { serverMachine } from "./server-machine.ts";
 
 export type StubData = { readonly snapshot: readonly KvUpdate[]; readonly changes: readonly KvUpdate[] };
 
@@ -70,16 +70,8 @@ function serveClient(
   stub: Pick<TyphaStub, "agreements" | "pongs" | "closed">,
 ): void {
   const streams = options.zstd ? serverStreams({ zstd: (plain) => zstdCompressSync(plain) }) : serverStreams();
-  const machine = new ServerMachine(
-    {
-      version: "stub",
-      connectionId: 18_446_744_073_709_551_615n,
-      streams,
-      preference: ["zstd", "snappy"],
-      handshakeTimeoutMs: 10_000,
-      pongTimeoutMs: 60_000,
-      maxMessageBytes: 1_048_576,
-    },
+  const machine = serverMachine(
+    { version: "stub", connectionId: 18_446_744_073_709_551_615n, streams },
     performance.now(),
   );
   let stream: ServerStream | undefined;
