@@ -1,7 +1,7 @@
 // The one interface in front of every datastore: list in pages, watch from a revision, and write with compare-and-swap.
 // Implementations: kubernetes/, etcd/, directory/, memory/. Followers (follow.ts) turn list + watch into a stream that
 // survives faults; syncers read only that.
-import type { Kind } from "../model/index.ts";
+import type { Flavour, Kind } from "../model/index.ts";
 
 /** Opaque: only ever handed back to the datastore it came from. Never a number, never compared by size. */
 export type Revision = string & { readonly revision: unique symbol };
@@ -38,8 +38,6 @@ export type ManifestProblem = {
   /** The file's last good content is still in use. */
   readonly keepsLastGood: boolean;
 };
-
-export type Flavour = "kubernetes" | "etcdv3";
 
 export type Datastore = AsyncDisposable & {
   /** Which set of conversions its objects need. A directory or memory datastore holds kubernetes objects. */

@@ -1,7 +1,6 @@
 // List and watch behind one interface, and the followers that make a stream of them which survives faults.
 export type {
   Datastore,
-  Flavour,
   ListPage,
   ManifestProblem,
   ObjectId,

@@ -2,7 +2,7 @@
 // without it. One table; the datastores, the syncers, the RBAC manifests and docs/reference/kinds.md are loops over it.
 import { resourceRoot } from "./resource-kinds.ts";
 
-/** Which of the two datastores the objects come from. */
+/** As which of the two datastores keeps them the objects are: it decides how they are converted. */
 export type Flavour = "kubernetes" | "etcdv3";
 
 /** Where the Kubernetes API serves a kind. Calico's own kinds are served by whichever of its two groups is in use. */

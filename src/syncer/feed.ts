@@ -1,7 +1,6 @@
 // One row of the syncers' table: a kind, how its objects become key/values, and which syncers get which of them.
 import type { Processor, ProcessorOutput } from "../convert/index.ts";
-import type { Flavour } from "../datastore/index.ts";
-import type { Kind, SyncerType } from "../model/index.ts";
+import type { Flavour, Kind, SyncerType } from "../model/index.ts";
 
 export type ConversionOptions = {
   readonly flavour: Flavour;

@@ -35,8 +35,7 @@ import {
   defaultAllowKvs,
   type Processor,
 } from "../convert/index.ts";
-import type { Flavour } from "../datastore/index.ts";
-import type { Kind, SyncerType } from "../model/index.ts";
+import type { Flavour, Kind, SyncerType } from "../model/index.ts";
 import type { ConversionOptions, FedSyncer, Feed } from "./feed.ts";
 
 /** A row, and where it holds. */

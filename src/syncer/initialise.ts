@@ -1,11 +1,12 @@
 // What a Typha writes before it serves: the ClusterInformation that tells clients the datastore may be used, and the tiers
 // that every policy needs. All of it is tried; rights that are missing are named in the log and do not stop the server,
 // because somebody else (calicoctl, the operator, an older Typha) may have written the same.
-import { type Datastore, type Flavour, isDatastoreError, type StoredObject } from "../datastore/index.ts";
+import { type Datastore, isDatastoreError, type StoredObject } from "../datastore/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
 import {
   builtInTiers,
   type ClusterInformationSpec,
+  type Flavour,
   isRecord,
   type JsonRecord,
   type Kind,
