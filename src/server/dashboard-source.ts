@@ -1,6 +1,5 @@
 // The running server as the dashboard shows it. Only made where the dashboard is switched on, and only asked while a page
 // is open, but for the samples of its plots.
-import { availableParallelism } from "node:os";
 import {
   type CertificateView,
   type ConnectionView,
@@ -17,6 +16,7 @@ import {
 import { type FollowReport, manifestProblemText } from "../datastore/index.ts";
 import type { ClientReport } from "../fanout/index.ts";
 import { type SyncerType, syncerTypes } from "../model/index.ts";
+import { workerCount } from "./server-limits.ts";
 import type { TyphaParts } from "./typha.ts";
 
 type Clients = {
@@ -63,7 +63,7 @@ export class TyphaDashboard implements DashboardSource {
       version: options.version,
       startedAtMs,
       address: `${host === "" ? "all addresses, port " : `${host}:`}${port}`,
-      workers: settings.workers === "auto" ? Math.min(8, availableParallelism()) : settings.workers,
+      workers: workerCount(settings),
       ready,
       notReady: components.filter((part) => part.ready !== "yes" && part.ready !== "unreported").map(inWords),
       clientsAtMs: atMs,

@@ -1,8 +1,9 @@
-// Is anybody serving there, and with fresh data? A TLS dial that gets as far as the server's hello and certificate: the accept loop runs and
-// has material to show. It shows no certificate of ours, so it never becomes a client; the refusal that follows is
-// the expected end.
+// Is anybody serving there, and with fresh data? A TLS dial that gets as far as the server's hello and certificate: the
+// accept loop runs and has material to show. It shows no certificate of ours, so it never becomes a client; the refusal
+// that follows is the expected end.
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { Clock } from "../lib/index.ts";
 import { freshProtocol } from "./freshness.ts";
 
 export type ProbeTarget = {
@@ -14,10 +15,16 @@ export type ProbeTarget = {
 };
 
 /** Undefined: somebody is. Else what happened instead. */
-export function probeServer(target: ProbeTarget, options: { timeoutMs: number }): Promise<string | undefined> {
-  const { host, port, isTls, mustBeFresh = false } = target;
+export function probeServer(
+  { host, port, isTls, mustBeFresh = false }: ProbeTarget,
+  { timeoutMs, clock }: { timeoutMs: number; clock: Clock },
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => finish(`no answer within ${options.timeoutMs} ms`), options.timeoutMs);
+    const done = new AbortController();
+    clock.sleep(timeoutMs, done.signal).then(
+      () => finish(`no answer within ${timeoutMs} ms`),
+      () => undefined, // finished before
+    );
     // Only the hello is of interest here: whom the certificate names is for clients to judge, with their own CA.
     const socket = isTls
       ? connectTls({
@@ -29,7 +36,7 @@ export function probeServer(target: ProbeTarget, options: { timeoutMs: number })
       : connectTcp({ host, port });
     let hasHello = false;
     const finish = (problem: string | undefined) => {
-      clearTimeout(timer);
+      done.abort();
       socket.destroy();
       resolve(problem);
     };

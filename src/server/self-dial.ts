@@ -2,6 +2,7 @@
 // that hangs, a worker that spins or a port that was lost all show here and nowhere else.
 import type { Clock } from "../lib/index.ts";
 import { type ProbeTarget, probeServer } from "./probe-server.ts";
+import { readyLimitMs } from "./typha-health.ts";
 
 const intervalMs = 10_000;
 
@@ -13,7 +14,8 @@ export class SelfDial {
   constructor(target: ProbeTarget, clock: Clock) {
     this.#target = target;
     this.#clock = clock;
-    this.#answeredAtMs = Number.NEGATIVE_INFINITY;
+    // Until the first answer the server is not ready, which is right; but liveness counts from the start.
+    this.#answeredAtMs = clock.monotonicMs() - readyLimitMs;
   }
 
   get unansweredMs(): number {
@@ -21,11 +23,8 @@ export class SelfDial {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // Until the first answer the server is not ready, which is right; but liveness counts from the start.
-    const startedMs = this.#clock.monotonicMs();
-    this.#answeredAtMs = startedMs - 30_000;
     while (!signal.aborted) {
-      const problem = await probeServer(this.#target, { timeoutMs: intervalMs });
+      const problem = await probeServer(this.#target, { timeoutMs: intervalMs, clock: this.#clock });
       if (problem === undefined) this.#answeredAtMs = this.#clock.monotonicMs();
       await this.#clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
     }

@@ -1,4 +1,5 @@
 // From the settings table's names to the limits the server knows.
+import { availableParallelism } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { ServerLimits } from "./serve.ts";
 
@@ -17,4 +18,11 @@ export function serverLimits(settings: Settings): Partial<ServerLimits> {
     shutdownTimeoutMs: settings.shutdownTimeoutMs,
     shutdownMaxIntervalMs: settings.shutdownConnectionDropIntervalMaxMs,
   };
+}
+
+const mostWorkersByDefault = 8;
+
+/** Threads that serve clients: one for each core, where the settings leave it to us. */
+export function workerCount({ workers }: Pick<Settings, "workers">): number {
+  return workers === "auto" ? Math.min(mostWorkersByDefault, availableParallelism()) : workers;
 }

@@ -22,7 +22,7 @@ export type HealthFacts = {
 };
 
 /** Readiness is earned anew every half minute. */
-const readyLimitMs = 30_000;
+export const readyLimitMs = 30_000;
 /** Nothing but a restart brings back an accept loop that has not answered for this long. */
 const liveLimitMs = 120_000;
 

@@ -1,7 +1,7 @@
 // The servers of this cluster, as the EndpointSlices of the Typha service tell: how many there are, for sharing the
 // clients among them, and which of them could take ours over. Fed by the slices that the felix syncer sends anyway, so
 // it costs the API server nothing.
-import { isRecord, type KvUpdate, parseJson } from "../model/index.ts";
+import { isRecord, type KvUpdate, parseJson, type SyncerBatch } from "../model/index.ts";
 
 export type TyphaServiceName = { readonly namespace: string; readonly name: string; readonly portName: string };
 export type PeerAddress = { readonly host: string; readonly port: number; readonly isReady: boolean };
@@ -20,6 +20,14 @@ export class TyphaService {
   constructor(name: TyphaServiceName) {
     this.#name = name;
     this.#prefix = `${slices}${name.namespace}/`;
+  }
+
+  /** The same batches; the service's slices are among them. */
+  async *tap(batches: AsyncIterable<SyncerBatch>): AsyncGenerator<SyncerBatch> {
+    for await (const batch of batches) {
+      if (batch.syncer === "felix") this.apply(batch.updates);
+      yield batch;
+    }
   }
 
   apply(updates: readonly KvUpdate[]): void {

@@ -4,25 +4,25 @@
 //   datastore ─ syncers ─┬─▶ server (threads, TLS) ─▶ clients
 //                        └─▶ Typha service, node count ─▶ rebalancing, evacuation
 //   health, metrics, debug: HTTP servers that only look
-import { networkInterfaces } from "node:os";
 import type { ReadSettings, Settings } from "../config/index.ts";
-import { type Datastore, manifestProblemText, whenForbidden } from "../datastore/index.ts";
-import { type Clock, deadline, type Log, systemClock } from "../lib/index.ts";
-import { type Kind, type SyncerBatch, syncStatus } from "../model/index.ts";
+import type { Datastore } from "../datastore/index.ts";
+import { type Clock, type Log, systemClock } from "../lib/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
-import { initialiseDatastore, runSyncers, type Syncers } from "../syncer/index.ts";
+import { runSyncers, type Syncers } from "../syncer/index.ts";
 import { DatastoreContact } from "./datastore-contact.ts";
-import { Evacuation, type Peer } from "./evacuation.ts";
+import { Evacuation } from "./evacuation.ts";
 import { Introspection } from "./introspection.ts";
 import { createLegacySpeech } from "./legacy-speech.ts";
 import { openDatastore } from "./open-datastore.ts";
+import { otherServers, ownAddresses } from "./other-servers.ts";
+import { prepareDatastore } from "./prepare-datastore.ts";
 import { probeServer } from "./probe-server.ts";
 import { rebalance } from "./rebalancing.ts";
+import { reportHealth } from "./report-health.ts";
 import { SelfDial } from "./self-dial.ts";
 import { type Server, startServer } from "./serve.ts";
-import { serverLimits } from "./server-limits.ts";
+import { serverLimits, workerCount } from "./server-limits.ts";
 import { followServiceBesideEtcd } from "./service-follower.ts";
-import { TyphaHealth } from "./typha-health.ts";
 import { MetricsRefresh, metricLabels } from "./typha-metrics.ts";
 import { TyphaService } from "./typha-service.ts";
 import { openTls, type ServerTls } from "./typha-tls.ts";
@@ -71,122 +71,20 @@ export type TyphaParts = {
   readonly startedAtMs: number;
 };
 
-const retryMs = 1000;
-const attemptMs = 30_000;
-const reportIntervalMs = 1000;
+type Options = TyphaParts["options"] & { readonly random: () => number };
 
 export async function startTypha(given: TyphaOptions): Promise<Typha> {
-  const options = { clock: systemClock, random: Math.random, ...given };
-  const { log, clock, random } = options;
-  const settings = options.read.values;
+  const options: Options = { clock: systemClock, random: Math.random, ...given };
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
   await using started = new AsyncDisposableStack();
   started.defer(() => ending.abort(new Error("Typha stops")));
-
-  const tls = await openTls(settings, { log, clock, signal });
-  if (tls !== undefined) started.use(tls);
-  const datastore = options.datastore ?? started.use(await openDatastore(settings, { clock, log }));
-
-  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels });
-  const syncers = runSyncers({
-    datastore,
-    clock,
-    log,
-    random,
-    signal,
-    usePodCidr: settings.usePodCidr,
-    interfacePrefix: options.interfacePrefix ?? "",
-  });
-  const service = new TyphaService({
-    namespace: settings.k8sNamespace,
-    name: settings.k8sServiceName,
-    portName: settings.k8sPortName,
-  });
-  const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
-  const introspection = new Introspection({ clock, isRecording: isWatched });
-  const legacy = createLegacySpeech(log);
-  const server = started.use(
-    await startServer({
-      listen: { host: settings.serverHost, port: settings.serverPort },
-      batches: introspection.tap(tap(syncers, service)),
-      ...(tls === undefined ? {} : { tls: tls.setup() }),
-      limits: serverLimits(settings),
-      ...(settings.workers === "auto" ? {} : { workers: settings.workers }),
-      legacyForm: legacy.form,
-      version: options.version,
-      isVerbose: settings.logSeverityScreen === "DEBUG",
-      clock,
-      random,
-      log,
-      metrics,
-      signal,
-    }),
-  );
-  introspection.attach(server);
-  const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
-  const isTls = tls !== undefined;
-  const evacuation = new Evacuation({
-    limitMs: settings.staleServerTimeoutMs,
-    silentForMs: () => contact.silentForMs,
-    peers: () => peersOf(settings, service, server.address.port),
-    isServing: async ({ host, port }) =>
-      (await probeServer({ host, port, isTls, mustBeFresh: true }, { timeoutMs: 3000 })) === undefined,
-    handOverNode: (already) => server.handOverNode(already),
-    clock,
-    log,
-  });
-  const health = createHealth({ clock, log });
-  const parts: TyphaParts = {
-    options,
-    settings,
-    datastore,
-    server,
-    syncers,
-    introspection,
-    contact,
-    service,
-    evacuation,
-    tls,
-    health,
-    metrics,
-    startedAtMs: clock.wallMs(),
-  };
+  const parts = await startParts(options, started, signal);
   const refresh = new MetricsRefresh(parts);
-  const dial = new SelfDial({ host: dialHost(settings.serverHost), port: server.address.port, isTls }, clock);
-  const loops = [
-    initialise(datastore, settings, { log, clock, signal }),
-    contact.run(signal),
-    evacuation.run(signal),
-    dial.run(signal),
-    report(parts, { dial, refresh, signal }),
-  ];
-  if (tls !== undefined) loops.push(tls.follow(server, signal));
-  if (settings.connectionRebalancingMode === "kubernetes" && datastore.flavour === "etcdv3") {
-    loops.push(followServiceBesideEtcd(settings, service, { clock, log, random, signal }));
-  }
-  if (settings.connectionRebalancingMode === "kubernetes") {
-    const nodeCount = () => syncers.stats().nodeCount;
-    const limits = { lowerLimit: settings.maxConnectionsLowerLimit, upperLimit: settings.maxConnectionsUpperLimit };
-    const { setMaxConnections } = server;
-    loops.push(
-      rebalance(
-        {
-          ...limits,
-          intervalMs: settings.k8sServicePollIntervalMs,
-          serverCount: () => service.serverCount,
-          nodeCount,
-          setMaxConnections,
-          clock,
-          random,
-          log,
-        },
-        signal,
-      ),
-    );
-  }
+  const loops = startLoops(parts, { ...options, refresh, signal });
   const windows = started.use(await startWindows(parts, { refresh, signal }));
   const all = started.move();
+  const { server, health, tls } = parts;
   return {
     server,
     health,
@@ -203,80 +101,99 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
   };
 }
 
-// Beside the syncers, not before them: a datastore that is not there yet keeps the server from being ready, not from
-// answering its probes. What it waits for is said once.
-async function initialise(
-  datastore: Datastore,
-  settings: Settings,
-  { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
-): Promise<void> {
-  if (settings.datastoreType === "memory") return; // whoever brings objects in memory brings these, too
-  const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
-  let lastProblem: string | undefined;
-  for (;;) {
-    using attempt = deadline(signal, attemptMs, clock);
-    try {
-      await initialiseDatastore(datastore, { clock, log, signal: attempt.signal, newClusterGuid });
-      log.info("Datastore initialized.");
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      const problem = error instanceof Error ? error.message : String(error);
-      if (problem !== lastProblem)
-        log.error("Waiting for the datastore; trying again every second", {
-          datastore: settings.datastoreType,
-          problem,
-        });
-      lastProblem = problem;
-      await clock.sleep(retryMs, signal).catch(() => undefined); // aborted: the next attempt says so
-    }
-  }
-}
-
-// The server reads the syncers' batches; the service's slices are among them.
-async function* tap(batches: AsyncIterable<SyncerBatch>, service: TyphaService): AsyncGenerator<SyncerBatch> {
-  for await (const batch of batches) {
-    if (batch.syncer === "felix") service.apply(batch.updates);
-    yield batch;
-  }
-}
-
-/** Peers that were ready when last heard of, and those configured; not ourselves. */
-function peersOf(settings: Settings, service: TyphaService, ownPort: number): Peer[] {
-  const own = new Set(
-    Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? []),
-  );
-  const configured = settings.peerAddresses.map((text) => {
-    const at = text.lastIndexOf(":");
-    return { host: text.slice(0, at), port: Number(text.slice(at + 1)) };
+/** In the order of the flow. What has to be closed again is given to `started`. */
+async function startParts(options: Options, started: AsyncDisposableStack, signal: AbortSignal): Promise<TyphaParts> {
+  const { log, clock, random } = options;
+  const settings = options.read.values;
+  const tls = await openTls(settings, { log, clock, signal });
+  if (tls !== undefined) started.use(tls);
+  const datastore = options.datastore ?? started.use(await openDatastore(settings, { clock, log }));
+  const syncers = runSyncers({
+    ...{ datastore, clock, log, random, signal },
+    usePodCidr: settings.usePodCidr,
+    interfacePrefix: options.interfacePrefix ?? "",
   });
-  const known = [...service.peers().filter(({ isReady }) => isReady), ...configured];
-  return known.filter(({ host, port }) => !((own.has(host) || host === settings.serverHost) && port === ownPort));
+  const service = new TyphaService({
+    namespace: settings.k8sNamespace,
+    name: settings.k8sServiceName,
+    portName: settings.k8sPortName,
+  });
+  const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
+  const introspection = new Introspection({ clock, isRecording: isWatched });
+  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels });
+  const server = started.use(
+    await startServer({
+      ...{ clock, random, log, metrics, signal },
+      listen: { host: settings.serverHost, port: settings.serverPort },
+      batches: introspection.tap(service.tap(syncers)),
+      ...(tls === undefined ? {} : { tls: tls.setup() }),
+      limits: serverLimits(settings),
+      workers: workerCount(settings),
+      legacyForm: createLegacySpeech(log).form,
+      version: options.version,
+      isVerbose: settings.logSeverityScreen === "DEBUG",
+    }),
+  );
+  introspection.attach(server);
+  const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
+  const evacuation = new Evacuation({
+    limitMs: settings.staleServerTimeoutMs,
+    silentForMs: () => contact.silentForMs,
+    peers: () => otherServers({ settings, service, own: ownAddresses(settings, server) }),
+    isServing: async (peer) =>
+      (await probeServer({ ...peer, isTls: tls !== undefined, mustBeFresh: true }, { timeoutMs: 3000, clock })) ===
+      undefined,
+    handOverNode: (already) => server.handOverNode(already),
+    clock,
+    log,
+  });
+  const health = createHealth({ clock, log });
+  return {
+    ...{
+      options,
+      settings,
+      datastore,
+      syncers,
+      service,
+      introspection,
+      metrics,
+      server,
+      contact,
+      evacuation,
+      tls,
+      health,
+    },
+    startedAtMs: clock.wallMs(),
+  };
 }
 
-type Reporting = { dial: SelfDial; refresh: MetricsRefresh; signal: AbortSignal };
+type Running = { refresh: MetricsRefresh; log: Log; clock: Clock; random: () => number; signal: AbortSignal };
 
-async function report(parts: TyphaParts, { dial, refresh, signal }: Reporting): Promise<void> {
-  const { health, datastore, server, syncers, tls, evacuation, contact, options } = parts;
-  const typhaHealth = new TyphaHealth(health);
-  while (!signal.aborted) {
-    const forbidden = syncers.reports().filter(({ state }) => state === "forbidden");
-    const isMissed = ({ kind }: { kind: Kind }) => whenForbidden(kind) === "empty";
-    typhaHealth.report({
-      statuses: syncers.stats().statuses,
-      tlsProblem: tls?.problem(),
-      unansweredMs: dial.unansweredMs,
-      silentThreadMs: server.silentForMs,
-      evacuation: evacuation.state,
-      forbidden: forbidden.filter((report) => !isMissed(report)).map(({ kind }) => kind),
-      missed: forbidden.filter(isMissed).map(({ kind }) => kind),
-      manifestProblems: (datastore.problems?.() ?? []).map(manifestProblemText),
-    });
-    const isInSync = Object.values(syncers.stats().statuses).every((status) => status === syncStatus.inSync);
-    server.setFreshness(isInSync && contact.state.is === "reachable");
-    refresh.refresh();
-    await options.clock.sleep(reportIntervalMs, signal).catch(() => undefined); // aborted: the loop ends
-  }
+/** Each runs until the signal aborts, and ends without an error. */
+function startLoops(parts: TyphaParts, { refresh, ...edge }: Running): Promise<void>[] {
+  const { settings, datastore, server, syncers, service, contact, evacuation, tls } = parts;
+  const { clock, signal } = edge;
+  const isTls = tls !== undefined;
+  const dial = new SelfDial({ host: dialHost(settings.serverHost), port: server.address.port, isTls }, clock);
+  const loops = [
+    prepareDatastore(datastore, settings, edge),
+    contact.run(signal),
+    evacuation.run(signal),
+    dial.run(signal),
+    reportHealth(parts, { dial, refresh, signal }),
+  ];
+  if (tls !== undefined) loops.push(tls.follow(server, signal));
+  if (settings.connectionRebalancingMode !== "kubernetes") return loops;
+  if (datastore.flavour === "etcdv3") loops.push(followServiceBesideEtcd(settings, service, edge));
+  const rebalancing = {
+    intervalMs: settings.k8sServicePollIntervalMs,
+    lowerLimit: settings.maxConnectionsLowerLimit,
+    upperLimit: settings.maxConnectionsUpperLimit,
+    serverCount: () => service.serverCount,
+    nodeCount: () => syncers.stats().nodeCount,
+    setMaxConnections: server.setMaxConnections,
+  };
+  return [...loops, rebalance({ ...rebalancing, ...edge }, signal)];
 }
 
 function dialHost(serverHost: string): string {

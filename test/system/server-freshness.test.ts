@@ -2,6 +2,7 @@
 // notices: the question is no refusal, and clients are served however it is answered.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../src/lib/index.ts";
 import { tlsPolicy } from "../../src/security/index.ts";
 import { probeServer } from "../../src/server/probe-server.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
@@ -21,7 +22,8 @@ for (const workers of [0, 2]) {
     });
     server.status(2);
     const target = { host: "127.0.0.1", port: server.address.port, isTls: true };
-    const ask = (mustBeFresh: boolean) => probeServer({ ...target, mustBeFresh }, { timeoutMs: 10_000 });
+    const ask = (mustBeFresh: boolean) =>
+      probeServer({ ...target, mustBeFresh }, { timeoutMs: 10_000, clock: systemClock });
     const { caFile, certFile, keyFile } = folder.client;
     const flags = ["--ca", caFile, "--cert", certFile, "--key", keyFile, "--until-in-sync"];
 

@@ -1,0 +1,33 @@
+// Sees to it that the datastore holds what every cluster needs, beside the syncers and not before them: a datastore that
+// is not there yet keeps the server from being ready, not from answering its probes. What it waits for is said once.
+import type { Settings } from "../config/index.ts";
+import type { Datastore } from "../datastore/index.ts";
+import { type Clock, deadline, type Log, messageOf } from "../lib/index.ts";
+import { initialiseDatastore } from "../syncer/index.ts";
+
+const retryMs = 1000;
+const attemptMs = 30_000;
+
+export async function prepareDatastore(
+  datastore: Datastore,
+  { datastoreType }: Pick<Settings, "datastoreType">,
+  { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  if (datastoreType === "memory") return; // whoever brings objects in memory brings these, too
+  const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
+  let lastProblem: string | undefined;
+  while (!signal.aborted) {
+    using attempt = deadline(signal, attemptMs, clock);
+    try {
+      await initialiseDatastore(datastore, { clock, log, signal: attempt.signal, newClusterGuid });
+      log.info("Datastore initialized.");
+      return;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== lastProblem && !signal.aborted)
+        log.error("Waiting for the datastore; trying again every second", { datastore: datastoreType, problem });
+      lastProblem = problem;
+      await clock.sleep(retryMs, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+}
