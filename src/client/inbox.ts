@@ -1,5 +1,5 @@
 // Bytes of a socket, asked for one read at a time. Nothing is asked for while the consumer is busy: the socket's buffer
-// fills, then the kernel's, then the server has to wait. test/system/client-backpressure.test.ts measures it.
+// fills, then the kernel's, then the server has to wait. test/peers/client-life.test.ts measures it.
 import type { Socket } from "node:net";
 import type { Clock } from "../lib/index.ts";
 

@@ -9,7 +9,7 @@ export type ServerChoice = { readonly name: string; readonly host: string; reado
 export type AgentOptions = {
   readonly node: string;
   readonly syncer: SyncerType;
-  /** Flags of test/peers/typha-client: what this version of calico-node can and cannot do. */
+  /** Flags of test/peers/typha/client: what this version of calico-node can and cannot do. */
   readonly speaks: readonly string[];
   /** As discovery finds them at that moment. */
   readonly servers: () => readonly ServerChoice[];
