@@ -3,7 +3,21 @@ import { test } from "node:test";
 import { KeyTable } from "./key-table.ts";
 
 // Small, odd and even lengths, characters beyond ASCII and beyond 16 bits, and names from the prototype of objects.
-const awkward = ["", "a", "ab", "/calico/v1/ü", "\u{1f9a6}", "__proto__", "constructor", "a\0", "a\0\0"];
+const awkward = [
+  "",
+  "a",
+  "ab",
+  "/calico/v1/ü",
+  "üa",
+  "üb",
+  "aü",
+  "\u{1f9a6}",
+  "\u{1f9a6}a",
+  "__proto__",
+  "constructor",
+  "a\0",
+  "a\0\0",
+];
 
 const sequences: { name: string; random: () => number; paths: number; steps: number }[] = [
   { name: "growing from empty", random: Math.random, paths: 5000, steps: 20_000 },

@@ -1,63 +1,70 @@
 // A set of paths, each with a number. A Set would do, but V8 internalizes every string that a Set, a Map or an object is
-// asked about: it looks each up in a table of all strings of the program, and on a snapshot that cost more than decoding
-// the update the path came with (bench/client: 0.5 µs a path, 0.2 µs here).
+// asked about, and every string that is kept is moved twice by the garbage collector: on a snapshot the two cost as much as
+// decoding it. Here paths are bytes outside the heap (bench/client).
 //
-//   slots   [ 0 | 3 | 0 | 1 | 2 | 0 … ]   where a path's hash points: one more than its entry, 0 where nothing is
-//   entries [ path, hash, number ] …       in order of arrival; a deleted path leaves its entry without a path
+//   slots   [ 0 | 3 | 0 | 1 | 2 | 0 … ]                where a path's hash points: one more than its entry, 0 for nothing
+//   entries [ hash, number, where its bytes end ] …    in order of arrival; a deleted path leaves its entry behind
+//   words   [ /cal|ico/|v1/a|/cal|ico/|v1/b|b··· … ]    the bytes, in the order of entries, each from a word's start
 //
 // Slots are twice as many as entries can be, so a search ends soon. When the entries are full, those that are left move
 // to a table of the right size.
 
 const minEntries = 512;
+const minBytes = minEntries * 64;
+const maxBytes = 2 ** 30;
+const deleted = 0xffff_ffff;
+/** The longest character in UTF-8: with this much room behind it, only ASCII takes as many bytes as characters. */
+const longestCharacter = 4;
 
 export class KeyTable {
-  #paths: (string | undefined)[] = [];
   #hashes = new Int32Array(minEntries);
   #numbers = new Uint32Array(minEntries);
+  #ends = new Uint32Array(minEntries);
   #slots = new Int32Array(minEntries * 2);
+  #words = new Int32Array(minBytes / 4);
+  #bytes = bytesOf(this.#words);
+  #entries = 0;
   #size = 0;
+  /** Paths that are not ASCII, of which Calico has none. */
+  readonly #wide = new Map<string, number>();
   // People choose names, and paths are made of them: nobody shall choose names that all meet in one slot.
   readonly #seed: number;
-  readonly #even: number;
-  readonly #odd: number;
+  readonly #factor: number;
 
   constructor(random: () => number) {
-    const word = () => (random() * 0x1_0000_0000) | 0;
-    this.#seed = word();
-    this.#even = word() | 1; // an odd factor loses no bit of a hash
-    this.#odd = word() | 1;
+    this.#seed = (random() * 0x1_0000_0000) | 0;
+    this.#factor = (random() * 0x1_0000_0000) | 1; // an odd factor loses no bit of a hash
   }
 
   get size(): number {
-    return this.#size;
+    return this.#size + this.#wide.size;
   }
 
-  /** Gives a path its number; whether the path was not here before. */
+  /** Gives a path its number, which is below 2^32 - 1; whether the path was not here before. */
   set(path: string, number: number): boolean {
-    const hash = this.#hash(path);
-    let slot = this.#slotOf(path, hash);
-    const found = this.#slots[slot] as number; // a slot is one of #slots
-    if (found > 0) {
-      this.#numbers[found - 1] = number;
+    const hash = this.#write(path);
+    if (hash === undefined) {
+      const before = this.#wide.size;
+      return this.#wide.set(path, number).size > before;
+    }
+    const found = this.#find(hash, path.length);
+    if (found >= 0) {
+      this.#numbers[found] = number;
       return false;
     }
-    if (this.#paths.length === this.#hashes.length) {
-      this.#moveTo(this.#size * 2);
-      slot = this.#slotOf(path, hash);
-    }
-    const entry = this.#paths.push(path) - 1;
-    this.#hashes[entry] = hash;
-    this.#numbers[entry] = number;
-    this.#slots[slot] = entry + 1;
+    this.#append(hash, number, this.#startOf(this.#entries) + path.length);
     this.#size += 1;
+    if (this.#entries === this.#hashes.length) this.#moveTo(this.#size * 2);
     return true;
   }
 
   /** Whether the path was here. */
   delete(path: string): boolean {
-    const found = this.#slots[this.#slotOf(path, this.#hash(path))] as number; // as in set()
-    if (found === 0) return false;
-    this.#paths[found - 1] = undefined;
+    const hash = this.#write(path);
+    if (hash === undefined) return this.#wide.delete(path);
+    const found = this.#find(hash, path.length);
+    if (found < 0) return false;
+    this.#numbers[found] = deleted;
     this.#size -= 1;
     if (this.#size * 8 < this.#hashes.length && this.#hashes.length > minEntries) this.#moveTo(this.#size * 2);
     return true;
@@ -65,55 +72,110 @@ export class KeyTable {
 
   /** The paths with another number than this, in order of arrival. */
   pathsBut(number: number): string[] {
-    return this.#paths.filter((path, entry) => path !== undefined && this.#numbers[entry] !== number) as string[]; // those left are strings
+    const paths: string[] = [];
+    for (let entry = 0; entry < this.#entries; entry += 1) {
+      if (this.#numbers[entry] === deleted || this.#numbers[entry] === number) continue;
+      paths.push(this.#bytes.toString("latin1", this.#startOf(entry), this.#ends[entry]));
+    }
+    for (const [path, its] of this.#wide) if (its !== number) paths.push(path);
+    return paths;
   }
 
-  // The slot that points to the path, or the free one where it belongs.
-  #slotOf(path: string, hash: number): number {
+  #startOf(entry: number): number {
+    return entry === 0 ? 0 : wordAligned(this.#ends[entry - 1] as number); // entries before it have an end
+  }
+
+  // Writes the path behind the last entry, where set() lets it lie if it is new, and answers its hash; undefined where it
+  // is not ASCII.
+  #write(path: string): number | undefined {
+    const { length } = path;
+    const start = this.#startOf(this.#entries);
+    const room = length + longestCharacter;
+    if (start + room > this.#bytes.length) this.#growBytes(start + room);
+    const words = this.#words;
+    const last = (start + length) >>> 2;
+    words[last] = 0; // what the path leaves of its last word counts, too
+    if (this.#bytes.write(path, start, room, "utf8") !== length) return undefined;
+    const factor = this.#factor;
+    let hash = this.#seed ^ length;
+    for (let word = start >>> 2; word <= last; word += 1) {
+      hash = Math.imul(hash ^ (words[word] as number), factor); // there is room for them
+      hash ^= hash >>> 15;
+    }
+    return hash;
+  }
+
+  // The entry of the path that was written, or -1.
+  #find(hash: number, length: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = hash & mask;
-    for (;;) {
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = (slots[slot] as number) - 1; // the mask keeps it inside
-      if (entry < 0 || (this.#hashes[entry] === hash && this.#paths[entry] === path)) return slot;
-      slot = (slot + 1) & mask;
+      if (entry < 0 || (this.#hashes[entry] === hash && this.#isWritten(entry, length))) return entry;
     }
+  }
+
+  #isWritten(entry: number, length: number): boolean {
+    const start = this.#startOf(entry);
+    if (this.#numbers[entry] === deleted || this.#ends[entry] !== start + length) return false;
+    const words = this.#words;
+    const away = (this.#startOf(this.#entries) - start) >>> 2;
+    const end = wordAligned(start + length) >>> 2;
+    for (let word = start >>> 2; word < end; word += 1) if (words[word] !== words[word + away]) return false;
+    return true;
+  }
+
+  #growBytes(needed: number): void {
+    if (needed > maxBytes) throw new RangeError(`the server's keys are longer than ${maxBytes} bytes together`);
+    const grown = new Int32Array(wordAligned(Math.min(Math.max(needed, this.#bytes.length * 2), maxBytes)) / 4);
+    grown.set(this.#words);
+    this.#words = grown;
+    this.#bytes = bytesOf(grown);
   }
 
   #moveTo(room: number): void {
-    let entries = minEntries;
-    while (entries < room) entries *= 2;
-    const before = { paths: this.#paths, hashes: this.#hashes, numbers: this.#numbers };
-    this.#paths = [];
-    this.#hashes = new Int32Array(entries);
-    this.#numbers = new Uint32Array(entries);
-    this.#slots = new Int32Array(entries * 2);
-    const mask = entries * 2 - 1;
-    for (const [old, path] of before.paths.entries()) {
-      if (path === undefined) continue;
-      const hash = before.hashes[old] as number; // as long as the paths
-      const entry = this.#paths.push(path) - 1;
-      this.#hashes[entry] = hash;
-      this.#numbers[entry] = before.numbers[old] as number; // as above
-      let slot = hash & mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.#slots[slot] = entry + 1;
+    let capacity = minEntries;
+    while (capacity < room) capacity *= 2;
+    const from = { entries: this.#entries, hashes: this.#hashes, numbers: this.#numbers, ends: this.#ends };
+    this.#entries = 0;
+    this.#hashes = new Int32Array(capacity);
+    this.#numbers = new Uint32Array(capacity);
+    this.#ends = new Uint32Array(capacity);
+    this.#slots = new Int32Array(capacity * 2);
+    let start = 0;
+    let end = 0;
+    for (let entry = 0; entry < from.entries; entry += 1) {
+      const stop = from.ends[entry] as number; // as all below: entries are below the length
+      if (from.numbers[entry] !== deleted) {
+        if (end < start) this.#words.copyWithin(end >>> 2, start >>> 2, wordAligned(stop) >>> 2);
+        this.#append(from.hashes[entry] as number, from.numbers[entry] as number, end + stop - start);
+        end = wordAligned(end + stop - start);
+      }
+      start = wordAligned(stop);
+    }
+    if (end * 4 < this.#bytes.length) {
+      this.#words = this.#words.slice(0, Math.max(end * 2, minBytes) >>> 2);
+      this.#bytes = bytesOf(this.#words);
     }
   }
 
-  // Two lanes, because each step has to wait for the multiplication before it.
-  #hash(path: string): number {
-    const evenFactor = this.#even;
-    const oddFactor = this.#odd;
-    const last = path.length - 1;
-    let even = this.#seed;
-    let odd = last;
-    for (let at = 0; at < last; at += 2) {
-      even = Math.imul(even ^ path.charCodeAt(at), evenFactor);
-      odd = Math.imul(odd ^ path.charCodeAt(at + 1), oddFactor);
-    }
-    if (last % 2 === 0) even = Math.imul(even ^ path.charCodeAt(last), evenFactor);
-    const mixed = Math.imul(even ^ odd ^ (odd >>> 15), oddFactor);
-    return mixed ^ (mixed >>> 15);
+  // Only for a path that is not here.
+  #append(hash: number, number: number, end: number): void {
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#hashes[this.#entries] = hash;
+    this.#numbers[this.#entries] = number;
+    this.#ends[this.#entries] = end;
+    this.#entries += 1;
+    this.#slots[slot] = this.#entries;
   }
+}
+
+function wordAligned(offset: number): number {
+  return (offset + 3) & ~3;
+}
+
+function bytesOf(words: Int32Array<ArrayBuffer>): Buffer {
+  return Buffer.from(words.buffer);
 }
