@@ -2,7 +2,6 @@
 //   npm run bench:fanout -- [--scenario NAME] [--json] [--workers N] [--plaintext] [--against CMD] [--only SERVER]
 // Runs each scenario with our server and with a Go server that encodes and compresses for every client, one after the other
 // on the same machine, over mutual TLS. --json prints one line per scenario and server; without it a table with ratios.
-import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { certificateFolder } from "../../test/kit/certificates.ts";
 import { withoutGoClient } from "../../test/kit/go-clients.ts";
@@ -10,7 +9,7 @@ import { record } from "../../test/kit/record.ts";
 import { startOnEtcd } from "./against.ts";
 import { printTable } from "./print.ts";
 import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";
-import { profileFlags, type Subject, startCattail, startGoPerClient, type TlsFlags } from "./subjects.ts";
+import { profileFlags, released, type Subject, startCattail, startGoPerClient, type TlsFlags } from "./subjects.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -54,8 +53,7 @@ if (against === undefined) starters.unshift({ name: "cattail", start: () => star
 else {
   // Beside a whole Typha ours runs whole as well, datastore and all, and as released: built, not stripped of types at start.
   if (workers !== undefined) process.env.TYPHA_WORKERS = `${workers}`;
-  execFileSync(process.execPath, ["tools/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
-  const command = [process.execPath, ...profileFlags(), "dist/cli/main.js", "typha"].join(" ");
+  const command = [process.execPath, ...profileFlags(), released(), "typha"].join(" ");
   starters.unshift({ name: "cattail", start: () => startOnEtcd({ name: "cattail", command, tls }) });
   starters.push({ name: "against", start: () => startOnEtcd({ name: "against", command: against, tls }) });
 }

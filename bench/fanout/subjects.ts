@@ -1,8 +1,8 @@
 // The servers under test, each a process of its own: ours, and the Go server that encodes for every client. Both are fed the
 // same JSON lines; both serve the same certificates. against.ts adds a third that reads etcd.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildSync } from "esbuild";
@@ -49,6 +49,15 @@ export async function startCattail(options: { workers: number | undefined; tls: 
 export function profileFlags(): string[] {
   const folder = process.env.BENCH_PROFILE;
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
+}
+
+/** The path of `cattail` as it is installed from a package: without src/, so that it runs what was built. */
+export function released(): string {
+  execFileSync(process.execPath, ["tools/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
+  const folder = mkdtempSync(join(process.cwd(), "node_modules", ".bench-fanout-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const part of ["bin", "dist", "package.json"]) cpSync(part, join(folder, part), { recursive: true });
+  return join(folder, "bin", "cattail");
 }
 
 export async function startGoPerClient(options: { tls: TlsFlags }): Promise<Subject> {
