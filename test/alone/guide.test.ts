@@ -11,7 +11,7 @@ import { portInUse } from "../kit/free-port.ts";
 
 const pages = readdirSync("docs/guide")
   .filter((name) => /^\d/.test(name))
-  .sort();
+  .sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
 
 const missing = await missingFor();
 
