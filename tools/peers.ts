@@ -8,6 +8,8 @@ if (peer.path === undefined) {
 }
 await using cluster = await startCluster();
 console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
-console.log(`# kube-apiserver ${cluster.server}, etcd ${cluster.etcd.endpoints.join(",")}; Ctrl-C ends both`);
+console.log(
+  `# kube-apiserver ${cluster.server}, etcd ${cluster.etcd.members.map(({ url }) => url).join(",")}; Ctrl-C ends both`,
+);
 // A promise alone does not keep the process: its children's pipes do.
 await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));

@@ -11,7 +11,10 @@ const podsPerTransaction = 100;
 
 export async function fillPods(cluster: Cluster, count: number): Promise<void> {
   const template = JSON.stringify(await realPod(cluster));
-  const etcd = new GrpcClient((cluster.etcd.endpoints[0] ?? "").replace("http://", ""), credentials.createInsecure());
+  const etcd = new GrpcClient(
+    (cluster.etcd.members[0]?.url ?? "").replace("http://", ""),
+    credentials.createInsecure(),
+  );
   try {
     let next = 0;
     const work = async () => {

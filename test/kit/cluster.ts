@@ -1,21 +1,23 @@
-// Real servers for tests: etcd members and a kube-apiserver on loopback, from the one program in test/peers/cluster.
-// Each is a process of its own, which a test may kill, freeze and start again on the same port with the same data.
+// A real kube-apiserver on loopback for tests, with an etcd member behind it: a process that a test may kill, freeze and
+// start again on the same port, and the users, tokens and rights that a test needs on it.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { type EtcdCluster, etcdPeer, startEtcd } from "./etcd.ts";
+import { freePort } from "./free-port.ts";
 import { type GoPeer, goPeer } from "./go.ts";
 
 const run = promisify(execFile);
 
-/** The program, built on first use (about five minutes), or why it cannot be. */
-export function clusterPeer(): Promise<GoPeer> {
-  return goPeer("test/peers/cluster", { buildMinutes: 20 });
+/** The program, built on first use (about five minutes), or why there can be no cluster. */
+export async function clusterPeer(): Promise<GoPeer> {
+  const etcd = await etcdPeer();
+  return etcd.missing === undefined ? goPeer("test/peers/cluster", { buildMinutes: 20 }) : etcd;
 }
 
 export type Process = AsyncDisposable & {
@@ -28,54 +30,6 @@ export type Process = AsyncDisposable & {
   thaw(): void;
 };
 
-export type EtcdMember = Process & { readonly name: string; readonly endpoint: string; readonly port: number };
-
-export type Etcd = AsyncDisposable & {
-  readonly dir: string;
-  readonly endpoints: readonly string[];
-  readonly members: readonly EtcdMember[];
-};
-
-export type EtcdOptions = {
-  members?: number;
-  /** Serve TLS with DIR/etcd.crt, and ask clients for a certificate of DIR/ca.crt. */
-  tls?: boolean;
-};
-
-export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
-  const program = await requirePeer();
-  const dir = await mkdtemp(join(tmpdir(), "cattail-etcd-"));
-  await run(program, ["certs", "--dir", dir]);
-  const ports = await freePorts((options.members ?? 1) * 2);
-  const names = Array.from({ length: options.members ?? 1 }, (_, index) => `member-${index}`);
-  const cluster = names.map((name, index) => `${name}=http://127.0.0.1:${ports[index * 2 + 1]}`).join(",");
-  const members = names.map((name, index): EtcdMember => {
-    const port = ports[index * 2] ?? 0;
-    const peerPort = `${ports[index * 2 + 1]}`;
-    const flags = ["--dir", join(dir, name), "--name", name, "--client-port", `${port}`, "--peer-port", peerPort];
-    if (options.tls) {
-      flags.push("--cert-file", join(dir, "etcd.crt"), "--key-file", join(dir, "etcd.key"));
-      flags.push("--trusted-ca-file", join(dir, "ca.crt"));
-    }
-    const etcd = makeProcess({
-      command: [program, "etcd", ...flags, "--initial-cluster", cluster],
-      log: join(dir, `${name}.log`),
-      isReady: async (log) => /^ready$/m.test(log),
-    });
-    return Object.assign(etcd, { name, port, endpoint: `${options.tls ? "https" : "http"}://127.0.0.1:${port}` });
-  });
-  await Promise.all(members.map((member) => member.start()));
-  return {
-    dir,
-    members,
-    endpoints: members.map((member) => member.endpoint),
-    async [Symbol.asyncDispose]() {
-      await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
-}
-
 export type Answer = { readonly status: number; readonly body: string };
 
 export type Cluster = AsyncDisposable & {
@@ -84,7 +38,7 @@ export type Cluster = AsyncDisposable & {
   readonly port: number;
   /** Of a user who may do everything. */
   readonly kubeconfig: string;
-  readonly etcd: Etcd;
+  readonly etcd: EtcdCluster;
   readonly apiserver: Process;
   /** One request as that user. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -105,9 +59,11 @@ export type ClusterOptions = { apiserverFlags?: string[] };
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const program = await requirePeer();
-  const etcd = await startEtcd();
-  const dir = etcd.dir;
-  const [port = 0] = await freePorts(1);
+  const dir = await mkdtemp(join(tmpdir(), "cattail-cluster-"));
+  await run(program, ["certs", "--dir", dir]);
+  // Often told how far it is, the API server soon knows that its memory is up to date.
+  const etcd = await startEtcd({ flags: ["-progress", "5s"] });
+  const port = await freePort();
   const server = `https://127.0.0.1:${port}`;
   const file = (name: string) => join(dir, name);
   const agent = new Agent({
@@ -119,7 +75,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   });
   const ask = (method: string, path: string, body?: unknown) => askOnce(agent, { server, method, path, body });
   const flags = [
-    `--etcd-servers=${etcd.endpoints.join(",")}`,
+    `--etcd-servers=${etcd.members.map(({ url }) => url).join(",")}`,
     `--secure-port=${port}`,
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
@@ -192,6 +148,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       agent.destroy();
       await apiserver[Symbol.asyncDispose]();
       await etcd[Symbol.asyncDispose]();
+      await rm(dir, { recursive: true, force: true });
     },
   };
 }
@@ -279,22 +236,4 @@ function makeProcess({ command: [program = "", ...parameters], log, isReady }: P
     thaw: () => void child?.kill("SIGCONT"),
     [Symbol.asyncDispose]: kill,
   };
-}
-
-// Asked for together and held until all are known, so that no two are the same.
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      await new Promise((resolve) => server.close(resolve));
-      return typeof address === "object" && address !== null ? address.port : 0;
-    }),
-  );
 }

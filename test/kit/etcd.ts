@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { goPeer } from "./go.ts";
+import { freePorts } from "./free-port.ts";
+import { type GoPeer, goPeer } from "./go.ts";
 
 export type EtcdAnswer = {
   ready?: boolean;
@@ -47,13 +47,17 @@ export type EtcdClusterOptions = {
   flags?: readonly string[];
 };
 
+export function etcdPeer(): Promise<GoPeer> {
+  return goPeer("test/peers/etcd");
+}
+
 /** The reason why there is no etcd to test with; undefined when there is one. */
 export async function etcdMissing(): Promise<string | undefined> {
-  return (await goPeer("test/peers/etcd")).missing;
+  return (await etcdPeer()).missing;
 }
 
 export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
-  const peer = await goPeer("test/peers/etcd");
+  const peer = await etcdPeer();
   if (peer.path === undefined) throw new Error(`no etcd: ${peer.missing}`);
   const folder = mkdtempSync(join(tmpdir(), "cattail-etcd-"));
   const names = Array.from({ length: options.members ?? 1 }, (_, i) => `m${i}`);
@@ -146,18 +150,4 @@ class MemberProcess {
     if (wipe) rmSync(this.#data, { recursive: true, force: true });
     await this.start();
   }
-}
-
-/** Ports that were free a moment ago: etcd must know its own before it listens. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port); // a TCP server's address has one
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
-import { clusterPeer, startEtcd } from "../kit/cluster.ts";
+import { etcdMissing, startEtcd } from "../kit/etcd.ts";
 import { canListen, freePort } from "../kit/free-port.ts";
 import { type TyphaEnvironment, tlsSettings, typhaSettings } from "../kit/typha-settings.ts";
 
 const options = { timeout: 300_000 };
-const noEtcd = (await clusterPeer()).missing ?? false;
+const noEtcd = (await etcdMissing()) ?? false;
 const noIpv6 = (await canListen({ port: 0, host: "::1" })) ? false : "this machine has no IPv6 loopback";
 
 async function start(more: TyphaEnvironment = {}) {
@@ -86,20 +86,20 @@ describe("probes", { concurrency: true }, () => {
     await member?.kill();
     await using server = await start({
       TYPHA_DATASTORETYPE: "etcdv3",
-      TYPHA_ETCDENDPOINTS: etcd.endpoints.join(),
+      TYPHA_ETCDENDPOINTS: member?.url ?? "",
       TYPHA_STALESERVERTIMEOUTSECS: "2",
     });
     await server.typha.says(/Waiting for the datastore/);
     await server.isReady(503, /felix-cache .*reporting non-ready/);
     equal((await server.ask("/liveness"))?.status, 200);
-    await member?.start();
+    await member?.restart();
     await server.isReady(200);
     await member?.kill();
     // Nobody else serves: what is there is better than nothing, and a restart would cure nothing.
     await server.typha.says(/The datastore is out of reach and so is every peer/);
     equal((await server.ask("/readiness"))?.status, 200);
     equal((await server.ask("/liveness"))?.status, 200);
-    await member?.start();
+    await member?.restart();
     await server.typha.says(/The datastore answers again/);
     equal((await server.ask("/readiness"))?.status, 200);
   });

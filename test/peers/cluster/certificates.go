@@ -43,16 +43,13 @@ func makeCertificates(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	loopback := x509.Certificate{
+	server := &x509.Certificate{
+		Subject:  pkix.Name{CommonName: "apiserver"},
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	for _, name := range []string{"apiserver", "etcd"} {
-		server := loopback
-		server.Subject = pkix.Name{CommonName: name}
-		if _, err := write(*dir, name, &server, ca, time.Hour*24*30); err != nil {
-			return err
-		}
+	if _, err := write(*dir, "apiserver", server, ca, time.Hour*24*30); err != nil {
+		return err
 	}
 	if err := writeClient(*dir, ca, "admin", []string{"system:masters"}, time.Hour*24*30); err != nil {
 		return err

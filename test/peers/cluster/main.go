@@ -1,10 +1,7 @@
-// One program that is every server the datastore tests need: an etcd member (embedded), a kube-apiserver, and the maker
-// of their throw-away certificates. Each mode runs in a process of its own, so that a test can kill, freeze and restart
-// one of them; test/kit/cluster.ts starts them.
+// A kube-apiserver for the tests, and the maker of its throw-away certificates. test/kit/cluster.ts starts it.
 //
-//	cluster certs --dir DIR                          ca, apiserver, admin and etcd pairs, and the service account key
+//	cluster certs --dir DIR                          ca, apiserver and admin pairs, and the service account key
 //	cluster cert --dir DIR --name N [--group G ...]  one more client pair signed by DIR/ca
-//	cluster etcd --dir DIR --client-port P ...       one etcd member
 //	cluster apiserver FLAGS                          kube-apiserver with its own flags
 package main
 
@@ -19,7 +16,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fail(fmt.Errorf("name a mode: certs, cert, etcd or apiserver"))
+		fail(fmt.Errorf("name a mode: certs, cert or apiserver"))
 	}
 	mode, arguments := os.Args[1], os.Args[2:]
 	switch mode {
@@ -27,9 +24,6 @@ func main() {
 		fail(makeCertificates(arguments))
 	case "cert":
 		fail(makeClientCertificate(arguments))
-	case "etcd":
-		leaveWithParent()
-		fail(runEtcd(arguments))
 	case "apiserver":
 		leaveWithParent()
 		command := app.NewAPIServerCommand()

@@ -67,7 +67,9 @@ func main() {
 	}
 	config.LogLevel = "error"
 	config.LogOutputs = []string{"stderr"}
-	config.UnsafeNoFsync = true
+	config.UnsafeNoFsync = true // throw-away data
+	config.QuotaBackendBytes = 8 << 30
+	config.MaxTxnOps = 10_000
 	config.TickMs = 50
 	config.ElectionMs = 500
 	config.AuthTokenTTL = *tokenTTL
