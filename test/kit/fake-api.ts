@@ -8,8 +8,8 @@ export type FakeAnswer = {
   headers?: { [name: string]: string };
   /** An object is sent as JSON; pieces are written one by one, each in its own turn. */
   body?: object | string | string[];
-  /** What happens after the body. */
-  after?: "end" | "hang" | "cut";
+  /** What happens after the body; "never": not even headers are sent. */
+  after?: "end" | "hang" | "cut" | "never";
 };
 
 export type FakeApi = AsyncDisposable & { readonly url: string; readonly asked: string[] };
@@ -37,6 +37,7 @@ export async function startFakeApi(
 }
 
 async function send(response: ServerResponse, { status = 200, headers = {}, body = {}, after = "end" }: FakeAnswer) {
+  if (after === "never") return;
   response.writeHead(status, { "content-type": "application/json", ...headers });
   const pieces = Array.isArray(body) ? body : [typeof body === "string" ? body : JSON.stringify(body)];
   for (const piece of pieces) {

@@ -80,20 +80,35 @@ async function* streamList(request: ListRequest): AsyncGenerator<ListPage, void,
 }
 
 async function* pageList({ client, kind, path, notOlderThan, signal }: ListRequest): AsyncGenerator<ListPage> {
-  const query = new URLSearchParams({ limit: `${apiLimits.pageItems}` });
-  if (notOlderThan !== undefined) {
-    query.set("resourceVersion", notOlderThan);
-    query.set("resourceVersionMatch", "NotOlderThan");
-  }
+  const from = { resourceVersion: `${notOlderThan}`, resourceVersionMatch: "NotOlderThan" };
+  const query = notOlderThan === undefined ? {} : from;
   let revision: Revision | undefined;
-  for (;;) {
-    const isFirst = revision === undefined;
-    const answer = await client.json({ method: "GET", path: `${path}?${query}`, signal, isUnlimited: !isFirst });
+  for await (const { answer, items } of readPages({ client, path, query, signal })) {
+    revision ??= revisionOf(answer);
+    yield { items: items.map((item) => storedObject(kind, item)), revision };
+  }
+}
+
+export type PagesRequest = {
+  readonly client: ApiClient;
+  /** Of the collection, without a query. */
+  readonly path: string;
+  readonly query: { readonly [name: string]: string };
+  readonly signal: AbortSignal | undefined;
+};
+
+/** A list as the server hands it out, page by page; nobody has checked the items' shape. */
+export async function* readPages(
+  request: PagesRequest,
+): AsyncGenerator<{ readonly answer: unknown; readonly items: readonly unknown[] }> {
+  const { client, path, signal } = request;
+  const query = new URLSearchParams({ limit: `${apiLimits.pageItems}`, ...request.query });
+  for (let isUnlimited = false; ; isUnlimited = true) {
+    const answer = await client.json({ method: "GET", path: `${path}?${query}`, signal, isUnlimited });
     const items = isJsonObject(answer) ? answer.items : undefined;
     // An empty list of a custom resource has "items": [], one of a typed kind may have null.
     if (!Array.isArray(items) && items !== null) throw new DatastoreError("invalid", `list ${path}: no items`);
-    revision ??= revisionOf(answer);
-    yield { items: (items ?? []).map((item: unknown) => storedObject(kind, item)), revision };
+    yield { answer, items: items ?? [] };
     const next = metadataOf(answer).continue;
     if (typeof next !== "string" || next === "") return;
     // The token holds the revision; the server refuses to be told it twice.
