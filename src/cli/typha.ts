@@ -51,7 +51,7 @@ async function run(read: ReadSettings): Promise<void> {
   const settings = read.values;
   const metrics = createMetrics({
     clock: systemClock,
-    labels: metricLabels,
+    labels: metricLabels(settings),
     includesProcess: settings.prometheusProcessMetricsEnabled,
     includesRuntime: settings.prometheusGoMetricsEnabled,
   });

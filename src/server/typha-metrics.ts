@@ -1,12 +1,13 @@
 // The metrics that are read off rather than counted as things happen: taken from the parts once a second and before each
 // scrape. Label values come from fixed lists; whatever else turns up is "other".
-
+import type { Settings } from "../config/index.ts";
 import { fanoutEndCodes } from "../fanout/index.ts";
 import { kindNames, policyKinds, resourceKinds, syncerTypes } from "../model/index.ts";
 import type { LabelValues, MetricName } from "../observe/index.ts";
 import { peerChecks, type TlsFilesState } from "../security/index.ts";
 import { closeSeverity } from "../wire/index.ts";
 import { recommendedReplicas } from "./rebalancing.ts";
+import { workerCount } from "./server-limits.ts";
 import type { TyphaParts } from "./typha.ts";
 
 /** The kinds of keys that a felix client is sent. */
@@ -27,15 +28,17 @@ const keyKinds = [
   ...resourceKinds,
 ].filter((kind, index, all) => all.indexOf(kind) === index);
 
-export const metricLabels: LabelValues = {
-  syncer: syncerTypes,
-  kind: kindNames,
-  key: keyKinds,
-  file: ["certificate", "ca"],
-  reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
-  check: peerChecks,
-  worker: Array.from({ length: 16 }, (_, index) => `${index + 1}`),
-};
+export function metricLabels(settings: Pick<Settings, "workers">): LabelValues {
+  return {
+    syncer: syncerTypes,
+    kind: kindNames,
+    key: keyKinds,
+    file: ["certificate", "ca"],
+    reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
+    check: peerChecks,
+    worker: Array.from({ length: workerCount(settings) }, (_, index) => `${index + 1}`),
+  };
+}
 
 /** What the parts count themselves is a total; the registry takes differences. So it remembers what it has added. */
 export class MetricsRefresh {

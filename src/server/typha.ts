@@ -120,7 +120,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   });
   const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
   const introspection = new Introspection({ clock, isRecording: isWatched });
-  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels });
+  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels(settings) });
   const server = started.use(
     await startServer({
       ...{ clock, random, log, metrics, signal },

@@ -7,10 +7,12 @@ import { systemClock } from "../../src/lib/index.ts";
 import { createMetrics, type MetricName, metricTable } from "../../src/observe/index.ts";
 import { metricLabels } from "../../src/server/index.ts";
 
+const labels = metricLabels({ workers: 2 });
+
 test("everything the fan-out counts is shown", async () => {
   const metrics = createMetrics({
     clock: systemClock,
-    labels: metricLabels,
+    labels,
     includesProcess: false,
     includesRuntime: false,
   });
@@ -29,5 +31,5 @@ test("everything the fan-out counts is shown", async () => {
 /** One of the values that the server announces for the metric's label. */
 function labelOf(name: MetricName): string | undefined {
   const row = metricTable[name];
-  return "label" in row ? metricLabels[row.label]?.[0] : undefined;
+  return "label" in row ? labels[row.label]?.[0] : undefined;
 }
