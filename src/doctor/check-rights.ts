@@ -1,5 +1,5 @@
 // Every right the server uses, asked for one by one, as the API server itself would decide it.
-import type { KubernetesDatastore, Verb } from "../datastore/index.ts";
+import { type KubernetesDatastore, type Verb, whenForbidden } from "../datastore/index.ts";
 import { type Kind, kindInfo } from "../model/index.ts";
 import { type Finding, passed, problem } from "./finding.ts";
 
@@ -44,7 +44,7 @@ function describe(missing: readonly (Use & { rule: string })[]): Finding[] {
   const code =
     first.for === "setup"
       ? "RIGHT_MISSING_SETUP"
-      : kindInfo(first.kind).carries === "enforcement"
+      : whenForbidden(first.kind) === "not ready"
         ? "RIGHT_MISSING"
         : "RIGHT_MISSING_OPTIONAL";
   const fix = `cattail manifests rbac | kubectl apply -f - grants all there are; this one alone:\n${rulesOf(missing)}`;

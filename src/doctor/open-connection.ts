@@ -5,7 +5,14 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { ClientTls, ServerAddress } from "../client/index.ts";
 import { addressText } from "../client/parts.ts";
 import type { Clock } from "../lib/index.ts";
-import { loadTlsMaterial, parseCertificate, tlsClientOptions, tlsPolicy, verifyPeer } from "../security/index.ts";
+import {
+  checkOf,
+  loadTlsMaterial,
+  parseCertificate,
+  tlsClientOptions,
+  tlsPolicy,
+  verifyPeer,
+} from "../security/index.ts";
 import { daysText, soonMs } from "./check-tls-files.ts";
 import { type Finding, type Problem, passed, problem } from "./finding.ts";
 
@@ -112,7 +119,7 @@ async function refusesUs(
 export function handshakeProblem(error: Error | "timeout"): Problem {
   if (error === "timeout") return problem("TLS_HANDSHAKE", "the handshake was not over in time");
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|UNKNOWN_PROTOCOL|HTTP_REQUEST/.test(code)) {
+  if (checkOf(code) === "not-tls") {
     return problem("SERVER_NOT_TLS", `it answered the TLS hello with something else (${code})`);
   }
   if (isRefusal(error)) return problem("CLIENT_REFUSED", `during the handshake: ${says(error)}`);
@@ -124,9 +131,7 @@ export function handshakeProblem(error: Error | "timeout"): Problem {
 
 /** Whether the error is the server's alert about our certificate. */
 export function isRefusal(error: NodeJS.ErrnoException): boolean {
-  return /ALERT_(BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)|CERTIFICATE_REQUIRED/.test(
-    error.code ?? "",
-  );
+  return checkOf(error.code ?? "") === "refused-by-peer";
 }
 
 export function says(error: NodeJS.ErrnoException): string {

@@ -55,6 +55,7 @@ const checksByCode: ReadonlyMap<string, PeerCheck> = new Map([
   ["ERR_SSL_WRONG_VERSION_NUMBER", "not-tls"],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", "not-tls"],
   ["ERR_SSL_UNEXPECTED_MESSAGE", "not-tls"],
+  ["ERR_SSL_UNKNOWN_PROTOCOL", "not-tls"],
   ["ERR_TLS_HANDSHAKE_TIMEOUT", "handshake-timeout"],
 ]);
 

@@ -1,5 +1,5 @@
 // Makes, loads, reloads and checks certificates. Knows TLS, not what is said over it.
-export { admitPeers } from "./admit-peers.ts";
+export { admitPeers, checkOf } from "./admit-peers.ts";
 export { type CertificateFacts, parseCertificate, renderUri } from "./certificate.ts";
 export {
   filesOf,
