@@ -1,6 +1,7 @@
 // Random faults under random writes, against real datastores; after each, every follower must hold what the datastore
 // holds.
-//   npm run faults -- [--count 1000] [--seed 1] [--world etcd|etcd-3|kubernetes|directory|memory]
+//   npm run faults -- [--count 1000] [--seed 1] [--world etcd|etcd-3|kubernetes|directory|memory] [--together]
+// One datastore after the other, or with --together side by side: most of the time is spent waiting for one to come back.
 // Closes with one line that counts faults and divergences, and fails when there is one.
 import { parseArgs } from "node:util";
 import { runCampaign } from "../test/kit/faults/campaign.ts";
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     count: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
     world: { type: "string" },
+    together: { type: "boolean", default: false },
   },
 });
 const count = Number(values.count);
@@ -31,8 +33,15 @@ const worlds = asked.filter(({ missing }) => missing === undefined);
 const startMs = performance.now();
 let [faults, writes] = [0, 0];
 const divergences: string[] = [];
-for (const [entry, part] of shares(worlds)) {
-  if (part === 0) continue;
+const parts = shares(worlds).filter(([, part]) => part > 0);
+if (values.together) await Promise.all(parts.map(([entry, part]) => strike(entry, part)));
+else for (const [entry, part] of parts) await strike(entry, part);
+for (const line of divergences) console.log(`DIVERGED  ${line}`);
+const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
+console.log(`\n${faults} faults, ${writes} writes, seed ${seed}, ${divergences.length} divergences, ${minutes} min`);
+process.exit(divergences.length === 0 && worlds.length > 0 ? 0 : 1);
+
+async function strike(entry: WorldEntry, part: number): Promise<void> {
   const beganMs = performance.now();
   await using world = await entry.open();
   const result = await runCampaign({ world, count: part, seed, says: (line) => console.log(line) });
@@ -55,10 +64,6 @@ for (const [entry, part] of shares(worlds)) {
   });
   for (const [name, times] of [...result.byFault].sort(([, a], [, b]) => b - a)) console.log(`  ${times} x ${name}`);
 }
-for (const line of divergences) console.log(`DIVERGED  ${line}`);
-const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
-console.log(`\n${faults} faults, ${writes} writes, seed ${seed}, ${divergences.length} divergences, ${minutes} min`);
-process.exit(divergences.length === 0 && worlds.length > 0 ? 0 : 1);
 
 /** Whole numbers in proportion to the shares, which add up to the count. */
 function shares(entries: readonly WorldEntry[]): [WorldEntry, number][] {

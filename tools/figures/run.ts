@@ -33,9 +33,10 @@ if (flags.list) {
   process.exit(0);
 }
 mkdirSync(dirname(file), { recursive: true });
-const [load = 0] = loadavg();
-if (load > availableParallelism() / 2) {
-  console.log(`note: the machine is busy (load ${load.toFixed(1)}), so times will be upper bounds`);
+// Before the first step: afterwards it is our own doing.
+const busy = Math.round((loadavg()[0] ?? 0) * 10) / 10;
+if (busy > availableParallelism() / 2) {
+  console.log(`note: the machine is busy (load ${busy}), so times will be upper bounds`);
 }
 const failed: string[] = [];
 for (const [index, step] of steps.entries()) {
@@ -70,9 +71,9 @@ async function runStep(step: FigureStep): Promise<StepResult> {
     // A bench that lacks its peer measures nothing, and must not pass for one that did.
     if (records.length === 0 && outcome === "passed") outcome = "failed";
     const commands = (flags.short ? step.short : step.long).map((command) => asTyped(command, step));
-    const { date, machine, versions, load } = seen;
+    const { date, machine, versions } = seen;
     const seconds = Math.round((performance.now() - startMs) / 1000);
-    return { outcome, command: commands.join("; "), date, machine, versions, load, seconds, records };
+    return { outcome, command: commands.join("; "), date, machine, versions, load: busy, seconds, records };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

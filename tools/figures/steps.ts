@@ -21,7 +21,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "encoding and decoding gob, next to Go",
     long: ["bench/gob/gob.ts"],
     short: ["bench/gob/gob.ts --rounds 1"],
-    aboutMinutes: 0.5,
+    aboutMinutes: 0.4,
     atMostMinutes: 3,
   },
   {
@@ -29,7 +29,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "150,000 pods to endpoints",
     long: ["bench/convert/pods.ts"],
     short: ["bench/convert/pods.ts --pods 10000"],
-    aboutMinutes: 0.5,
+    aboutMinutes: 0.3,
     atMostMinutes: 3,
   },
   {
@@ -37,7 +37,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "reading a snapshot of 100,000 keys, decoder against decoder",
     long: ["bench/wire/snapshot-client.ts"],
     short: ["bench/wire/snapshot-client.ts --keys 5000 --rounds 1"],
-    aboutMinutes: 0.5,
+    aboutMinutes: 0.3,
     atMostMinutes: 4,
   },
   {
@@ -45,7 +45,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "following a snapshot of 100,000 keys, next to Go's client",
     long: ["bench/client/snapshot.ts"],
     short: ["bench/client/snapshot.ts --keys 5000 --rounds 1"],
-    aboutMinutes: 0.7,
+    aboutMinutes: 0.5,
     atMostMinutes: 4,
   },
   {
@@ -53,7 +53,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "keeping up to 1,000 clients up to date, next to a Go server",
     long: ["bench/fanout/main.ts --json"],
     short: ["bench/fanout/main.ts --json --scenario batch-5"],
-    aboutMinutes: 4,
+    aboutMinutes: 3.5,
     atMostMinutes: 12,
   },
   {
@@ -67,17 +67,17 @@ export const figureSteps: readonly FigureStep[] = [
   {
     name: "datastore",
     says: "listing and converting 150,000 pods of a real kube-apiserver",
-    long: ["bench/datastore/list-pods.ts --pods 150000 --rounds 2"],
+    long: ["bench/datastore/list-pods.ts --pods 150000 --rounds 1"],
     short: ["bench/datastore/list-pods.ts --pods 2000 --rounds 1"],
-    aboutMinutes: 4,
+    aboutMinutes: 2.5,
     atMostMinutes: 10,
   },
   {
     name: "dashboard",
     says: "what it costs to be looked at, with 2,000 clients and 100,000 keys",
-    long: ["bench/dashboard/main.ts"],
+    long: ["bench/dashboard/main.ts --seconds 2"],
     short: ["bench/dashboard/main.ts --clients 50 --nodes 100 --pods 1000 --seconds 1"],
-    aboutMinutes: 5,
+    aboutMinutes: 2.7,
     atMostMinutes: 8,
   },
   {
@@ -86,7 +86,7 @@ export const figureSteps: readonly FigureStep[] = [
     long: [campaign("stalled")],
     short: [campaign("stalled")],
     env: long,
-    aboutMinutes: 0.7,
+    aboutMinutes: 0.8,
     atMostMinutes: 5,
   },
   {
@@ -104,7 +104,7 @@ export const figureSteps: readonly FigureStep[] = [
     long: [campaign("malformed")],
     short: [campaign("malformed")],
     env: long,
-    aboutMinutes: 2,
+    aboutMinutes: 1.5,
     atMostMinutes: 8,
   },
   {
@@ -122,7 +122,7 @@ export const figureSteps: readonly FigureStep[] = [
     long: [campaign("soak")],
     short: [campaign("soak")],
     env: long,
-    aboutMinutes: 3,
+    aboutMinutes: 3.5,
     atMostMinutes: 12,
   },
   {
@@ -130,15 +130,15 @@ export const figureSteps: readonly FigureStep[] = [
     says: "bent and invented gob streams, judged by Go's decoder as well",
     long: ["test/fuzz/gob-long.ts --cases 1000000"],
     short: ["test/fuzz/gob-long.ts --cases 20000"],
-    aboutMinutes: 1.5,
+    aboutMinutes: 1.2,
     atMostMinutes: 8,
   },
   {
     name: "faults",
     says: "1,000 random faults of datastores under random writes",
-    long: ["tools/faults.ts --count 1000 --seed 1"],
-    short: ["tools/faults.ts --count 10 --seed 1"],
-    aboutMinutes: 10,
-    atMostMinutes: 30,
+    long: ["tools/faults.ts --count 1000 --seed 1 --together"],
+    short: ["tools/faults.ts --count 10 --seed 1 --together"],
+    aboutMinutes: 6,
+    atMostMinutes: 20,
   },
 ];
