@@ -1,5 +1,4 @@
 // The HTTP addresses through which a running Typha is looked at, each only where the settings ask for it.
-
 import { startDashboard } from "../dashboard/index.ts";
 import { type HttpServer, healthRoutes, metricsRoutes, profileRoutes, startHttp } from "../observe/index.ts";
 import {
@@ -33,6 +32,11 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
   }
   if (settings.prometheusMetricsEnabled) servers.metrics = await startMetrics(parts, { ...edge, refresh });
   if (settings.debugPort !== 0) {
+    if (settings.debugHost !== "localhost")
+      options.log.warn("The debug pages ask nobody for a password, and may be reached from other machines", {
+        host: settings.debugHost === "" ? "all addresses" : settings.debugHost,
+        port: settings.debugPort,
+      });
     servers.debug = startHttp({
       ...edge,
       name: "debug",

@@ -186,3 +186,31 @@ function askHttp(address: string, path: string, options: { headers: object; meth
 async function drain(updates: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of updates);
 }
+
+const hosts: { host: string | undefined; isWarnedOf: boolean }[] = [
+  { host: undefined, isWarnedOf: false },
+  { host: "localhost", isWarnedOf: false },
+  { host: "127.0.0.1", isWarnedOf: true }, // as in the original: only the word itself is beyond doubt
+];
+for (const { host, isWarnedOf } of hosts) {
+  test(`a debug address on ${host ?? "the default"} ${isWarnedOf ? "is warned of" : "needs no warning"}`, async () => {
+    const ending = new AbortController();
+    const warnings: string[] = [];
+    const environment = {
+      TYPHA_DATASTORETYPE: "memory",
+      TYPHA_SERVERHOST: "127.0.0.1",
+      TYPHA_SERVERPORT: String(await freePort()),
+      TYPHA_WORKERS: "0",
+      TYPHA_DEBUGPORT: String(await freePort()),
+      ...(host === undefined ? {} : { TYPHA_DEBUGHOST: host }),
+    };
+    const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+    await using _ = await startTypha({
+      read: loadSettings({ environment }),
+      log,
+      version: "test",
+      signal: ending.signal,
+    });
+    equal(warnings.filter((warning) => /debug pages/.test(warning)).length, isWarnedOf ? 1 : 0);
+  });
+}
