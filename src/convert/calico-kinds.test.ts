@@ -233,6 +233,13 @@ const refused: { name: string; processor: Processor; object: object; field: stri
     isInvalid: false,
   },
   {
+    name: "a node status that cannot be read, whatever else is wrong",
+    processor: createCalicoNodeStatusProcessor(),
+    object: { metadata: { name: "x" }, spec: {}, status: { bgp: { numberEstablishedV4: 1.5 } } },
+    field: "status.bgp.numberEstablishedV4",
+    isInvalid: false,
+  },
+  {
     name: "a block with a bare address",
     processor: createIpamBlockProcessor(kubernetes),
     object: { spec: { cidr: "10.0.0.0" } },

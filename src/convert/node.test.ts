@@ -121,6 +121,14 @@ for (const { name, parts, spec, problems } of specs) {
   });
 }
 
+test("node: a line break in a WireGuard key does no harm", () => {
+  const { node, problems } = convert({
+    annotations: { WireguardPublicKey: "jlkVyQYooZYzI2wFfNhSZez5eWh44yfq1wKVjLvSXgY=\n" },
+  });
+  equal(node?.isInvalid, undefined);
+  deepEqual(problems, []);
+});
+
 const refused: { name: string; annotations: object; field: string }[] = [
   {
     name: "a WireGuard key that is none",

@@ -26,10 +26,11 @@ export function createPassThroughProcessor<S>(passed: PassThroughKind<S>): Proce
 
 /** The resource's JSON, or what the validation filter says. */
 export function convertWhole<S>(passed: PassThroughKind<S>, resource: Resource<S>): Converted<string> {
+  // First, because a status that cannot be read is worse than any rule that is broken.
+  const status = passed.status?.(resource.status);
   const problem = metadataProblem(resource.metadata) ?? passed.problem(resource);
   if (problem !== undefined) return invalid(problem);
   const spec = passed.schema.go.write(resource.spec);
-  const status = passed.status?.(resource.status);
   const parts = status === undefined ? { spec } : { spec, status };
   return {
     is: "value",

@@ -26,11 +26,11 @@ const maxLength = 256;
 
 /** Undefined: the text is no quantity. */
 export function parseQuantity(text: string): bigint | undefined {
-  if (text.length > maxLength) return undefined;
+  if (text === "" || text.length > maxLength) return undefined;
   const match = syntax.exec(text);
   if (match === null) return undefined;
+  // Without any digit it is 0, as Kubernetes reads it.
   const [, sign, whole = "", fraction = "", exponentText, suffix] = match;
-  if (whole === "" && fraction === "") return undefined;
   const digits = BigInt(`${whole}${fraction}`);
   let [numerator, denominator] = suffix === undefined ? [1n, 1n] : (factors[suffix] ?? [1n, 1n]);
   denominator *= 10n ** BigInt(fraction.length);

@@ -1,14 +1,15 @@
 // The second UID that Calico gives to what it makes of another object, so that the two are never mistaken for one.
 import { FieldError } from "../model/index.ts";
 
-const forms = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i;
-const braced = /^\{(.*)\}$/;
+const dashed = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i;
 const bare = /^[0-9a-f]{32}$/i;
+const urn = /^urn:uuid:/i;
 
 /** The bits of each byte reversed, but for the version and variant bytes. Undefined: not a UUID. Its own inverse. */
 export function translateUid(uid: string): string | undefined {
-  const inner = braced.exec(uid)?.[1] ?? uid;
-  const hex = bare.test(inner) ? inner : forms.exec(inner)?.slice(1).join("");
+  // Of the form in braces the original looks at the length alone: whatever stands around it will do.
+  const inner = uid.length === 38 ? uid.slice(1, -1) : uid.replace(urn, "");
+  const hex = bare.test(uid) ? uid : dashed.exec(inner)?.slice(1).join("");
   if (hex === undefined) return undefined;
   let text = "";
   for (let at = 0; at < 16; at++) {

@@ -93,6 +93,7 @@ export function podCidrBlocks({ metadata, status }: V3Node, revision: string): C
   });
 }
 
+// Go's base64 reader passes over line breaks, so that a key with one at its end is good.
 const wireguardKey = /^[A-Za-z0-9+/]{43}=$/;
 
 /** What the validation filter finds wrong with a node; undefined: nothing. */
@@ -128,7 +129,8 @@ export function nodeProblem({ metadata, spec, status }: V3Node): FieldProblem | 
   }
   for (const field of ["wireguardPublicKey", "wireguardPublicKeyV6"] as const) {
     const value = status[field] ?? "";
-    if (value !== "" && !wireguardKey.test(value)) return bad(`status.${field}`, "must be the base64 of 32 bytes");
+    if (value !== "" && !wireguardKey.test(value.replaceAll(/[\r\n]/g, "")))
+      return bad(`status.${field}`, "must be the base64 of 32 bytes");
   }
   return metadataProblem(metadata);
 }

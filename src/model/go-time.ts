@@ -14,8 +14,15 @@ export function canonicalTime(text: string): string | undefined {
   if (zone === "Z") return shown(text.length === 20 ? text : `${text.slice(0, 19)}Z`);
   if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
   const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
-  const utc = new Date(Date.parse(`${text.slice(0, 19)}Z`) - offsetMinutes * 60_000);
-  return shown(`${utc.toISOString().slice(0, 19)}Z`);
+  return shown(printUtc(new Date(Date.parse(`${text.slice(0, 19)}Z`) - offsetMinutes * 60_000)));
+}
+
+/** Go pads years to four digits and lets them grow; JavaScript writes six digits and a sign beyond four. */
+function printUtc(time: Date): string {
+  const iso = time.toISOString();
+  const year = time.getUTCFullYear();
+  const rest = iso.slice(iso.indexOf("-", 1), -".000Z".length);
+  return `${year < 0 ? "-" : ""}${String(Math.abs(year)).padStart(4, "0")}${rest}Z`;
 }
 
 function isDay(year: number, month: number, day: number): boolean {

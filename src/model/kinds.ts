@@ -2,7 +2,7 @@
 // without it. One table; the datastores, the syncers, the RBAC manifests and docs/reference/kinds.md are loops over it.
 import { resourceRoot } from "./resource-kinds.ts";
 
-/** As which of the two datastores keeps them the objects are: it decides how they are converted. */
+/** How objects look: as Kubernetes serves them, or as Calico stores them in etcd. */
 export type Flavour = "kubernetes" | "etcdv3";
 
 /** Where the Kubernetes API serves a kind. Calico's own kinds are served by whichever of its two groups is in use. */
