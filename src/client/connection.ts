@@ -25,11 +25,11 @@ export async function* converse(
     { hello, readTimeoutMs, zstdDecompress, decodeText: bufferText() },
     clock.monotonicMs(),
   );
+  const inbox = new Inbox(socket, clock);
   const stop = () => socket.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (signal.aborted) return;
-    const inbox = new Inbox(socket, clock);
     await write(socket, machine.opening(), options);
     // Only waiting for the server counts as its silence: the time a consumer takes is the consumer's.
     let leftMs = readTimeoutMs;
@@ -47,6 +47,7 @@ export async function* converse(
     }
   } finally {
     signal.removeEventListener("abort", stop);
+    inbox.close();
     socket.destroy();
   }
 }
@@ -60,7 +61,7 @@ function zstdDecompress(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return zstdDecompressSync(bytes, { maxOutputLength: maxBytes });
 }
 
-const written = new Error("written"); // a reason made once, as in inbox.ts
+const written = new Error("written"); // a reason made once: without one, abort() makes an exception with a stack
 
 async function write(socket: Socket, bytes: Uint8Array, { clock, writeTimeoutMs }: ConversationOptions): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -39,8 +39,8 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
       const server = attempts.next(await following.discover(signal), clock.monotonicMs());
       if (server === undefined) throw noServers();
       for await (const events of connection(server, following, known)) {
-        const { batch, close } = batchOf(events, known);
-        status = statusAfter(batch) ?? status;
+        const { batch, status: told, close } = batchOf(events, known);
+        status = told ?? status;
         if (status === syncStatus.inSync) failures = 0;
         if (close !== undefined) ended = closeError(close, addressText(server), following.tls !== undefined);
         if (batch.length > 0) yield batch;
@@ -72,22 +72,21 @@ async function* connection(
   yield* converse(socket, { ...following, hello: following.hello() }, signal);
 }
 
-function batchOf(events: readonly ClientEvent[], known: KnownKeys): { batch: Update[]; close?: CloseReason } {
+type Told = { readonly batch: Update[]; readonly status: SyncStatus | undefined; readonly close?: CloseReason };
+
+function batchOf(events: readonly ClientEvent[], known: KnownKeys): Told {
   const batch: Update[] = [];
+  let status: SyncStatus | undefined;
   for (const event of events) {
     if (event.is === "updates") for (const update of event.updates) known.take(update, batch);
-    if (event.is === "hello") batch.push({ is: "status", status: syncStatus.resyncInProgress });
-    if (event.is === "status") {
-      if (event.status === syncStatus.inSync) known.settle(batch);
-      batch.push({ is: "status", status: event.status });
+    if (event.is === "close") return { batch, status, close: event.why };
+    if (event.is === "status" && event.status === syncStatus.inSync) known.settle(batch);
+    if (event.is === "hello" || event.is === "status") {
+      status = event.is === "hello" ? syncStatus.resyncInProgress : event.status;
+      batch.push({ is: "status", status });
     }
-    if (event.is === "close") return { batch, close: event.why };
   }
-  return { batch };
-}
-
-function statusAfter(batch: readonly Update[]): SyncStatus | undefined {
-  return batch.findLast((update) => update.is === "status")?.status;
+  return { batch, status };
 }
 
 // The first retry is nearly at once, because most losses are a server that restarts and others that wait; a server that

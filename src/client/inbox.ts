@@ -3,18 +3,21 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../lib/index.ts";
 
-/** A reason made once: without one, abort() makes an exception with a stack each time, which costs more than the read. */
-const woken = new Error("woken");
+const closed = new Error("closed");
 
 export class Inbox {
   readonly #socket: Socket;
   readonly #clock: Clock;
-  #wake: () => void = () => undefined;
+  readonly #closing = new AbortController();
+  #wake: ((isInTime: boolean) => void) | undefined;
+  /** When the wait under way has taken too long. */
+  #dueMs = 0;
+  #isWatched = false;
 
   constructor(socket: Socket, clock: Clock) {
     this.#socket = socket;
     this.#clock = clock;
-    for (const event of ["readable", "end", "close"]) socket.on(event, () => this.#wake());
+    for (const event of ["readable", "end", "close"]) socket.on(event, () => this.#wake?.(true));
   }
 
   /** What is there, once something is. A reset is an end: the protocol has no goodbye that could be missed. */
@@ -28,18 +31,35 @@ export class Inbox {
     }
   }
 
+  /** Nobody asks any more. */
+  close(): void {
+    this.#closing.abort(closed);
+  }
+
   async #woken(timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting = new AbortController();
-    this.#wake = () => resolve(true);
-    this.#clock.sleep(timeoutMs, waiting.signal).then(
-      () => resolve(false),
-      () => undefined, // woken first
-    );
+    this.#dueMs = this.#clock.monotonicMs() + timeoutMs;
+    this.#wake = resolve;
+    if (!this.#isWatched) this.#watch().catch(() => undefined); // closed while it slept
     try {
       return await promise;
     } finally {
-      waiting.abort(woken);
+      this.#wake = undefined;
     }
+  }
+
+  // One sleeper for many waits, which looks when it wakes whether its time has moved on: a timer and its end for each read
+  // cost more than the read.
+  async #watch(): Promise<void> {
+    this.#isWatched = true;
+    while (this.#wake !== undefined) {
+      const leftMs = this.#dueMs - this.#clock.monotonicMs();
+      if (leftMs > 0) await this.#clock.sleep(leftMs, this.#closing.signal);
+      else {
+        this.#wake(false);
+        this.#wake = undefined;
+      }
+    }
+    this.#isWatched = false;
   }
 }
