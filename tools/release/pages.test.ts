@@ -68,6 +68,15 @@ test("every invariant of ARCHITECTURE.md is in docs/reliability.md, word for wor
   deepEqual(unproven, []);
 });
 
+test("the guide installs the version in package.json", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  const named = globSync("docs/guide/*.md").flatMap((page) => {
+    const tags = [...readFileSync(page, "utf8").matchAll(/\/cattail:(\d[\w.-]*)/g)].map(([, tag]) => tag);
+    return tags.filter((tag) => tag !== version).map((tag) => `${page}: ${tag}`);
+  });
+  deepEqual(named, []);
+});
+
 test("the changelog speaks about the version in package.json, with its date", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   const heading = readFileSync("CHANGELOG.md", "utf8")
