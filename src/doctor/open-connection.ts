@@ -4,7 +4,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { ClientTls, ServerAddress } from "../client/index.ts";
 import { addressText } from "../client/parts.ts";
-import type { Clock } from "../lib/index.ts";
+import { type Clock, settleWithin } from "../lib/index.ts";
 import {
   checkOf,
   loadTlsMaterial,
@@ -28,7 +28,7 @@ export type Opening = {
 export type OpenOptions = { readonly tls: ClientTls | undefined; readonly timeoutMs: number; readonly clock: Clock };
 
 export async function openConnection(to: ServerAddress, options: OpenOptions): Promise<Opening> {
-  const { clock, tls, timeoutMs } = options;
+  const { clock, tls } = options;
   let lastError: NodeJS.ErrnoException | undefined;
   const opening: Opening = { findings: [], timingsMs: {}, lastError: () => lastError };
   const note = (error: NodeJS.ErrnoException) => {
@@ -36,7 +36,7 @@ export async function openConnection(to: ServerAddress, options: OpenOptions): P
   };
   const startedMs = clock.monotonicMs();
   const tcp = connectTcp({ host: to.host, port: to.port }).on("error", note).setNoDelay(true);
-  const reached = await happened(tcp, "connect", timeoutMs);
+  const reached = await happened(tcp, "connect", options);
   if (reached !== true) {
     tcp.destroy();
     opening.findings.push(unreachable(to, reached));
@@ -53,7 +53,7 @@ export async function openConnection(to: ServerAddress, options: OpenOptions): P
     socket: tcp,
     rejectUnauthorized: false,
   }).on("error", note);
-  const secured = await happened(socket, "secureConnect", timeoutMs);
+  const secured = await happened(socket, "secureConnect", options);
   const found = secured === true ? judge(socket, tls, options) : [handshakeProblem(secured)];
   opening.findings.push(...found);
   opening.timingsMs.tls = clock.monotonicMs() - startedMs - tcpMs;
@@ -61,7 +61,7 @@ export async function openConnection(to: ServerAddress, options: OpenOptions): P
     socket.destroy();
     return opening;
   }
-  const refused = await refusesUs(socket, () => lastError);
+  const refused = await refusesUs(socket, { clock, lastError: () => lastError });
   if (refused !== undefined) {
     socket.destroy();
     opening.findings.push(refused);
@@ -103,10 +103,10 @@ const pauseMs = 250;
 /** With TLS 1.3 a server judges our certificate after the handshake. It then closes; one that is content waits. */
 async function refusesUs(
   socket: TLSSocket,
-  lastError: () => NodeJS.ErrnoException | undefined,
+  { clock, lastError }: Pick<Opening, "lastError"> & Pick<OpenOptions, "clock">,
 ): Promise<Problem | undefined> {
   socket.resume(); // a close behind unread bytes would not be seen; a server has nothing to say before our hello
-  const closed = await happened(socket, "close", pauseMs);
+  const closed = await happened(socket, "close", { clock, timeoutMs: pauseMs });
   socket.pause();
   if (closed === "timeout" && !socket.readableEnded) return undefined;
   const error = lastError();
@@ -153,11 +153,15 @@ function unreachable(to: ServerAddress, error: Error | "timeout"): Problem {
 }
 
 /** True once the event came; the error or "timeout" that came first. */
-function happened(socket: Socket, event: string, timeoutMs: number): Promise<true | Error | "timeout"> {
-  const { promise, resolve } = Promise.withResolvers<true | Error | "timeout">();
-  const timer = setTimeout(() => resolve("timeout"), timeoutMs);
+async function happened(
+  socket: Socket,
+  event: string,
+  { clock, timeoutMs }: Pick<OpenOptions, "clock" | "timeoutMs">,
+): Promise<true | Error | "timeout"> {
+  const { promise, resolve } = Promise.withResolvers<true | Error>();
   socket.once(event, () => resolve(true));
   socket.once("error", resolve);
   socket.once("close", () => resolve(new Error("the connection was closed")));
-  return promise.finally(() => clearTimeout(timer));
+  const settled = await settleWithin(promise, { clock, limitMs: timeoutMs });
+  return settled.is === "late" ? "timeout" : settled.value;
 }

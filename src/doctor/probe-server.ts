@@ -42,7 +42,11 @@ type Examination = ProbeOptions & { readonly opening: Opening; readonly view: Se
 async function examine(socket: Socket, examination: Examination): Promise<Finding[]> {
   const { clock, timeoutMs, view, enough, onSettled } = examination;
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const settled = new AbortController();
+  clock.sleep(timeoutMs, settled.signal).then(
+    () => late.abort(),
+    () => undefined, // in sync, or over, in time
+  );
   const startedMs = clock.monotonicMs();
   let close: CloseReason | undefined;
   const conversation = {
@@ -55,10 +59,10 @@ async function examine(socket: Socket, examination: Examination): Promise<Findin
     const nowMs = clock.monotonicMs();
     for (const event of events) close = take(event, view, { nowMs, sinceMs: nowMs - startedMs }) ?? close;
     if (view.status !== syncStatus.inSync) continue;
-    clearTimeout(timer);
+    settled.abort();
     onSettled();
   }
-  clearTimeout(timer);
+  settled.abort();
   if (view.hello === undefined) {
     return [noHello({ ...examination, isLate: late.signal.aborted, answerBytes: socket.bytesRead }, close)];
   }

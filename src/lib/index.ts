@@ -6,4 +6,5 @@ export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
 export { passAbort } from "./pass-abort.ts";
+export { type Settled, settleWithin } from "./settle-within.ts";
 export { unreachable } from "./unreachable.ts";

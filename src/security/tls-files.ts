@@ -60,7 +60,8 @@ class Watcher implements TlsFilesWatcher {
   #state: TlsFilesState;
   #refusedFingerprint = "";
   #checking: Promise<unknown> = Promise.resolve();
-  #quiet: NodeJS.Timeout | undefined;
+  /** Ends the wait for quiet that is under way. */
+  #quiet = new AbortController();
   /** At most one: a newer material replaces one that nobody has taken yet. */
   #untaken: TlsMaterial | undefined;
   #wake: () => void = () => undefined;
@@ -190,12 +191,17 @@ class Watcher implements TlsFilesWatcher {
   }
 
   #changed(): void {
-    clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => void this.reload(), this.#options.debounceMs ?? 100);
+    const { clock, debounceMs = 100 } = this.#options;
+    this.#quiet.abort();
+    this.#quiet = new AbortController();
+    clock.sleep(debounceMs, this.#quiet.signal).then(
+      () => this.reload(),
+      () => undefined, // something changed again, or the watcher was closed
+    );
   }
 
   #close(): void {
-    clearTimeout(this.#quiet);
+    this.#quiet.abort();
     for (const [folder, watcher] of this.#folders) this.#forget(folder, watcher);
     this.#wake();
   }

@@ -1,8 +1,7 @@
 // Says when a folder may have changed: the kernel's notices, gathered until they pause, and a slow look now and then for
 // what they miss (targets of symlinks elsewhere, network file systems, a full notice queue).
 import { type FSWatcher, watch } from "node:fs";
-import type { Clock, Log } from "../../lib/index.ts";
-import { settleWithin } from "../settle-within.ts";
+import { type Clock, type Log, settleWithin } from "../../lib/index.ts";
 import type { FoundFolder } from "./scan-folder.ts";
 
 export type FolderWatchOptions = {

@@ -2,9 +2,8 @@
 // everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
 import { isIP } from "node:net";
 import { ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
-import { CattailError, type Clock, type Log } from "../../lib/index.ts";
+import { CattailError, type Clock, type Log, settleWithin } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
-import { settleWithin } from "../settle-within.ts";
 import { type EtcdTlsFiles, type LoadedCredentials, loadCredentials, reloadCredentials } from "./credentials.ts";
 import { type Method, methods } from "./messages.ts";
 import { isServiceError, isTokenRefused, toDatastoreError } from "./status.ts";

@@ -2,13 +2,12 @@
 // real ones promise (one revision for all kinds, a bounded window of history, compare-and-swap, bookmarks), and
 // `intercept` lets a test put any failure in front of any step.
 import { randomUUID } from "node:crypto";
-import { type Clock, systemClock } from "../../lib/index.ts";
+import { type Clock, settleWithin, systemClock } from "../../lib/index.ts";
 import { type Flavour, type Kind, kindInfo } from "../../model/index.ts";
 import { type Birth, withBirth } from "../birth.ts";
 import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../identify.ts";
-import { settleWithin } from "../settle-within.ts";
 import { frozenCopy } from "./copy-json.ts";
 import { type Change, KindTable } from "./kind-table.ts";
 

@@ -1,5 +1,6 @@
 // Waiting for work, but not for ever, on a clock that tests can move.
-import { type Clock, passAbort } from "../lib/index.ts";
+import type { Clock } from "./clock.ts";
+import { passAbort } from "./pass-abort.ts";
 
 export type Settled<T> = { readonly is: "settled"; readonly value: T } | { readonly is: "late" };
 
