@@ -59,7 +59,8 @@ function faultTable(records: readonly Recorded[]): string {
     `${shown(number(record, "longestSettleMs") / 1000)} s`,
   ]);
   rows.push(["**all**", ...["faults", "writes", "divergences"].map((name) => shown(sum(name))), `${shown(longest)} s`]);
-  return table(["datastore", "faults", "writes meanwhile", "divergences", "longest until all was right again"], rows);
+  const header = ["datastore", "faults", "writes meanwhile", "divergences", "longest until all was right again"];
+  return `${table(header, rows)}\n\n![How often each fault was made](images/plots/faults.svg)`;
 }
 
 function fuzzTable([record]: readonly Recorded[]): string {

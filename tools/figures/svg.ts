@@ -41,7 +41,7 @@ const style = `
   }`;
 
 export function barChart(chart: BarChart): string {
-  const labelWidth = Math.min(300, 24 + 7 * Math.max(...chart.groups.map(({ label }) => label.length)));
+  const labelWidth = Math.min(360, 24 + 7 * Math.max(...chart.groups.map(({ label }) => label.length)));
   const [left, right, top, barHeight, gap] = [labelWidth, width - 70, 84, 16, 12];
   const names = [...new Set(chart.groups.flatMap(({ bars }) => bars.map(({ series }) => series)))];
   const values = chart.groups.flatMap(({ bars }) => bars.map(({ value }) => value));
@@ -51,7 +51,7 @@ export function barChart(chart: BarChart): string {
   let y = top;
   for (const { label, bars } of chart.groups) {
     const middle = y + (bars.length * barHeight) / 2 + 4;
-    body.push(text({ x: left - 8, y: middle, anchor: "end" }, label));
+    body.push(text({ x: left - 8, y: middle, anchor: "end" }, cut(label, Math.floor((labelWidth - 24) / 6.6))));
     for (const { series, value } of bars) {
       const shape = `x="${left}" y="${y}" width="${round(Math.max(1, x(value) - left))}" height="${barHeight - 3}"`;
       body.push(`<rect class="s${names.indexOf(series)}" ${shape} rx="2"/>`);
@@ -155,6 +155,10 @@ export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en");
   return `${Number(value.toPrecision(Math.abs(value) < 1 ? 2 : 3))}`;
+}
+
+function cut(label: string, most: number): string {
+  return label.length <= most ? label : `${label.slice(0, most - 1).trimEnd()}…`;
 }
 
 function round(value: number): number {
