@@ -63,7 +63,7 @@ async function watch(flags: WatchFlags): Promise<void> {
     policyKeys: flags.legacyKeys ? "legacy" : "modern",
     // A person at a terminal wants to hear what is wrong, not to wait for a server that never comes.
     maxFailures: 3 + flags.server.length,
-    log: view === undefined || !process.stdout.isTTY ? complaints : silentLog,
+    log: view === undefined || !process.stdout.isTTY ? complaints() : silentLog,
     ...withoutUndefined({ tls: tlsOf(flags, process.env) }),
   });
   const ticking = setInterval(() => view?.tick(performance.now()), 200);
@@ -109,10 +109,17 @@ async function drained(): Promise<void> {
   await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]).catch(() => undefined); // its error stops us
 }
 
-const complaints: Log = {
-  ...silentLog,
-  warn: (message, fields) => console.error(`cattail: ${message}: ${fields?.reason ?? ""}`),
-};
+/** Says what is wrong, and not again while it stays the same. */
+function complaints(): Log {
+  let before: unknown;
+  return {
+    ...silentLog,
+    warn: (message, fields) => {
+      if (fields?.reason !== before) console.error(`cattail: ${message}: ${fields?.reason ?? ""}`);
+      before = fields?.reason;
+    },
+  };
+}
 
 function serversOf(flags: WatchFlags) {
   const servers = flags.server.length > 0 ? flags.server : optionsFromEnvironment(process.env).servers;

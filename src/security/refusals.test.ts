@@ -36,6 +36,18 @@ test("a peer that keeps coming is named once a minute, then with how often", () 
   );
 });
 
+test("a peer that is refused for another reason gets another line at once", () => {
+  const { lines, refusals } = setUp();
+  for (let i = 0; i < 10; i++) {
+    refusals.report({ ...refusal("10.0.0.1"), check: "not-tls" });
+    refusals.report(refusal("10.0.0.1"));
+  }
+  deepEqual(
+    lines.map(({ fields }) => fields.check),
+    ["not-tls", "no-certificate"],
+  );
+});
+
 test("more peers than the bound are counted, not listed", () => {
   const { lines, refusals, pass } = setUp(10);
   for (let i = 0; i < 500; i++) refusals.report(refusal(`fd00::${i}`));

@@ -1,5 +1,6 @@
 // Says who was refused and why, without letting a peer that retries ten times a second fill the log: one line a minute
-// for each peer, and a bound on how many peers get a line at all.
+// for each peer and check, and a bound on how many get a line at all. The check counts, because whoever has just mended
+// one fault looks here for the next.
 import type { Clock, Log } from "../lib/index.ts";
 import type { CertificateFacts } from "./certificate.ts";
 import type { PeerCheck } from "./verify-peer.ts";
@@ -21,15 +22,15 @@ export function createRefusalLog(options: {
 }): RefusalLog {
   const { log, clock, perPeerMs = 60_000, maxPeers = 1_000 } = options;
   // In order of first line, so the oldest are at the front. A peer leaves after its minute.
-  const peers = new Map<string, { sinceMs: number; more: number }>();
+  const peers = new Map<string, { refusal: Refusal; sinceMs: number; more: number }>();
   let unlisted = 0;
 
   function forgetOld(nowMs: number): void {
-    for (const [address, peer] of peers) {
-      if (nowMs - peer.sinceMs < perPeerMs) break;
-      peers.delete(address);
-      if (peer.more > 0)
-        log.warn("Refused connections again", { address, count: peer.more, seconds: perPeerMs / 1000 });
+    for (const [key, { refusal, sinceMs, more }] of peers) {
+      if (nowMs - sinceMs < perPeerMs) break;
+      peers.delete(key);
+      const { address, check } = refusal;
+      if (more > 0) log.warn("Refused connections again", { address, check, count: more, seconds: perPeerMs / 1000 });
     }
     if (unlisted === 0 || peers.size >= maxPeers) return;
     log.warn("Refused connections of peers that were too many to list", { count: unlisted });
@@ -40,11 +41,12 @@ export function createRefusalLog(options: {
     report(refusal) {
       const nowMs = clock.monotonicMs();
       forgetOld(nowMs);
-      const known = peers.get(refusal.address);
+      const key = `${refusal.check} ${refusal.address}`;
+      const known = peers.get(key);
       if (known !== undefined) known.more += 1;
       else if (peers.size >= maxPeers) unlisted += 1;
       else {
-        peers.set(refusal.address, { sinceMs: nowMs, more: 0 });
+        peers.set(key, { refusal, sinceMs: nowMs, more: 0 });
         log.warn("Refused connection", refusalFields(refusal));
       }
     },
