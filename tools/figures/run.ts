@@ -38,6 +38,8 @@ const busy = Math.round((loadavg()[0] ?? 0) * 10) / 10;
 if (busy > availableParallelism() / 2) {
   console.log(`note: the machine is busy (load ${busy}), so times will be upper bounds`);
 }
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 const failed: string[] = [];
 for (const [index, step] of steps.entries()) {
   const at = `[${index + 1}/${steps.length}] ${step.name}`;
@@ -48,6 +50,10 @@ for (const [index, step] of steps.entries()) {
   const expected = flags.short ? "" : ` (about ${step.aboutMinutes} min, at most ${step.atMostMinutes})`;
   console.log(`\n${at}: ${step.says}${expected}`);
   const result = await runStep(step);
+  if (stop.signal.aborted) {
+    console.log(`${at}: interrupted; --resume goes on with it`);
+    process.exit(130);
+  }
   writeStep(file, step.name, result);
   console.log(`${at}: ${result.outcome}, ${result.records.length} results, ${result.seconds} s`);
   if (result.outcome !== "passed") failed.push(`${step.name} (${result.outcome})`);
@@ -64,7 +70,8 @@ async function runStep(step: FigureStep): Promise<StepResult> {
   try {
     for (const command of flags.short ? step.short : step.long) {
       const env = { ...process.env, ...(flags.short ? {} : step.env), RESULTS: results };
-      if (outcome === "passed") outcome = await runCommand(command, env, endMs - performance.now());
+      if (outcome === "passed" && !stop.signal.aborted)
+        outcome = await runCommand(command, env, endMs - performance.now());
     }
     const lines = existsSync(results) ? readFileSync(results, "utf8") : "";
     const { records, circumstances: seen = circumstances() } = parseRecords(lines);
@@ -87,7 +94,7 @@ async function runCommand(command: string, env: NodeJS.ProcessEnv, limitMs: numb
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
   };
   const interrupted = () => end("SIGTERM");
-  process.once("SIGINT", interrupted);
+  stop.signal.addEventListener("abort", interrupted);
   let isTooLong = false;
   const timer = setTimeout(() => {
     isTooLong = true;
@@ -98,7 +105,7 @@ async function runCommand(command: string, env: NodeJS.ProcessEnv, limitMs: numb
   child.on("close", (code) => resolve(isTooLong ? "too long" : code === 0 ? "passed" : "failed"));
   const outcome = await promise;
   clearTimeout(timer);
-  process.off("SIGINT", interrupted);
+  stop.signal.removeEventListener("abort", interrupted);
   return outcome;
 }
 
