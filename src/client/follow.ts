@@ -14,6 +14,7 @@ import { converse } from "./connection.ts";
 import { dial } from "./dial.ts";
 import { type Following, type FollowOptions, withDefaults } from "./follow-options.ts";
 import { KnownKeys } from "./known-keys.ts";
+import { OneByOne } from "./one-by-one.ts";
 import { addressText, type ServerAddress } from "./server-address.ts";
 import type { Update } from "./update.ts";
 
@@ -21,8 +22,8 @@ import type { Update } from "./update.ts";
  * Every update of a Typha, one by one: the snapshot, then changes, for as long as you like. Goes on with another server
  * when one goes away. Leaving the loop closes the connection.
  */
-export async function* follow(options: FollowOptions): AsyncGenerator<Update> {
-  for await (const batch of followBatches(options)) yield* batch;
+export function follow(options: FollowOptions): AsyncGenerator<Update> {
+  return new OneByOne(followBatches(options));
 }
 
 /** As follow(), in the batches in which updates arrived, which is cheaper where each update costs little. */
