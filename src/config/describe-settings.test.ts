@@ -4,7 +4,6 @@ import { test } from "node:test";
 import {
   describeSettings,
   formatSettings,
-  isSecretName,
   loadSettings,
   readSettings,
   settingNames,
@@ -13,6 +12,7 @@ import {
   settingsTable,
 } from "./index.ts";
 import { editDistance, nearest } from "./nearest.ts";
+import { isSecretName } from "./redact.ts";
 
 test("the reference page is fresh: node tools/generate-docs.ts", () => {
   equal(readFileSync("docs/reference/settings.md", "utf8"), settingsPage());

@@ -54,7 +54,7 @@ export function integer(range: { min: number; max?: number }): SettingType<numbe
 }
 
 /** Go's integers of base 0: 0x, 0o and 0b prefixes, a leading 0 for octal, "_" between digits; 32 bits. */
-export function goInteger(text: string): number | undefined {
+function goInteger(text: string): number | undefined {
   const match =
     /^([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]((?:_?[0-7])+)|(0(?:_?[0-7])*)|([1-9](?:_?\d)*))$/.exec(
       text,

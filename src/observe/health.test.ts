@@ -2,7 +2,9 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
-import { createHealth, healthRoutes, healthTable, startHttp, wantsJson } from "./index.ts";
+import { healthTable } from "./health.ts";
+import { wantsJson } from "./health-routes.ts";
+import { createHealth, healthRoutes, startHttp } from "./index.ts";
 
 const caches = ["felix-cache", "bgp-cache", "tunnel-ip-allocation-cache", "node-status-cache"];
 

@@ -2,6 +2,7 @@ import { equal, match } from "node:assert/strict";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { freePort } from "../../test/kit/free-port.ts";
 import { silentLog, systemClock } from "../lib/index.ts";
 import { type HttpOptions, startHttp } from "./http-server.ts";
 
@@ -92,7 +93,7 @@ test("http: a handler that throws is a 500 that does not say why", async () => {
 });
 
 test("http: a port that is taken is tried again until it is free", async () => {
-  const holder = createServer().listen(0, "127.0.0.1");
+  const holder = createServer().listen(await freePort(), "127.0.0.1");
   await new Promise((resolve) => holder.once("listening", resolve));
   const address = holder.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;

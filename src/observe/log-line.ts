@@ -16,7 +16,7 @@ export type LogRecord = {
   readonly fields: LogFields;
 };
 
-export const maxValueBytes = 256;
+const maxValueBytes = 256;
 
 /** `2024-01-02 03:04:05.678 [INFO][1234] typha/serve.ts 12: Message key="value"` */
 export function originalLine(record: LogRecord, pid: number): string {

@@ -8,7 +8,7 @@ export type LogSink = {
 
 export type LogQueueCounts = { dropped(count: number): void; failed(): void };
 
-export const logQueueLines = 100;
+const logQueueLines = 100;
 
 export class LogQueue {
   readonly #sink: LogSink;

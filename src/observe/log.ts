@@ -151,7 +151,7 @@ class LogFanOut implements Logs {
 }
 
 /** The file and line that called the function. */
-export function callerOf(callee: (...args: never[]) => unknown): { file: string; line: number } | undefined {
+function callerOf(callee: (...args: never[]) => unknown): { file: string; line: number } | undefined {
   const holder: { stack?: string } = {};
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 1;

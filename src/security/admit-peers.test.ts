@@ -11,12 +11,12 @@ import { testAuthority } from "../../test/kit/certificates.ts";
 import {
   admitPeers,
   type CertifiedKey,
-  type PeerCheck,
   type PeerRequirement,
   type Refusal,
   tlsPolicy,
   tlsServerOptions,
 } from "./index.ts";
+import type { PeerCheck } from "./verify-peer.ts";
 
 const goodCn = "typha-peer";
 const badCn = "impostor";

@@ -25,7 +25,7 @@ export const tags = {
 // A certificate has a few dozen parts; one with thousands was made to be slow to read.
 const maxChildren = 1_000;
 
-export class DerError extends Error {}
+class DerError extends Error {}
 
 /** The node that starts at `offset`; what follows it is left alone. */
 export function readNode(bytes: Uint8Array, offset = 0): DerNode {

@@ -2,10 +2,10 @@ import { equal } from "node:assert/strict";
 import { createServer, request } from "node:https";
 import { test } from "node:test";
 import { testAuthority } from "../../test/kit/certificates.ts";
+import type { ClientAuth } from "./https-options.ts";
 import {
   admitHttpsPeers,
   type CertifiedKey,
-  type ClientAuth,
   certificatesInPem,
   httpsServerOptions,
   isStillTrusted,

@@ -14,13 +14,12 @@ import {
   issueAuthority,
   issueCertificate,
   type KeyKind,
-  pairFiles,
   parseCertificate,
   parseTlsMaterial,
-  renewCertificate,
   tlsProblems,
-  writePair,
 } from "./index.ts";
+import { renewCertificate } from "./issue.ts";
+import { pairFiles, writePair } from "./pair-files.ts";
 
 const nowMs = Date.UTC(2026, 10, 15, 8);
 const dayMs = 86_400_000;

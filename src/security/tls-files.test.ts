@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { testAuthority } from "../../test/kit/certificates.ts";
 import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
-import type { CertifiedKey, ReloadOutcome, TlsFilesWatcher } from "./index.ts";
+import type { CertifiedKey, TlsFilesWatcher } from "./index.ts";
 import { tlsProblems, watchTlsFiles } from "./index.ts";
+import type { ReloadOutcome } from "./tls-files.ts";
 
 type Setup = AsyncDisposable & {
   folder: string;

@@ -20,11 +20,6 @@ export class Journal {
   readonly #ring: JournalEntry[] = [];
   #count = 0;
 
-  /** Changes since the start. */
-  get count(): number {
-    return this.#count;
-  }
-
   add(update: KvUpdate, at: Pick<JournalEntry, "position" | "receivedAtMs" | "cachedAtMs">): void {
     const { path, revision } = update;
     this.#ring[this.#count % capacity] = {

@@ -3,26 +3,19 @@
 import type { Log } from "../lib/index.ts";
 import { type KvUpdate, legacyForm } from "../model/index.ts";
 
-export type LegacySpeech = {
-  readonly form: (update: KvUpdate) => KvUpdate | undefined;
-  /** Keys that legacy clients do not get, or get changed, at present. */
-  readonly lossCount: () => number;
-};
-
-export function createLegacySpeech(log: Log): LegacySpeech {
+/** What legacy clients are told of an update; undefined: nothing. */
+export function createLegacySpeech(log: Log): (update: KvUpdate) => KvUpdate | undefined {
+  /** What is lost at present, by key, so that it is said once: as many as there are such keys. */
   const losses = new Map<string, string>();
-  return {
-    form(update) {
-      const said = legacyForm(update);
-      const why = said.is === "same" ? undefined : said.why;
-      if (why === undefined || update.value === undefined) losses.delete(update.path);
-      else if (losses.get(update.path) !== why) {
-        losses.set(update.path, why);
-        log.warn("Clients up to v3.31 are not told this as it is meant", { key: update.path, why });
-      }
-      if (said.is === "same") return update;
-      return said.is === "legacy" ? said.update : undefined;
-    },
-    lossCount: () => losses.size,
+  return (update) => {
+    const said = legacyForm(update);
+    const why = said.is === "same" ? undefined : said.why;
+    if (why === undefined || update.value === undefined) losses.delete(update.path);
+    else if (losses.get(update.path) !== why) {
+      losses.set(update.path, why);
+      log.warn("Clients up to v3.31 are not told this as it is meant", { key: update.path, why });
+    }
+    if (said.is === "same") return update;
+    return said.is === "legacy" ? said.update : undefined;
   };
 }

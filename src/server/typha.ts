@@ -129,7 +129,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       ...(tls === undefined ? {} : { tls: tls.setup() }),
       limits: serverLimits(settings),
       workers: workerCount(settings),
-      legacyForm: createLegacySpeech(log).form,
+      legacyForm: createLegacySpeech(log),
       version: options.version,
       isVerbose: settings.logSeverityScreen === "DEBUG",
     }),

@@ -10,7 +10,7 @@ export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 const block = /^ipv([46])\/block\/([^/]+)$/;
 const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
 
-export function prefixOf(kind: Kind): string {
+function prefixOf(kind: Kind): string {
   const prefix = kindInfo(kind).etcdPrefix;
   if (prefix === undefined) throw new DatastoreError("not-found", `${kind} does not exist in etcd`);
   return prefix;
