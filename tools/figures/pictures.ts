@@ -5,7 +5,11 @@ import { type BarGroup, barChart, lineChart } from "./svg.ts";
 import { number, scenarios, words } from "./tables.ts";
 
 export const plotsFolder = "docs/images/plots";
-const byServer = { ours: "Cattail", go: "a Go server that encodes for every client" };
+const serverNames = new Map([
+  ["cattail", "Cattail"],
+  ["go-per-client", "a Go server that encodes for every client"],
+  ["against", "another Typha"],
+]);
 
 /** File names and what is in them. */
 export function pictures({ steps }: Sitting): Map<string, string> {
@@ -46,18 +50,18 @@ const fanoutPlots = [
 ];
 
 function fanoutChart(records: readonly Recorded[], how: { title: string; axis: string; figure: string }) {
-  const groups = scenarios(records).map(({ name, ours, go }): BarGroup => {
-    const bars = [
-      { series: byServer.ours, value: number(ours, how.figure) },
-      { series: byServer.go, value: number(go, how.figure) },
-    ];
+  const groups = scenarios(records).map(({ name, servers }): BarGroup => {
+    const bars = [...servers].map(([server, record]) => ({
+      series: serverNames.get(server) ?? server,
+      value: number(record, how.figure),
+    }));
     return { label: name, bars: bars.filter(({ value }) => Number.isFinite(value)) };
   });
   const what = records.filter((record) => words(record, "server") === "cattail");
   const scenariosSaid = what.map((record) => `${record.of.split(" ")[0]}: ${words(record, "says")}`);
   return {
     title: how.title,
-    desc: `${how.axis}, in each scenario for both servers. ${scenariosSaid.join("; ")}.`,
+    desc: `${how.axis}, in each scenario for each server. ${scenariosSaid.join("; ")}.`,
     axis: how.axis,
     groups,
   };
@@ -65,10 +69,10 @@ function fanoutChart(records: readonly Recorded[], how: { title: string; axis: s
 
 function flatPlot(records: readonly Recorded[]): string {
   const list = scenarios(records);
-  const series = (["ours", "go"] as const).map((which) => ({
-    name: byServer[which],
-    points: list.flatMap((scenario) => {
-      const record = scenario[which];
+  const series = [...serverNames].map(([server, name]) => ({
+    name,
+    points: list.flatMap(({ servers }) => {
+      const record = servers.get(server);
       return record === undefined ? [] : [{ x: number(record, "clients"), y: number(record, "cpuMicrosPerDelivery") }];
     }),
   }));

@@ -52,32 +52,30 @@ export function words(record: Recorded, name: string): string {
   return typeof figure === "string" ? figure : "";
 }
 
-/** The two servers of each scenario, in the order in which they were measured. */
-export function scenarios(records: readonly Recorded[]): { name: string; ours?: Recorded; go?: Recorded }[] {
+export type Scenario = { readonly name: string; readonly servers: ReadonlyMap<string, Recorded> };
+
+/** The scenarios, each with what was measured of every server, in the order in which that was done. */
+export function scenarios(records: readonly Recorded[]): Scenario[] {
   const byName = Map.groupBy(records, ({ of }) => of.split(" ")[0] ?? "");
-  return [...byName].map(([name, list]) => {
-    const [ours, go] = ["cattail", "go-per-client"].map((server) =>
-      list.find((each) => words(each, "server") === server),
-    );
-    return { name, ...(ours === undefined ? {} : { ours }), ...(go === undefined ? {} : { go }) };
-  });
+  return [...byName].map(([name, list]) => ({
+    name,
+    servers: new Map(list.map((record) => [words(record, "server"), record])),
+  }));
 }
 
 function fanoutTable(records: readonly Recorded[]): string {
   const columns = ["p50Ms", "p99Ms", "inSyncMs", "snapshotCpuMs", "rssMb"];
-  const rows = scenarios(records).flatMap(({ name, ours, go }) =>
-    [ours, go].flatMap((record) => {
-      if (record === undefined) return [];
-      const [cost, ourCost] = [number(record, "cpuMicrosPerDelivery"), number(ours, "cpuMicrosPerDelivery")];
-      const isLeast = cost <= Math.min(ourCost, number(go, "cpuMicrosPerDelivery"));
-      const times = record === go && ours !== undefined ? ` (${(cost / ourCost).toFixed(1)}×)` : "";
-      const first = record === ours ? `\`${name}\`: ${words(record, "says")}` : "";
-      const price = isLeast ? `**${shown(cost)}**` : shown(cost);
-      return [
-        [first, words(record, "server"), `${price}${times}`, ...columns.map((column) => shown(number(record, column)))],
-      ];
-    }),
-  );
+  const rows = scenarios(records).flatMap(({ name, servers }) => {
+    const costs = [...servers.values()].map((record) => number(record, "cpuMicrosPerDelivery"));
+    const ours = number(servers.get("cattail"), "cpuMicrosPerDelivery");
+    return [...servers].map(([server, record], index) => {
+      const cost = number(record, "cpuMicrosPerDelivery");
+      const price = cost <= Math.min(...costs) ? `**${shown(cost)}**` : shown(cost);
+      const times = server === "cattail" || Number.isNaN(ours) ? "" : ` (${(cost / ours).toFixed(1)}×)`;
+      const first = index === 0 ? `\`${name}\`: ${words(record, "says")}` : "";
+      return [first, server, `${price}${times}`, ...columns.map((column) => shown(number(record, column)))];
+    });
+  });
   const header = [
     "scenario",
     "server",
@@ -92,9 +90,9 @@ function fanoutTable(records: readonly Recorded[]): string {
 }
 
 function flatTable(records: readonly Recorded[]): string {
-  const rows = scenarios(records).map(({ ours, go }) => {
-    const costs = [ours, go].map((record) => shown(number(record, "cpuMicrosPerDelivery")));
-    return [shown(number(ours ?? go, "clients")), ...costs];
+  const rows = scenarios(records).map(({ servers }) => {
+    const costs = ["cattail", "go-per-client"].map((server) => number(servers.get(server), "cpuMicrosPerDelivery"));
+    return [shown(number([...servers.values()][0], "clients")), ...costs.map(shown)];
   });
   return table(["clients", "cattail, µs CPU per delivery", "go-per-client"], rows);
 }
