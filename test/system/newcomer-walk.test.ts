@@ -11,7 +11,7 @@ import { codeOf, pages } from "../kit/pages.ts";
 
 const shell = promisify(execFile);
 
-test("the three commands that the demo prints work as printed", { timeout: 120_000 }, async () => {
+test("the three commands that the demo prints work as printed", async () => {
   const ports = ["--port", String(await freePort()), "--dashboard-port", String(await freePort())];
   await using demo = new Cattail(["demo", "--nodes", "3", "--pods", "6", ...ports]);
   const printed = await demo.until("three commands", () => {
