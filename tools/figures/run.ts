@@ -1,7 +1,8 @@
 // Runs every campaign and every bench, one after the other, and keeps what they measured:
-//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
+//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list] [--against CMD]
 // The result is bench/results/DATE.json (with --short: .cache/figures-short.json, which git ignores), written after each step,
-// so that a sitting that was interrupted goes on with --resume. `npm run plots` makes pages and plots of it. On a machine
+// so that a sitting that was interrupted goes on with --resume. `npm run plots` makes pages and plots of it. With
+// --against the fan-out is measured of another Typha as well, whose command is this machine's affair and not kept. On a machine
 // that does something else as well the times are those of two things at once: the load at the start is kept beside them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -20,6 +21,7 @@ const { values: flags } = parseArgs({
     resume: { type: "boolean", default: false },
     out: { type: "string" },
     list: { type: "boolean", default: false },
+    against: { type: "string" },
   },
 });
 const defaultFile = flags.short ? ".cache/figures-short.json" : `${resultsFolder}/${today()}.json`;
@@ -68,7 +70,7 @@ async function runStep(step: FigureStep): Promise<StepResult> {
   const endMs = startMs + step.atMostMinutes * 60_000;
   let outcome: StepResult["outcome"] = "passed";
   try {
-    for (const command of flags.short ? step.short : step.long) {
+    for (const command of commandsOf(step)) {
       const env = { ...process.env, ...(flags.short ? {} : step.env), RESULTS: results };
       if (outcome === "passed" && !stop.signal.aborted)
         outcome = await runCommand(command, env, endMs - performance.now());
@@ -77,7 +79,7 @@ async function runStep(step: FigureStep): Promise<StepResult> {
     const { records, circumstances: seen = circumstances() } = parseRecords(lines);
     // A bench that lacks its peer measures nothing, and must not pass for one that did.
     if (records.length === 0 && outcome === "passed") outcome = "failed";
-    const commands = (flags.short ? step.short : step.long).map((command) => asTyped(command, step));
+    const commands = commandsOf(step).map((command) => asTyped(command, step));
     const { date, machine, versions } = seen;
     const seconds = Math.round((performance.now() - startMs) / 1000);
     return { outcome, command: commands.join("; "), date, machine, versions, load: busy, seconds, records };
@@ -87,8 +89,12 @@ async function runStep(step: FigureStep): Promise<StepResult> {
 }
 
 /** In a group of its own, so that at the limit everything that it has started ends with it. */
-async function runCommand(command: string, env: NodeJS.ProcessEnv, limitMs: number): Promise<StepResult["outcome"]> {
-  const child = spawn(process.execPath, command.split(" "), { env, stdio: "inherit", detached: true });
+async function runCommand(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+): Promise<StepResult["outcome"]> {
+  const child = spawn(process.execPath, command, { env, stdio: "inherit", detached: true });
   const { promise, resolve } = Promise.withResolvers<StepResult["outcome"]>();
   const end = (signal: NodeJS.Signals) => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
@@ -109,9 +115,14 @@ async function runCommand(command: string, env: NodeJS.ProcessEnv, limitMs: numb
   return outcome;
 }
 
-function asTyped(command: string, step: FigureStep): string {
+function commandsOf(step: FigureStep): string[][] {
+  const against = step.takesAgainst === true && flags.against !== undefined ? ["--against", flags.against] : [];
+  return (flags.short ? step.short : step.long).map((command) => [...command.split(" "), ...against]);
+}
+
+function asTyped(command: readonly string[], step: FigureStep): string {
   const settings = flags.short ? [] : Object.entries(step.env ?? {}).map(([name, value]) => `${name}=${value} `);
-  return `${settings.join("")}node ${command}`;
+  return `${settings.join("")}node ${command.map((word) => (word === flags.against ? "CMD" : word)).join(" ")}`;
 }
 
 function chosen(): readonly FigureStep[] {

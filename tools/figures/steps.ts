@@ -7,6 +7,8 @@ export type FigureStep = {
   readonly long: readonly string[];
   readonly short: readonly string[];
   readonly env?: { readonly [name: string]: string };
+  /** Whether another Typha can be measured beside ours. */
+  readonly takesAgainst?: true;
   /** What it takes on two cores, and when to give up on it. */
   readonly aboutMinutes: number;
   readonly atMostMinutes: number;
@@ -53,6 +55,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "keeping up to 1,000 clients up to date, next to a Go server",
     long: ["bench/fanout/main.ts --json"],
     short: ["bench/fanout/main.ts --json --scenario batch-5"],
+    takesAgainst: true,
     aboutMinutes: 3.5,
     atMostMinutes: 12,
   },
