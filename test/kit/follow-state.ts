@@ -1,6 +1,5 @@
 // A follower and what its words add up to: the objects it has announced, and every status it said. Tests compare that
 // with the datastore.
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Datastore, type Follower, type FollowLimits, follow } from "../../src/datastore/index.ts";
 import { type Clock, type Log, silentLog, systemClock } from "../../src/lib/index.ts";
 import type { Kind, SyncStatus } from "../../src/model/index.ts";
@@ -54,15 +53,6 @@ export async function listState(datastore: Datastore, kind: Kind): Promise<Map<s
     for (const { id, revision } of page.items) objects.set(keyOf(id), revision);
   }
   return objects;
-}
-
-/** Resolves as soon as the condition holds; fails, saying what it waited for, after a minute. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
-  const deadline = performance.now() + seconds * 1000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain: ${what}`);
-    await sleep(10);
-  }
 }
 
 function keyOf(id: { namespace: string; name: string }): string {

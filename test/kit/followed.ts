@@ -18,7 +18,7 @@ export class Followed implements AsyncDisposable {
     return this.updates.flatMap((update) => (update.is === "status" ? [update.status] : []));
   }
 
-  async until(isReached: () => boolean, what: string, deadlineMs = 20_000): Promise<void> {
+  async until(isReached: () => boolean, what: string, deadlineMs = 120_000): Promise<void> {
     const endMs = performance.now() + deadlineMs;
     while (!isReached()) {
       const leftMs = endMs - performance.now();

@@ -77,7 +77,7 @@ export class GoClients implements AsyncDisposable {
   async until<T>(
     found: (events: ClientEvent[]) => T | undefined | false,
     what: string,
-    deadlineMs = 30_000,
+    deadlineMs = 120_000,
   ): Promise<T> {
     const endMs = performance.now() + deadlineMs;
     for (;;) {

@@ -2,7 +2,7 @@
 import { parseAllDocuments } from "yaml";
 import { cattail } from "./cattail-process.ts";
 import type { Cluster, Rule } from "./cluster.ts";
-import { until } from "./follow-state.ts";
+import { eventually } from "./eventually.ts";
 
 export type Printed = {
   apiVersion: string;
@@ -58,9 +58,9 @@ export async function untilDefined(cluster: Cluster, objects: readonly Printed[]
   for (const { kind, metadata } of objects) {
     if (kind !== "CustomResourceDefinition") continue;
     const [plural = "", ...group] = metadata.name.split(".");
-    await until(`${plural} are served`, async () => {
+    await eventually(async () => {
       return (await cluster.ask("GET", `/apis/${group.join(".")}/v1/${plural}?limit=1`)).status === 200;
-    });
+    }, `${plural} are served`);
   }
 }
 

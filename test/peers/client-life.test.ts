@@ -140,7 +140,7 @@ for (const { how, prints, without } of ways) {
     const { port } = server.address;
     if (without === "server") await server[Symbol.asyncDispose]();
     const script = ["test/peers/client-leaves.ts", how, `127.0.0.1:${port}`];
-    const { stdout, stderr } = await run(process.execPath, script, { timeout: 30_000 });
+    const { stdout, stderr } = await run(process.execPath, script, { timeout: 120_000 });
     match(stdout, prints);
     deepEqual(stderr, "");
   });

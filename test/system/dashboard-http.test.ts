@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import type { OverviewView } from "../../src/dashboard/index.ts";
 import { type DashboardSubject, startDashboardSubject } from "../kit/dashboard-subject.ts";
+import { eventually } from "../kit/eventually.ts";
 
 type Reply = { status: number; headers: { [name: string]: unknown }; body: string };
 
@@ -11,6 +12,11 @@ describe("the dashboard's address", () => {
   let subject: DashboardSubject;
   before(async () => {
     subject = await startDashboardSubject({ nodes: 4, pods: 8, clients: 3 });
+    // The clients are asked now and then; an answer from before they came may still be given.
+    await eventually(async () => {
+      const { nodes } = JSON.parse((await ask("/api/overview")).body) as OverviewView; // our own server's JSON
+      return nodes.upToDate === 3;
+    }, "three nodes up to date");
   });
   after(() => subject?.[Symbol.asyncDispose]());
 

@@ -38,7 +38,7 @@ describe("the dashboard", { skip: withoutChromium }, () => {
     await page.getByText("1 node is not connected: node-012").waitFor();
     await page.getByText("TLS is off").waitFor();
     await page.getByRole("status").filter({ hasText: "live" }).waitFor();
-    equal(await page.locator("canvas").count(), 2);
+    await page.locator("canvas").nth(1).waitFor();
     // Readiness is reported once a second, so the page may be there before it.
     await page
       .locator(".flow", { hasText: /Datastore\s*reachable.*This server\s*in sync.*Nodes\s*11 of 12/ })
@@ -180,7 +180,7 @@ describe("the dashboard", { skip: withoutChromium }, () => {
     equal(await focused(page), "Nodes");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Nodes", exact: true }).waitFor();
-    equal(await page.evaluate("document.activeElement.id"), "main");
+    await page.waitForFunction("document.activeElement.id === 'main'");
   });
 });
 

@@ -3,7 +3,7 @@ import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Datastore, Revision, StoredObject, WatchEvent } from "../../src/datastore/index.ts";
 import type { Kind } from "../../src/model/index.ts";
-import { until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
 import { contractSubjects, type Opened, type Subject, type TestObject } from "./datastore-contract-subjects.ts";
 
 const signal = AbortSignal.timeout(600_000);
@@ -257,10 +257,10 @@ const cases: Case[] = [
         );
       // An API server that is still filling its memory says to come back later.
       let code = await codeOfTry();
-      await until("an answer", async () => {
+      await eventually(async () => {
         if (code === "rate-limited" || code === "unavailable") code = await codeOfTry();
         return code !== "rate-limited" && code !== "unavailable";
-      });
+      }, "an answer");
       equal(code, "expired");
       ok((await itemsOf(datastore, "Tier")).some(({ id }) => id.name === "h2"));
     },

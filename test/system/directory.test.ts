@@ -8,7 +8,7 @@ import { openDirectoryDatastore } from "../../src/datastore/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { initialiseDatastore, runSyncers } from "../../src/syncer/index.ts";
 import { Cattail, cattail, probe } from "../kit/cattail-process.ts";
-import { until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
 import { Followed } from "../kit/followed.ts";
 import { typhaSettings } from "../kit/typha-settings.ts";
 
@@ -47,7 +47,7 @@ test("an empty folder becomes ready; a policy written into it is served, and gon
       status = batch.status ?? status;
     }
   })();
-  await until("in sync", () => status === 2);
+  await eventually(() => status === 2, "in sync");
   deepEqual(kvs.get("/calico/v1/Ready"), "true");
   deepEqual(
     [...kvs.keys()].filter((key) => key.includes("/policy/tier/")),
@@ -56,10 +56,13 @@ test("an empty folder becomes ready; a policy written into it is served, and gon
   await writeFile(join(path, "shop.yaml.new"), policy);
   await rename(join(path, "shop.yaml.new"), join(path, "shop.yaml"));
   const key = "/calico/v1/policy/GlobalNetworkPolicy//allow-dns";
-  await until("the policy and the profile", () => kvs.has(key) && kvs.has("/calico/v1/policy/profile/kns.shop/labels"));
+  await eventually(
+    () => kvs.has(key) && kvs.has("/calico/v1/policy/profile/kns.shop/labels"),
+    "the policy and the profile",
+  );
   match(kvs.get(key) ?? "", /"selector":"all\(\)"/);
   await rm(join(path, "shop.yaml"));
-  await until("they are gone", () => !kvs.has(key) && !kvs.has("/calico/v1/policy/profile/kns.shop/labels"));
+  await eventually(() => !kvs.has(key) && !kvs.has("/calico/v1/policy/profile/kns.shop/labels"), "they are gone");
   ending.abort();
   await reading;
 });

@@ -13,7 +13,7 @@ import { kindInfo, kindNames } from "../../src/model/index.ts";
 import { openDatastore } from "../../src/server/index.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
-import { until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
 const group = "crd.projectcalico.org";
@@ -89,7 +89,7 @@ test("doctor: each right taken away in turn is noticed, and no other", { skip },
     const source = kindInfo(kind).kubernetes;
     return source !== undefined && source.group !== "policy.networking.k8s.io" && source.group !== "kubevirt.io";
   });
-  await until("the server knows the role", async () => (await datastore.mayI("create", "Tier")).may);
+  await eventually(async () => (await datastore.mayI("create", "Tier")).may, "the server knows the role");
   deepEqual(problems(await checkRights(datastore, there)), []);
   for (const { kind, verb } of usesOf(there)) {
     const source = kindInfo(kind).kubernetes;
@@ -99,7 +99,7 @@ test("doctor: each right taken away in turn is noticed, and no other", { skip },
     const left = all.filter((rule) => !isTaken(rule));
     equal(left.length, all.length - 1);
     await cluster.grant(name, { kind: "User", name }, left);
-    await until("the server knows the new role", async () => !(await datastore.mayI(verb, kind)).may);
+    await eventually(async () => !(await datastore.mayI(verb, kind)).may, "the server knows the new role");
     const found = problems(await checkRights(datastore, there));
     equal(found.length, 1, `${verb} ${kind}: ${JSON.stringify(found)}`);
     match(found[0]?.what ?? "", new RegExp(`^may not ${verb} ${source?.plural}`));
@@ -120,7 +120,7 @@ test("doctor: the command itself, with too few rights", { skip }, async () => {
 
 function cattail(parameters: string[], env: NodeJS.ProcessEnv): Promise<{ code: number; stdout: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["bin/cattail", ...parameters], { env, timeout: 60_000 }, (error, stdout) =>
+    execFile(process.execPath, ["bin/cattail", ...parameters], { env, timeout: 120_000 }, (error, stdout) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout }),
     );
   });

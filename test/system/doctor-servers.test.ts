@@ -8,13 +8,14 @@ import { examineServers, type Finding, type ServersOptions } from "../../src/doc
 import { systemClock } from "../../src/lib/index.ts";
 import { tlsPolicy } from "../../src/security/index.ts";
 import { type CertificateFolder, certificateFolder, type TestAuthority, testAuthority } from "../kit/certificates.ts";
+import { freePort } from "../kit/free-port.ts";
 import { manyKeys, serve } from "../kit/serving.ts";
 
 const quick = {
   tls: undefined,
   type: "felix",
   policyKeys: "modern",
-  timeoutMs: 5000,
+  timeoutMs: 60_000,
   observeMs: 50,
   clock: systemClock,
 } as const satisfies Omit<ServersOptions, "servers">;
@@ -114,9 +115,7 @@ test("doctor: TLS where there is none, and none where there is", async () => {
 });
 
 test("doctor: nobody there", async () => {
-  const { port, ...listener } = await listen(() => undefined);
-  await listener[Symbol.asyncDispose]();
-  const { codes, problems } = await examine([port]);
+  const { codes, problems } = await examine([await freePort()]);
   deepEqual(codes, ["SERVER_UNREACHABLE"]);
   match(problems[0]?.what ?? "", /nobody listens there/);
 });
@@ -130,7 +129,7 @@ test("doctor: a server that waits for its datastore, and one that has nothing", 
   await using waiting = await serve();
   waiting.set({ "/calico/v1/config/a": "1" });
   waiting.status(1);
-  deepEqual((await examine([waiting.address.port], { timeoutMs: 700 })).codes, ["SERVER_NOT_IN_SYNC"]);
+  deepEqual((await examine([waiting.address.port], { timeoutMs: 3000 })).codes, ["SERVER_NOT_IN_SYNC"]);
   await using empty = await serve();
   empty.status(2);
   deepEqual((await examine([empty.address.port])).codes, ["SERVER_EMPTY"]);

@@ -8,7 +8,7 @@ import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { compareUtf8, type SyncerType, syncerTypes, updateType } from "../../src/model/index.ts";
 import { runSyncers } from "../../src/syncer/index.ts";
 import { type EtcdMember, etcdMissing, startEtcd } from "../kit/etcd.ts";
-import { until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
 
 type Kv = { key: string; value: string | null; revision: string; v3rv: string; ttl: number; type: number };
 type Stored = { key: string; value: string; modRevision: number; type?: "PUT" | "DELETE" };
@@ -31,7 +31,7 @@ test("golden: a real etcd with what the real tools stored is served as the real 
   const seen = new Seen();
   const edge = { clock: systemClock, log: silentLog, random: Math.random };
   const reading = seen.readAll(runSyncers({ datastore, ...edge, signal: ending.signal }));
-  await until("all syncers are in sync", () => syncerTypes.every((syncer) => seen.statuses.get(syncer) === 2));
+  await eventually(() => syncerTypes.every((syncer) => seen.statuses.get(syncer) === 2), "all syncers are in sync");
   for (const syncer of syncerTypes) {
     deepEqual(seen.snapshot(syncer), read<{ kvs: Kv[] }>(`expect-${syncer}.json`).kvs, syncer);
   }
@@ -39,13 +39,13 @@ test("golden: a real etcd with what the real tools stored is served as the real 
   for (const each of read<Stored[]>("changes.json")) {
     const before = seen.batches;
     await revisions.reach(each.modRevision, each);
-    await until("the change is heard of", () => seen.batches > before);
+    await eventually(() => seen.batches > before, "the change is heard of");
   }
   for (const syncer of ["felix", "bgp"] as const) {
     const expected = read<{ events: { kv?: Kv }[] }>(`expect-${syncer}.deltas.json`).events.flatMap(
       ({ kv }) => kv ?? [],
     );
-    await until(`all deltas of ${syncer}`, () => seen.deltas(syncer).length >= expected.length);
+    await eventually(() => seen.deltas(syncer).length >= expected.length, `all deltas of ${syncer}`);
     deepEqual(seen.deltas(syncer), expected, syncer);
   }
   ending.abort();

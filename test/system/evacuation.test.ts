@@ -2,7 +2,6 @@
 // without a server for long. Then the proxy lets it back in, and clients are welcome again.
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { follow } from "../../src/client/index.ts";
 import { readSettings } from "../../src/config/index.ts";
 import { silentLog } from "../../src/lib/index.ts";
@@ -10,6 +9,7 @@ import { syncStatus } from "../../src/model/index.ts";
 import { startTypha, type Typha } from "../../src/server/index.ts";
 import { type CertificateFolder, certificateFolder } from "../kit/certificates.ts";
 import { etcdMissing, startEtcd } from "../kit/etcd.ts";
+import { eventually } from "../kit/eventually.ts";
 import { startProxy } from "../kit/proxy.ts";
 
 const missing = await etcdMissing();
@@ -34,26 +34,26 @@ test("a server that loses its datastore hands every client to the healthy one", 
     signal: stop.signal,
     peers: `127.0.0.1:${b.server.address.port}`,
   });
-  await until("both servers ready", () => a.health.summary().ready && b.health.summary().ready);
+  await eventually(() => a.health.summary().ready && b.health.summary().ready, "both servers ready");
 
   const nodes = Array.from({ length: 20 }, (_, index) =>
     followAs(`node-${index}`, { a, b, certificates, signal: stop.signal }),
   );
-  await until("all clients in sync", () => nodes.every((node) => node.isInSync));
+  await eventually(() => nodes.every((node) => node.isInSync), "all clients in sync");
   equal((await a.server.clients()).length + (await b.server.clients()).length >= nodes.length, true);
 
   proxyA.refuse();
   proxyA.cut();
-  await until("every client on the healthy server", async () => {
+  await eventually(async () => {
     const onB = new Set((await b.server.clients()).map(({ node }) => node));
     return nodes.every((node) => node.isInSync && onB.has(node.name)) && (await a.server.clients()).length === 0;
-  });
-  await until("it is not ready", () => !a.health.summary().ready);
+  }, "every client on the healthy server");
+  await eventually(() => !a.health.summary().ready, "it is not ready");
   for (const node of nodes)
     ok(node.longestGapMs < 30_000, `${node.name} was without a server for ${node.longestGapMs} ms`);
 
   proxyA.accept();
-  await until("the server is welcome again", () => a.health.summary().ready);
+  await eventually(() => a.health.summary().ready, "the server is welcome again");
   stop.abort();
   await Promise.all(nodes.map((node) => node.done));
 });
@@ -65,13 +65,13 @@ test("a server without a healthy peer keeps serving what it has", { ...skip, tim
   const stop = new AbortController();
   using _ = { [Symbol.dispose]: () => stop.abort() };
   await using a = await startOne({ etcdPort: proxy.port, certificates, signal: stop.signal, peers: "127.0.0.1:1" });
-  await until("ready", () => a.health.summary().ready);
+  await eventually(() => a.health.summary().ready, "ready");
   const node = followAs("node-0", { a, b: a, certificates, signal: stop.signal });
-  await until("in sync", () => node.isInSync);
+  await eventually(() => node.isInSync, "in sync");
   proxy.refuse();
   proxy.cut();
   const says = () => a.health.summary().components.find(({ name }) => name === "datastore")?.detail;
-  await until("it says that it is stale", () => says() === "stale, no healthy peer");
+  await eventually(() => says() === "stale, no healthy peer", "it says that it is stale");
   equal(a.health.summary().ready, true);
   equal((await a.server.clients()).length, 1);
   stop.abort();
@@ -121,12 +121,4 @@ function followAs(name: string, on: { a: Typha; b: Typha; certificates: Certific
   };
   state.done = run();
   return state;
-}
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
-  while (!(await isSo())) {
-    ok(performance.now() < deadlineMs, `not within a minute: ${what}`);
-    await sleep(50);
-  }
 }

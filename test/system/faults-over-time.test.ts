@@ -9,8 +9,9 @@ import { createMemoryDatastore, DatastoreError, openEtcdDatastore } from "../../
 import { type Clock, type Log, silentLog, systemClock } from "../../src/lib/index.ts";
 import { testAuthority } from "../kit/certificates.ts";
 import { type EtcdMember, etcdMissing, startEtcd } from "../kit/etcd.ts";
+import { eventually } from "../kit/eventually.ts";
 import { FakeClock } from "../kit/fake-clock.ts";
-import { followState, listState, until } from "../kit/follow-state.ts";
+import { followState, listState } from "../kit/follow-state.ts";
 import { startProxy } from "../kit/proxy.ts";
 
 const skip = (await etcdMissing()) ?? false;
@@ -39,17 +40,17 @@ test("etcd: a client certificate that rotates to a new CA, one file at a time, i
     },
   });
   await using state = followState(datastore, "Tier", { limits });
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   await member.kill();
   files("trusted.crt", newAuthority.pair.certPem);
   await member.restart();
   await member.ask({ do: "put", key: `${tiers}/a`, value: "{}" });
-  await until("the old certificate is refused", () => state.follower.report.lastError?.code === "unauthorized");
+  await eventually(() => state.follower.report.lastError?.code === "unauthorized", "the old certificate is refused");
   files("client.crt", newClient.certPem);
-  await until("half of a pair is noticed", () => warnings.some((warning) => /does not belong/.test(warning)));
+  await eventually(() => warnings.some((warning) => /does not belong/.test(warning)), "half of a pair is noticed");
   equal(state.objects.size, 0);
   files("client.key", newClient.keyPem);
-  await until("the new pair is used", () => state.objects.size === 1);
+  await eventually(() => state.objects.size === 1, "the new pair is used");
   deepEqual(state.objects, await listState(datastore, "Tier"));
 });
 
@@ -60,9 +61,9 @@ test("etcd: a wall clock that jumps an hour at every look disturbs nothing", { s
   const clock: Clock = { ...systemClock, wallMs: () => Date.now() + (looks++ % 2 === 0 ? 3_600_000 : -3_600_000) };
   await using datastore = await openEtcdDatastore({ endpoints: [member.url], clock, watchSilenceMs: 200 });
   await using state = followState(datastore, "Tier", { clock, limits });
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   for (let i = 0; i < 50; i++) await member.ask({ do: "put", key: `${tiers}/t${i}`, value: "{}" });
-  await until("everything is there", () => state.objects.size === 50);
+  await eventually(() => state.objects.size === 50, "everything is there");
   deepEqual(state.objects, await listState(datastore, "Tier"));
   ok(looks > 0);
   deepEqual([state.follower.report.relists, state.statuses], [0, [1, 2]]);
@@ -76,10 +77,10 @@ test("etcd: a cluster restored from an empty backup is listed again, and what is
   await using datastore = await openEtcdDatastore({ endpoints: [member.url] });
   await using state = followState(datastore, "Tier", { limits });
   for (let i = 0; i < 20; i++) await member.ask({ do: "put", key: `${tiers}/old${i}`, value: "{}" });
-  await until("everything is there", () => state.objects.size === 20);
+  await eventually(() => state.objects.size === 20, "everything is there");
   await member.restart({ wipe: true });
   await member.ask({ do: "put", key: `${tiers}/new`, value: "{}" });
-  await until("only the new one is there", () => [...state.objects.keys()].join() === "/new");
+  await eventually(() => [...state.objects.keys()].join() === "/new", "only the new one is there");
   deepEqual(state.objects, await listState(datastore, "Tier"));
 });
 
@@ -92,18 +93,18 @@ test("etcd: ten minutes without an answer end in waiting for the datastore, and 
   const time = acceleratedClock();
   await using datastore = await openEtcdDatastore({ endpoints: [`http://127.0.0.1:${proxy.port}`], clock: time.clock });
   await using state = followState(datastore, "Tier", { clock: time.clock });
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   await member.ask({ do: "put", key: `${tiers}/before`, value: "{}" });
-  await until("the first object", () => state.objects.has("/before"));
+  await eventually(() => state.objects.has("/before"), "the first object");
   proxy.refuse();
   await member.ask({ do: "delete", key: `${tiers}/before` });
   await member.ask({ do: "put", key: `${tiers}/after`, value: "{}" });
   time.setSpeed(600);
-  await until("it waits for the datastore", () => state.statuses.at(-1) === 0);
+  await eventually(() => state.statuses.at(-1) === 0, "it waits for the datastore");
   deepEqual([...state.objects.keys()], ["/before"], "what was known stays announced meanwhile");
   time.setSpeed(1);
   proxy.accept();
-  await until("in sync again", state.isInSync);
+  await eventually(state.isInSync, "in sync again");
   deepEqual([...state.objects.keys()], ["/after"]);
   deepEqual(state.objects, await listState(datastore, "Tier"));
 });

@@ -14,7 +14,8 @@ import { compareEvents, compareSnapshot, type Finding, place } from "../conforma
 import { createReplay, writeToEvent } from "../conformance/golden-replay.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds, removeCrd } from "../kit/crds.ts";
-import { listState, until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
+import { listState } from "../kit/follow-state.ts";
 import { type ApiObject, Applied, labelOf, type Step, type Unit, unitsOf } from "./golden-apply.ts";
 import { Normaliser } from "./golden-normalise.ts";
 
@@ -152,7 +153,7 @@ async function startWatching(
     });
     return (await Promise.all(answers)).every((isEqual) => isEqual);
   };
-  const settle = () => until("the followers say what the server holds", isSettled);
+  const settle = () => eventually(isSettled, "the followers say what the server holds");
   await settle();
   for (const list of seen.values()) list.length = 0;
   return {
@@ -167,7 +168,7 @@ async function startWatching(
       unsettled.add(change.kind);
       const id = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
       const revision = change.event.is === "set" ? change.event.object.revision : undefined;
-      await until(`${change.kind} ${id} is seen`, () => objects.get(change.kind)?.get(id) === revision);
+      await eventually(() => objects.get(change.kind)?.get(id) === revision, `${change.kind} ${id} is seen`);
     },
     async [Symbol.asyncDispose]() {
       controller.abort();

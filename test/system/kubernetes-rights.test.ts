@@ -7,7 +7,8 @@ import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { kindInfo, kindNames } from "../../src/model/index.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
-import { followState, until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
+import { followState } from "../kit/follow-state.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
 const verbs = ["get", "list", "watch"];
@@ -51,7 +52,7 @@ async function openAs(name: string, rules: Rule[]) {
   const kubeconfig = await cluster.makeUser(name);
   await cluster.grant(name, { kind: "User", name }, rules);
   const datastore = await openKubernetes({ kubeconfig }, { clock: systemClock, log: silentLog });
-  await until("the server knows the role", async () => (await datastore.mayI("list", "Pod")).may);
+  await eventually(async () => (await datastore.mayI("list", "Pod")).may, "the server knows the role");
   return datastore;
 }
 
@@ -61,7 +62,7 @@ test("with the hard-way role, on a cluster of that time, every kind gets in sync
     .filter((kind) => kindInfo(kind).kubernetes !== undefined)
     .map((kind) => ({ kind, state: followState(datastore, kind) }));
   const late = () => states.filter(({ state }) => !state.isInSync()).map(({ kind }) => kind);
-  await until("all kinds are in sync", () => late().length === 0);
+  await eventually(() => late().length === 0, "all kinds are in sync");
   const odd = states.filter(({ state }) => state.follower.report.state !== "watching");
   const byState = Object.groupBy(odd, ({ state }) => state.follower.report.state);
   deepEqual(
@@ -91,19 +92,19 @@ test("a kind that carries enforcement and may not be read stays unready, and say
   await using state = followState(datastore, "KubernetesNetworkPolicy", { limits });
   const rule =
     '- apiGroups: ["networking.k8s.io"]\n  resources: ["networkpolicies"]\n  verbs: ["get", "list", "watch"]\n';
-  await until("the refusal", () => state.follower.report.errors > 3);
+  await eventually(() => state.follower.report.errors > 3, "the refusal");
   deepEqual([state.follower.report.state, state.follower.report.missingRule], ["forbidden", rule]);
   deepEqual(state.statuses, []);
   // Granting it is enough; nothing is restarted.
   await cluster.grant("almost", { kind: "User", name: "almost" }, hardWayRules);
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   equal(state.follower.report.missingRule, undefined);
 });
 
 test("an optional kind that may not be read is empty until it may", { skip }, async () => {
   await using datastore = await openAs("optional", hardWayRules);
   await using state = followState(datastore, "EndpointSlice", { limits: { forbiddenRetryMs: 20 } });
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   const allowed = { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs };
   equal(state.objects.size, 0);
   await cluster.grant("optional", { kind: "User", name: "optional" }, [...hardWayRules, allowed]);
@@ -112,7 +113,7 @@ test("an optional kind that may not be read is empty until it may", { skip }, as
     addressType: "IPv4",
     endpoints: [],
   });
-  await until("the slice", () => state.objects.has("default/slice"));
+  await eventually(() => state.objects.has("default/slice"), "the slice");
   deepEqual(state.statuses, [1, 2]);
 });
 

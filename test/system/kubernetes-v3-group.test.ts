@@ -10,7 +10,8 @@ import { openKubernetes } from "../../src/datastore/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
-import { followState, until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
+import { followState } from "../kit/follow-state.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
 const edge = { clock: systemClock, log: silentLog };
@@ -31,10 +32,10 @@ test("Calico's kinds are found in projectcalico.org/v3, and through a proxy that
     await using datastore = await openKubernetes({ kubeconfig, allowProxy: true }, edge);
     equal(await datastore.calicoGroup(), "projectcalico.org");
     await using state = followState(datastore, "Tier");
-    await until("in sync", state.isInSync);
+    await eventually(state.isInSync, "in sync");
     const made = await datastore.create("Tier", { metadata: { name: "t" } });
     equal(Object(made.value).apiVersion, "projectcalico.org/v3");
-    await until("the tier", () => state.objects.has("/t"));
+    await eventually(() => state.objects.has("/t"), "the tier");
     deepEqual([...new Set(tunnels)], [`127.0.0.1:${cluster.port}`]);
   } finally {
     proxy.closeAllConnections();

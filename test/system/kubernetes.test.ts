@@ -8,7 +8,8 @@ import { type Clock, silentLog, systemClock } from "../../src/lib/index.ts";
 import type { Kind } from "../../src/model/index.ts";
 import { type Cluster, clusterPeer, kubeconfigText, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd, removeCrd } from "../kit/crds.ts";
-import { followState, listState, until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
+import { followState, listState } from "../kit/follow-state.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
 const signal = AbortSignal.timeout(600_000);
@@ -86,15 +87,18 @@ test("numbers beyond 2^53 survive the round trip", { skip }, async () => {
 test("a follower survives the death of the API server, and misses nothing", { skip }, async () => {
   await using state = followState(datastore, "Tier");
   await using own = await open(cluster.kubeconfig);
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   await datastore.create("Tier", named("before"));
-  await until("the first object", () => state.objects.has("/before"));
+  await eventually(() => state.objects.has("/before"), "the first object");
   await cluster.apiserver.kill();
-  await until("the loss is noticed", () => state.follower.report.errors > 0);
+  await eventually(() => state.follower.report.errors > 0, "the loss is noticed");
   await cluster.apiserver.start();
   await own.create("Tier", named("after"));
   await own.delete("Tier", { namespace: "", name: "before" });
-  await until("the second object, not the first", () => state.objects.has("/after") && !state.objects.has("/before"));
+  await eventually(
+    () => state.objects.has("/after") && !state.objects.has("/before"),
+    "the second object, not the first",
+  );
   deepEqual(state.objects, await listState(own, "Tier"));
   equal(state.statuses.includes(0), false);
 });
@@ -110,19 +114,19 @@ test("a revision the server no longer has is expired", { skip }, async () => {
       () => true,
       () => false,
     );
-  await until("the server has the kind in memory", isAnswered);
+  await eventually(isAnswered, "the server has the kind in memory");
   await rejects(take("HostEndpoint", made.revision, 1), { code: "expired" });
 });
 
 test("a definition that comes and goes: empty, filled, empty", { skip }, async () => {
   await removeCrd(cluster, "bgpfilters.crd.projectcalico.org");
   await using state = followState(datastore, "BGPFilter", { limits: { pollIntervalMs: 50, attemptIntervalMs: 20 } });
-  await until("in sync without the definition", state.isInSync);
+  await eventually(state.isInSync, "in sync without the definition");
   await installCrds(cluster, [openCrd("BGPFilter")]);
   await datastore.create("BGPFilter", named("f"));
-  await until("the object", () => state.objects.has("/f"));
+  await eventually(() => state.objects.has("/f"), "the object");
   await removeCrd(cluster, "bgpfilters.crd.projectcalico.org");
-  await until("no object", () => state.objects.size === 0);
+  await eventually(() => state.objects.size === 0, "no object");
   deepEqual(state.statuses, [1, 2]);
   await installCrds(cluster, [openCrd("BGPFilter")]);
 });
@@ -139,18 +143,20 @@ test("a rotated token is read when the old one is refused", { skip }, async () =
   await writeFile(kubeconfig, kubeconfigText({ server: cluster.server, dir: cluster.dir, user: { tokenFile } }));
   await using own = await open(kubeconfig);
   await using state = followState(own, "Tier");
-  await until("in sync", state.isInSync);
+  await eventually(state.isInSync, "in sync");
   await cluster.must("DELETE", "/api/v1/namespaces/default/serviceaccounts/first");
-  await until("the old token is refused", () =>
-    own.get("Tier", { namespace: "", name: "x" }).then(
-      () => false,
-      () => true,
-    ),
+  await eventually(
+    () =>
+      own.get("Tier", { namespace: "", name: "x" }).then(
+        () => false,
+        () => true,
+      ),
+    "the old token is refused",
   );
   await writeFile(`${tokenFile}.new`, tokens.second);
   await rename(`${tokenFile}.new`, tokenFile);
   await own.create("Tier", named("rotated"));
-  await until("the follower goes on", () => state.objects.has("/rotated"));
+  await eventually(() => state.objects.has("/rotated"), "the follower goes on");
 });
 
 test("a rotated client certificate is used for new connections", { skip }, async () => {

@@ -18,7 +18,7 @@ import { probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { installCrds, openCrd } from "../kit/crds.ts";
-import { until } from "../kit/follow-state.ts";
+import { eventually } from "../kit/eventually.ts";
 import { freePort } from "../kit/free-port.ts";
 import {
   applyObject,
@@ -87,13 +87,13 @@ test("a server with the ServiceAccount's rights and the Deployment's environment
 }, async () => {
   using certificates = certificateFolder();
   await using server = await startAsDeployed(tlsSettings(certificates));
-  await until("ready", async () => (await server.readiness())?.status === 200, 120);
+  await eventually(async () => (await server.readiness())?.status === 200, "ready", 120000);
   deepEqual(server.complaints(), []);
   // Beside the syncers, not before them: a server may be ready a moment earlier.
-  await until("it has also set up the empty datastore", async () => {
+  await eventually(async () => {
     const tiers = (await cluster.must("GET", "/apis/crd.projectcalico.org/v1/tiers")) as { items: unknown[] };
     return tiers.items.length > 0;
-  });
+  }, "it has also set up the empty datastore");
 });
 
 test("a right that is missing keeps the server unready, and the probe says which", {
@@ -104,12 +104,13 @@ test("a right that is missing keeps the server unready, and the probe says which
   const rules = find("ClusterRole").rules ?? [];
   await grant(rules.filter(({ apiGroups }) => apiGroups[0] !== "networking.k8s.io"));
   await using server = await startAsDeployed(tlsSettings(certificates));
-  await until("the probe says so", async () =>
-    /rights .*may not read KubernetesNetworkPolicy/.test((await server.readiness())?.body ?? ""),
+  await eventually(
+    async () => /rights .*may not read KubernetesNetworkPolicy/.test((await server.readiness())?.body ?? ""),
+    "the probe says so",
   );
   equal((await server.readiness())?.status, 503);
   await grant(rules);
-  await until("ready once it is granted", async () => (await server.readiness())?.status === 200, 120);
+  await eventually(async () => (await server.readiness())?.status === 200, "ready once it is granted", 120000);
 });
 
 test("every rule of the ClusterRole taken away in turn is missed, and nothing else", { skip }, async () => {
@@ -139,10 +140,13 @@ test("every rule of the ClusterRole taken away in turn is missed, and nothing el
     const verbs = rule.verbs.join(" and ");
     const group = rule.apiGroups[0] === "crd.projectcalico.org" ? "" : (rule.apiGroups[0] ?? "");
     const expected = rule.resources.map((plural) => `may not ${verbs} ${plural}${group === "" ? "" : `.${group}`}`);
-    await until(`missed: ${rule.resources.join()}`, async () => (await missed()).join() === expected.sort().join());
+    await eventually(
+      async () => (await missed()).join() === expected.sort().join(),
+      `missed: ${rule.resources.join()}`,
+    );
   }
   await grant(rules);
-  await until("nothing is missed", async () => (await missed()).length === 0);
+  await eventually(async () => (await missed()).length === 0, "nothing is missed");
 });
 
 const account = { kind: "ServiceAccount", name: "calico-typha", namespace } as const;

@@ -12,7 +12,7 @@ type Ended = { code: number; stdout: string; stderr: string };
 
 function cattail(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 60_000 };
+    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
     execFile(process.execPath, ["bin/cattail", ...parameters], options, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
     );

@@ -48,7 +48,7 @@ func parseOptions() options {
 	str(&o.serverCN, "server-cn", "", "common name that the server's certificate must have")
 	str(&o.serverURI, "server-uri-san", "", "URI SAN that the server's certificate must have (either of the two is enough)")
 	boolean(&o.plaintext, "plaintext", false, "connect without TLS")
-	dur(&o.dialTimeout, "dial-timeout", 10*time.Second, "give up connecting after this long")
+	dur(&o.dialTimeout, "dial-timeout", 30*time.Second, "give up connecting after this long")
 
 	str(&o.syncer, "type", "felix", "syncer type, sent as given; may be empty")
 	str(&o.hostname, "hostname", "typha-client", "Hostname of the hello; %d becomes the client's number")
@@ -75,7 +75,7 @@ func parseOptions() options {
 	str(&o.untilKey, "until-key", "", "end well when this key arrives")
 	boolean(&o.untilStdinCloses, "until-stdin-closes", false, "end well when standard input is closed")
 	dur(&o.duration, "for", 0, "end well after this long (0: until the server hangs up)")
-	dur(&o.timeout, "timeout", 30*time.Second, "give up when the server is silent for this long, or --until-... takes longer")
+	dur(&o.timeout, "timeout", 120*time.Second, "give up when the server is silent for this long, or --until-... takes longer")
 	dur(&o.expectClose, "expect-close", 0, "end well only if the server hangs up, within this long")
 
 	flag.IntVar(&o.clients, "clients", 1, "this many connections at once")
