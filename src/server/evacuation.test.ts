@@ -80,13 +80,15 @@ test("a peer that comes and goes has proved nothing", async () => {
   deepEqual([evacuation.state, world.nodes], ["stale, no healthy peer", ["a"]]);
 });
 
-test("a node that comes back in the same outage is not sent away again", async () => {
+test("a node that comes back is served, and asked again only after the limit has passed once more", async () => {
   const world = { silentMs: 0, peersAnswer: true, nodes: ["a"] };
   const evacuation = evacuationOf(world);
   await evacuation.lookFor(64);
   world.nodes.push("a", "b");
-  await evacuation.step();
+  await evacuation.lookFor(56);
   deepEqual(world.nodes, ["a"]);
+  await evacuation.lookFor(4);
+  deepEqual(world.nodes, []);
 });
 
 test("once the datastore answers, the server is fresh and the outage forgotten", async () => {

@@ -9,8 +9,8 @@
 // gone for all servers none is; and when it is back, the first server to notice must not be given everybody's clients
 // by those which notice seconds later.
 //
-// Each node is handed over at most once in an outage. Where freshness cannot be told (without TLS, or by the original),
-// clients of servers that are all cut off would otherwise be passed around in circles; so they make one move and stay.
+// A node that comes back, because it found nobody else at that moment, is served, and asked again only after the limit has
+// passed once more: it must not spend the outage reconnecting.
 import type { Clock, Log } from "../lib/index.ts";
 
 export type Peer = { readonly host: string; readonly port: number };
@@ -22,8 +22,8 @@ export type EvacuationOptions = {
   readonly peers: () => readonly Peer[];
   /** True: the peer serves, and hears from the datastore. */
   readonly isServing: (peer: Peer) => Promise<boolean>;
-  /** Ends the connections of one node that has not been asked to leave in this outage; its name, or undefined if none. */
-  readonly handOverNode: (already: ReadonlySet<string>) => Promise<string | undefined>;
+  /** Ends the connections of one node that has not been asked to leave of late; its name, or undefined if none. */
+  readonly handOverNode: (asked: ReadonlySet<string>) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -37,7 +37,8 @@ const stepIntervalMs = 250;
 
 export class Evacuation {
   readonly #options: EvacuationOptions;
-  readonly #moved = new Set<string>();
+  /** Nodes that were asked to leave in this outage, and when. */
+  readonly #askedAtMs = new Map<string, number>();
   /** Since when every look has found a healthy peer; undefined: the last one did not. */
   #healthyPeerSinceMs: number | undefined;
   #state: EvacuationState = "fresh";
@@ -68,8 +69,8 @@ export class Evacuation {
     else this.#healthyPeerSinceMs = undefined;
     if (silentForMs() <= limitMs) {
       if (this.#state !== "fresh")
-        log.info("The datastore answers again; clients are welcome", { moved: this.#moved.size });
-      this.#moved.clear();
+        log.info("The datastore answers again; clients are welcome", { moved: this.#askedAtMs.size });
+      this.#askedAtMs.clear();
       this.#state = "fresh";
       return;
     }
@@ -91,10 +92,14 @@ export class Evacuation {
   }
 
   async #handOver(): Promise<void> {
+    const { clock, limitMs, handOverNode } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const asked = new Set([...this.#askedAtMs].filter(([, atMs]) => nowMs - atMs < limitMs).map(([node]) => node));
     for (let count = 0; count < nodesPerStep; count++) {
-      const node = await this.#options.handOverNode(this.#moved);
+      const node = await handOverNode(asked);
       if (node === undefined) return;
-      this.#moved.add(node);
+      asked.add(node);
+      this.#askedAtMs.set(node, nowMs);
     }
   }
 

@@ -26,8 +26,9 @@ const noAddresses = (await canListen({ port: 0, host: "127.0.0.2" }))
 const skip = (await clusterPeer()).missing ?? (withoutGoClient || noAddresses);
 const patienceMs = 90_000;
 
-/** What differs from the Deployment, beside addresses: minutes become seconds, and 16 connections are many. */
+/** What differs from the Deployment, beside addresses: minutes become seconds, 16 connections are many, and one thread. */
 const hurried: TyphaEnvironment = {
+  TYPHA_WORKERS: "1",
   TYPHA_K8SSERVICEPOLLINTERVALSECS: "0.5",
   TYPHA_MAXCONNECTIONSLOWERLIMIT: "1",
   TYPHA_CONNECTIONDROPINTERVALSECS: "0.1",
