@@ -247,6 +247,13 @@ const refused: { name: string; processor: Processor; object: object; field: stri
     isInvalid: false,
   },
   {
+    name: "a policy in etcd whose kept name cannot be read",
+    processor: createNetworkPolicyProcessor(etcd),
+    object: { metadata: { annotations: { "projectcalico.org/metadata": '{"name":1}' } } },
+    field: 'metadata.annotations["projectcalico.org/metadata"]',
+    isInvalid: false,
+  },
+  {
     name: "a policy with a protocol that is no byte",
     processor: createNetworkPolicyProcessor(),
     object: { spec: { ingress: [{ action: "Allow", protocol: 256 }] } },

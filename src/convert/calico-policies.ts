@@ -1,57 +1,55 @@
 // Calico's own policies, enforced and staged. The key's name is the one under which the policy is stored, whatever name its
 // metadata annotation gives it.
 import {
+  type Flavour,
   globalNetworkPolicySpec,
-  type Key,
+  type Kind,
+  kindInfo,
   networkPolicySpec,
   type PolicyKind,
+  type Schema,
   stagedGlobalNetworkPolicySpec,
   stagedNetworkPolicySpec,
 } from "../model/index.ts";
-import { convertPolicy } from "./policy.ts";
+import { convertPolicy, type PolicySpec } from "./policy.ts";
 import type { Processor, ProcessorId } from "./processor.ts";
+import { checkKeptMetadata } from "./resource.ts";
 import { createSimpleProcessor } from "./simple-processor.ts";
 
-const namespaced =
-  (kind: PolicyKind) =>
-  ({ namespace, name }: ProcessorId): Key => ({ is: "Policy", kind, namespace, name });
+type Options = { readonly flavour: Flavour };
+const inKubernetes: Options = { flavour: "kubernetes" };
 
-const global =
-  (kind: PolicyKind) =>
-  ({ name }: ProcessorId): Key => ({ is: "Policy", kind, namespace: "", name });
+type CalicoPolicy<S> = { readonly kind: Kind & PolicyKind; readonly schema: Schema<S> };
 
-export function createGlobalNetworkPolicyProcessor(): Processor {
+function createPolicyProcessor<S extends PolicySpec & { readonly stagedAction?: string | undefined }>(
+  { kind, schema }: CalicoPolicy<S>,
+  { flavour }: Options,
+): Processor {
+  const namespaceOf = ({ namespace }: ProcessorId) => (kindInfo(kind).namespaced ? namespace : "");
   return createSimpleProcessor({
-    kind: "GlobalNetworkPolicy",
-    schema: globalNetworkPolicySpec,
-    key: global("GlobalNetworkPolicy"),
-    convert: ({ spec }) => convertPolicy({ spec, namespace: "" }),
+    kind,
+    schema,
+    key: (id) => ({ is: "Policy", kind, namespace: namespaceOf(id), name: id.name }),
+    convert: ({ metadata, spec }, id) => {
+      // Of a policy in etcd the original reads the kept name, though nothing is sent of it.
+      if (flavour === "etcdv3") checkKeptMetadata(metadata);
+      return convertPolicy({ spec, namespace: namespaceOf(id), stagedAction: spec.stagedAction });
+    },
   });
 }
 
-export function createNetworkPolicyProcessor(): Processor {
-  return createSimpleProcessor({
-    kind: "NetworkPolicy",
-    schema: networkPolicySpec,
-    key: namespaced("NetworkPolicy"),
-    convert: ({ spec }, { namespace }) => convertPolicy({ spec, namespace }),
-  });
+export function createGlobalNetworkPolicyProcessor(options = inKubernetes): Processor {
+  return createPolicyProcessor({ kind: "GlobalNetworkPolicy", schema: globalNetworkPolicySpec }, options);
 }
 
-export function createStagedGlobalNetworkPolicyProcessor(): Processor {
-  return createSimpleProcessor({
-    kind: "StagedGlobalNetworkPolicy",
-    schema: stagedGlobalNetworkPolicySpec,
-    key: global("StagedGlobalNetworkPolicy"),
-    convert: ({ spec }) => convertPolicy({ spec, namespace: "", stagedAction: spec.stagedAction }),
-  });
+export function createNetworkPolicyProcessor(options = inKubernetes): Processor {
+  return createPolicyProcessor({ kind: "NetworkPolicy", schema: networkPolicySpec }, options);
 }
 
-export function createStagedNetworkPolicyProcessor(): Processor {
-  return createSimpleProcessor({
-    kind: "StagedNetworkPolicy",
-    schema: stagedNetworkPolicySpec,
-    key: namespaced("StagedNetworkPolicy"),
-    convert: ({ spec }, { namespace }) => convertPolicy({ spec, namespace, stagedAction: spec.stagedAction }),
-  });
+export function createStagedGlobalNetworkPolicyProcessor(options = inKubernetes): Processor {
+  return createPolicyProcessor({ kind: "StagedGlobalNetworkPolicy", schema: stagedGlobalNetworkPolicySpec }, options);
+}
+
+export function createStagedNetworkPolicyProcessor(options = inKubernetes): Processor {
+  return createPolicyProcessor({ kind: "StagedNetworkPolicy", schema: stagedNetworkPolicySpec }, options);
 }

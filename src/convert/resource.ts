@@ -14,6 +14,7 @@ import {
   writeGoString,
   writeObjectMeta,
 } from "../model/index.ts";
+import { annotationField, ownText } from "./annotations.ts";
 import { attempt } from "./attempt.ts";
 import { requiredUid } from "./uid.ts";
 
@@ -54,15 +55,14 @@ function translateMetadata(own: ObjectMeta, { kind, tier }: { kind: string; tier
   const uid = own.uid === undefined || own.uid === "" ? "" : requiredUid(own.uid);
   const { [metadataAnnotation]: kept, ...ownAnnotations } = own.annotations ?? {};
   if (kept === undefined) return { ...own, uid };
-  const field = `metadata.annotations["${metadataAnnotation}"]`;
-  const inner = readInner(kept, field);
+  const inner = readKept(kept);
   const isTrimmed = tieredPolicies.includes(kind) && (tier === undefined || tier === "" || tier === "default");
   const ownName = own.name ?? "";
   return {
     ...inner,
     ownerReferences: inner.ownerReferences?.map((owner) => {
       if (owner.apiVersion !== oldGroup && owner.apiVersion !== v3) return owner;
-      return { ...owner, apiVersion: v3, uid: requiredUid(owner.uid ?? "", `${field}: ownerReferences`) };
+      return { ...owner, apiVersion: v3, uid: requiredUid(owner.uid ?? "", `${keptField}: ownerReferences`) };
     }),
     labels: overlay(own.labels, inner.labels),
     annotations: { ...ownAnnotations, ...inner.annotations },
@@ -79,16 +79,24 @@ function overlay(under: ObjectMeta["labels"], over: ObjectMeta["labels"]): Objec
   return under === undefined && Object.keys(over ?? {}).length === 0 ? undefined : { ...under, ...over };
 }
 
-function readInner(text: string, field: string): ObjectMeta {
+const keptField = annotationField(metadataAnnotation);
+
+function readKept(text: string): ObjectMeta {
   let parsed: unknown;
   try {
     parsed = parseJson(text);
   } catch {
-    throw new FieldError(field, "must be JSON");
+    throw new FieldError(keptField, "must be JSON");
   }
   const read = attempt(() => readSchema(objectMeta, cleanJson(parsed ?? {}), ""));
-  if (read instanceof FieldError) throw new FieldError(field, read.message);
+  if (read instanceof FieldError) throw new FieldError(keptField, read.message);
   return read;
+}
+
+/** Throws FieldError where the metadata kept in an annotation cannot be read. */
+export function checkKeptMetadata({ annotations = {} }: ObjectMeta): void {
+  const kept = ownText(annotations, metadataAnnotation) ?? "";
+  if (kept !== "") readKept(kept);
 }
 
 /** A resource as it is sent whole. `spec` and `status` are JSON already. */
