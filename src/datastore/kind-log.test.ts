@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
-import { type LogFields, silentLog } from "../lib/index.ts";
+import { recordLog } from "../../test/kit/recorded-log.ts";
 import type { Kind } from "../model/index.ts";
 import { DatastoreError } from "./errors.ts";
 import { follow } from "./follow.ts";
@@ -13,12 +13,7 @@ const gone = new DatastoreError("unavailable", "connect ECONNREFUSED");
 
 function setUp() {
   const clock = new FakeClock();
-  const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const note =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields });
-  const log = { ...silentLog, info: note("info"), warn: note("warn") };
+  const { log, lines } = recordLog();
   const stop = new AbortController();
   return { clock, lines, log, stop, kindLog: new KindLog({ log, clock, signal: stop.signal }) };
 }

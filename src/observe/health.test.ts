@@ -1,7 +1,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
+import { recordLog } from "../../test/kit/recorded-log.ts";
+import { silentLog, systemClock } from "../lib/index.ts";
 import { healthTable } from "./health.ts";
 import { wantsJson } from "./health-routes.ts";
 import { createHealth, healthRoutes, startHttp } from "./index.ts";
@@ -10,12 +11,7 @@ const caches = ["felix-cache", "bgp-cache", "tunnel-ip-allocation-cache", "node-
 
 function setUp() {
   let nowMs = 0;
-  const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const note =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields });
-  const log = { ...silentLog, info: note("info"), warn: note("warn") };
+  const { log, lines } = recordLog();
   const health = createHealth({ clock: { ...systemClock, monotonicMs: () => nowMs }, log });
   const server = health.register("SyncServer", { reportsLive: true });
   const reporters = caches.map((name) => health.register(name, { reportsLive: true, reportsReady: true }));

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { testAuthority } from "../../test/kit/certificates.ts";
-import { type LogFields, silentLog, systemClock } from "../lib/index.ts";
+import { type LogLine, recordLog } from "../../test/kit/recorded-log.ts";
+import { silentLog, systemClock } from "../lib/index.ts";
 import type { CertifiedKey, TlsFilesWatcher } from "./index.ts";
 import { tlsProblems, watchTlsFiles } from "./index.ts";
 import type { ReloadOutcome } from "./tls-files.ts";
@@ -12,7 +13,7 @@ import type { ReloadOutcome } from "./tls-files.ts";
 type Setup = AsyncDisposable & {
   folder: string;
   watcher: TlsFilesWatcher;
-  lines: { message: string; fields: LogFields }[];
+  lines: LogLine[];
   write(pair: Partial<CertifiedKey>, ca?: string): void;
 };
 
@@ -24,8 +25,7 @@ async function setUp(
   options: { pollMs?: number; nowMs?: () => number } = {},
 ): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), "cattail-tls-"));
-  const lines: Setup["lines"] = [];
-  const note = (message: string, fields: LogFields = {}) => void lines.push({ message, fields });
+  const { log, lines } = recordLog();
   const write: Setup["write"] = ({ certPem, keyPem }, ca) => {
     if (certPem !== undefined) writeFileSync(join(folder, "tls.crt"), certPem);
     if (keyPem !== undefined) writeFileSync(join(folder, "tls.key"), keyPem);
@@ -35,7 +35,7 @@ async function setUp(
   const files = { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key"), caFile: join(folder, "ca.crt") };
   const watcher = await watchTlsFiles(files, {
     role: "server",
-    log: { ...silentLog, info: note, error: note },
+    log,
     clock: { ...systemClock, wallMs: options.nowMs ?? systemClock.wallMs },
     // Long enough that the tests, not the timers, decide when the files are looked at.
     pollMs: options.pollMs ?? 3_600_000,

@@ -27,19 +27,21 @@ async function look({ clients, writes, updates }: Facts) {
   return { introspection, detail: await introspection.key("felix", path) };
 }
 
+const unwritten = {
+  receivedAtMs: 1000,
+  cachedAtMs: 1001,
+  firstWriteAtMs: null,
+  lastWriteAtMs: null,
+  clients: 0,
+  clientsBehind: 0,
+  slowestClient: null,
+};
+
 const cases: { name: string; facts: Facts; trace: object }[] = [
   {
     name: "nobody is connected: received and cached",
     facts: { updates: [update], clients: [], writes: [] },
-    trace: {
-      receivedAtMs: 1000,
-      cachedAtMs: 1001,
-      firstWriteAtMs: null,
-      lastWriteAtMs: null,
-      clients: 0,
-      clientsBehind: 0,
-      slowestClient: null,
-    },
+    trace: unwritten,
   },
   {
     name: "two threads wrote it: the first of the first, the last of the last",
@@ -55,15 +57,7 @@ const cases: { name: string; facts: Facts; trace: object }[] = [
         { from: 1, to: 2, firstAtMs: 1020, lastAtMs: 1021, clients: 1 },
       ],
     },
-    trace: {
-      receivedAtMs: 1000,
-      cachedAtMs: 1001,
-      firstWriteAtMs: 1004,
-      lastWriteAtMs: 1009,
-      clients: 2,
-      clientsBehind: 0,
-      slowestClient: null,
-    },
+    trace: { ...unwritten, firstWriteAtMs: 1004, lastWriteAtMs: 1009, clients: 2 },
   },
   {
     name: "a client is behind: it is counted and named",
@@ -89,15 +83,7 @@ const cases: { name: string; facts: Facts; trace: object }[] = [
   {
     name: "a repetition that nobody was told of is no change",
     facts: { updates: [update, { ...update, revision: "8", type: updateType.updated }], clients: [], writes: [] },
-    trace: {
-      receivedAtMs: 1000,
-      cachedAtMs: 1001,
-      firstWriteAtMs: null,
-      lastWriteAtMs: null,
-      clients: 0,
-      clientsBehind: 0,
-      slowestClient: null,
-    },
+    trace: unwritten,
   },
 ];
 
