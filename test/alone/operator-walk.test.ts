@@ -24,7 +24,6 @@ const noAddresses = (await canListen({ port: 0, host: "127.0.0.2" }))
   ? false
   : "127.0.0.2 is no address of this machine";
 const skip = (await clusterPeer()).missing ?? (withoutGoClient || noAddresses);
-const patienceMs = 90_000;
 
 /** What differs from the Deployment, beside addresses: minutes become seconds, 16 connections are many, and one thread. */
 const hurried: TyphaEnvironment = {
@@ -128,9 +127,9 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     await useCertificates(fleet.listed, { dir: newDir, authorities: 1 });
     for (const server of fleet.listed) {
       equal(await welcomes(server, certificates.clientFlags), true);
-      await eventually(async () => !(await welcomes(server, oldPair)), "the old CA's pair is refused", patienceMs);
+      await eventually(async () => !(await welcomes(server, oldPair)), "the old CA's pair is refused");
       const refused = `cattail_connections_refused_total{check="untrusted-ca"}`;
-      await eventually(async () => (await fleet.metric(server, refused)) > 0, "the refusal is counted", patienceMs);
+      await eventually(async () => (await fleet.metric(server, refused)) > 0, "the refusal is counted");
     }
     await told.writeRound();
     await nodes.hold(told, "after the new CA");
@@ -142,7 +141,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     await cluster.apiserver.kill();
     for (const server of fleet.listed) {
       const isTold = async () => /datastore .*stale, no healthy peer/.test((await fleet.readiness(server))?.body ?? "");
-      await eventually(isTold, "the probe says that the data is old", patienceMs);
+      await eventually(isTold, "the probe says that the data is old");
       equal((await fleet.readiness(server))?.status, 200);
       ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 8);
       equal(await welcomes(server, certificates.clientFlags), true);
@@ -153,7 +152,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     await nodes.hold(told, "with the API server back");
     for (const server of fleet.listed) {
       const isFresh = async () => !/stale/.test((await fleet.readiness(server))?.body ?? "stale");
-      await eventually(isFresh, "the probe forgets the outage", patienceMs);
+      await eventually(isFresh, "the probe forgets the outage");
     }
     deepEqual(nodes.wrongDeletions(told), []);
     equal(nodes.connectionsMade, before);
@@ -164,7 +163,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     ok((await clientsOf(lost)) > 0);
     const writer = keepWriting(told);
     await fleet.lose(lost);
-    await eventually(async () => (await clientsOf(left)) === connections, "all on the other server", patienceMs);
+    await eventually(async () => (await clientsOf(left)) === connections, "all on the other server");
     ok((await writer.stop()) > 0);
     await nodes.hold(told, "after the loss of a server");
   });
@@ -172,7 +171,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
   await step("scale from 1 to 3: the clients are spread", async () => {
     const [first] = fleet.listed as [FleetServer];
     await Promise.all([fleet.add(), fleet.add()]);
-    await eventually(isSpread, "no server has more than its share", patienceMs);
+    await eventually(isSpread, "no server has more than its share");
     ok((await fleet.metric(first, "typha_connections_dropped")) >= connections - shareOfThree);
     await told.writeRound();
     await nodes.hold(told, "after scaling");
@@ -204,17 +203,16 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
   });
 
   await step("read the metrics, and what the doctor finds", async () => {
-    await eventually(isSpread, "no server has more than its share", patienceMs);
+    await eventually(isSpread, "no server has more than its share");
     const felix = nodes.agents[0];
     for (const server of fleet.listed) {
       const metric = (sample: string) => fleet.metric(server, sample);
       await eventually(
         async () => (await metric('typha_cache_size{syncer="felix"}')) === felix?.state.size,
         "cache size",
-        patienceMs,
       );
       const isCounted = async () => (await metric("typha_connections_active")) === (await clientsOf(server));
-      await eventually(isCounted, "connections are counted", patienceMs);
+      await eventually(isCounted, "connections are counted");
       equal(await metric("cattail_datastore_unreachable_seconds"), 0);
       equal(await metric("cattail_recommended_replicas"), 2);
       equal(await metric('cattail_keys{kind="Node"}'), nodeNames.length);
@@ -259,7 +257,7 @@ async function findNothing(parameters: readonly string[]): Promise<void> {
     found = await doctor(parameters);
     return found.code === 0;
   };
-  await eventually(isWell, () => `the doctor finds nothing, not ${JSON.stringify(found)}`, patienceMs);
+  await eventually(isWell, () => `the doctor finds nothing, not ${JSON.stringify(found)}`);
   deepEqual(found, allWell);
 }
 
@@ -290,7 +288,7 @@ async function useCertificates(
       const isSame = BigInt(`0x${certificate.serial.replaceAll(":", "")}`) === BigInt(`0x${serialNumber}`);
       return isSame && authorities.length === to.authorities && refused === null;
     };
-    await eventually(isInUse, () => `${server.name} uses serial ${serialNumber}: ${seen}`, patienceMs);
+    await eventually(isInUse, () => `${server.name} uses serial ${serialNumber}: ${seen}`);
   }
 }
 

@@ -1,7 +1,7 @@
 // Campaign: certificates and CA rotated under connected clients, through files as Kubernetes swaps them. Nobody is dropped;
 // nobody of an old CA is let in again. Whole: npm run campaign:rotation (200 rotations, 500 clients).
 import { equal } from "node:assert/strict";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -9,6 +9,7 @@ import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { tlsPolicy, watchTlsFiles } from "../../src/security/index.ts";
 import { say, size } from "../kit/campaign.ts";
 import { clientNames, type TestAuthority, testAuthority } from "../kit/certificates.ts";
+import { MountedFolder } from "../kit/mounted-folder.ts";
 import { eventually, GoClients, serve, withoutGoClient } from "../kit/serving.ts";
 
 const rotations = size({ short: 4, long: 200 });
@@ -17,15 +18,10 @@ const clientCount = size({ short: 20, long: 500 });
 test(`${rotations} rotations under ${clientCount} clients`, { skip: withoutGoClient }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-rotation-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
-  let generation = 0;
-  // A Secret's volume: the files are links into a folder that is itself a link, which is swapped by rename.
+  const mounted = new MountedFolder(join(folder, "server"), 0o600);
   const publish = (authority: TestAuthority): void => {
-    generation += 1;
-    const version = join(folder, `..version-${generation}`);
     const { certPem, keyPem } = authority.server();
-    writeAll(version, { "tls.crt": certPem, "tls.key": keyPem, "ca.crt": authority.pair.certPem });
-    symlinkSync(version, join(folder, "..data-new"));
-    renameSync(join(folder, "..data-new"), join(folder, "..data"));
+    mounted.put({ "tls.crt": certPem, "tls.key": keyPem, "ca.crt": authority.pair.certPem });
   };
   const flagsOf = (authority: TestAuthority, ca = authority): string[] => {
     const home = mkdtempSync(join(folder, "client-"));
@@ -36,9 +32,9 @@ test(`${rotations} rotations under ${clientCount} clients`, { skip: withoutGoCli
   let authority = testAuthority("CA 0");
   publish(authority);
   const files = {
-    certFile: join(folder, "..data/tls.crt"),
-    keyFile: join(folder, "..data/tls.key"),
-    caFile: join(folder, "..data/ca.crt"),
+    certFile: mounted.path("tls.crt"),
+    keyFile: mounted.path("tls.key"),
+    caFile: mounted.path("ca.crt"),
   };
   await using watcher = await watchTlsFiles(files, {
     role: "server",
@@ -107,7 +103,5 @@ test(`${rotations} rotations under ${clientCount} clients`, { skip: withoutGoCli
 });
 
 function writeAll(folder: string, files: { [name: string]: string }): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }

@@ -13,8 +13,6 @@ const versions: readonly { node: string; form: PolicyForm; speaks: readonly stri
   { node: "node-3", form: "legacy", speaks: ["--legacy-keys", "--no-restart"] },
 ];
 export const nodeNames: readonly string[] = versions.map(({ node }) => node);
-/** A slow machine takes its time; only a failure takes this long. */
-const patienceMs = 90_000;
 
 type Member = { readonly agent: CalicoAgent; readonly form: PolicyForm };
 
@@ -50,7 +48,6 @@ export class CalicoNodes implements AsyncDisposable {
     await eventually(
       () => laggards().length === 0,
       () => `${when}: all hold what was told; ${laggards().join("; ")}`,
-      patienceMs,
     );
   }
 

@@ -96,7 +96,7 @@ const kinds: { readonly [plural: string]: string } = {
   caliconodestatuses: "CalicoNodeStatus",
 };
 
-export function isOurs(key: string): boolean {
+function isOurs(key: string): boolean {
   return key.includes("walk-") || key.startsWith("/calico/v1/ipam/v4/pool/");
 }
 
