@@ -15,6 +15,7 @@ import { CattailError, type Clock, type Log } from "../lib/index.ts";
 import type { SyncerType } from "../model/basics.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { ServingThread } from "./serving-thread.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 import { workerEntry } from "./worker-entry.ts";
@@ -56,6 +57,7 @@ export class WorkerThread implements ServingThread {
   #flushesSent = 0;
   #heardAtMs = 0;
   #counters = gaugeMemory();
+  readonly #mailbox = new Mailbox<ToWorker>((messages) => this.#worker?.postMessage(messages));
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
@@ -71,14 +73,17 @@ export class WorkerThread implements ServingThread {
       // Little that a worker allocates outlives a message; V8's default would let it gather 48 MB of garbage first.
       resourceLimits: { maxYoungGenerationSizeMb: 3 },
     });
+    this.#mailbox.flush(); // what was said before is in `flushed`, or was for a worker that died
     this.#worker = worker;
     this.#heardAtMs = this.#options.clock.monotonicMs();
     const listening = Promise.withResolvers<number>();
-    worker.on("message", (message: FromWorker) => {
+    worker.on("message", (messages: readonly FromWorker[]) => {
       this.#heardAtMs = this.#options.clock.monotonicMs();
-      if (message.is === "listening") listening.resolve(message.port);
-      else if (message.is === "cannotListen") listening.reject(new CattailError(message.code, message));
-      else this.#hear(message);
+      for (const message of messages) {
+        if (message.is === "listening") listening.resolve(message.port);
+        else if (message.is === "cannotListen") listening.reject(new CattailError(message.code, message));
+        else this.#hear(message);
+      }
     });
     worker.on("error", (error) => {
       const { log } = this.#options;
@@ -169,7 +174,7 @@ export class WorkerThread implements ServingThread {
   }
 
   #post(message: ToWorker): void {
-    this.#worker?.postMessage(message);
+    this.#mailbox.post(message);
   }
 
   #ask(message: (request: number) => ToWorker): Promise<FromWorker | undefined> {

@@ -6,6 +6,7 @@ import { CattailError, type Log, type LogFields, limitRepeats, systemClock } fro
 import { type SyncerType, syncerTypes } from "../model/basics.ts";
 import { offeredStreams } from "./codec.ts";
 import { Listener } from "./listener.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 import { noteFlushTaken } from "./worker-gauges.ts";
 
@@ -15,6 +16,7 @@ const setup = workerData as WorkerSetup; // worker-thread.ts is the only one tha
 const main = parentPort;
 if (main === null) throw new Error("worker.ts is the entry of a worker thread and cannot be run by itself");
 
+const mailbox = new Mailbox<FromWorker>((messages) => main.postMessage(messages));
 const waiting = new Map<number, (answer: unknown) => void>();
 let requests = 0;
 const leases = new Map<Snapshot, number>();
@@ -47,7 +49,9 @@ const listener = new Listener({
   refuse: (refusal) => post({ is: "refusal", refusal }),
 });
 
-main.on("message", (message: ToWorker) => obey(message));
+main.on("message", (messages: readonly ToWorker[]) => {
+  for (const message of messages) obey(message);
+});
 const running = hub.run(stopping.signal);
 let lastBusy = performance.eventLoopUtilization();
 const toldVariants = new Map<SyncerType, string>();
@@ -60,7 +64,7 @@ try {
 }
 
 function post(message: FromWorker): void {
-  main?.postMessage(message);
+  mailbox.post(message);
 }
 
 function obey(message: ToWorker): void {
@@ -120,6 +124,7 @@ async function stop(): Promise<void> {
   stopping.abort(new Error("the server stops"));
   await running;
   beat();
+  mailbox.flush();
   main?.close();
 }
 

@@ -58,9 +58,10 @@ test("a worker that dies is replaced; its clients can come back, the others stay
     `import { parentPort } from "node:worker_threads";
      await import(${JSON.stringify(worker)});
      const post = parentPort.postMessage.bind(parentPort);
-     parentPort.postMessage = (message) => {
-       if (message.is === "log" && message.fields?.node === "poison") setImmediate(() => { throw new Error("poisoned"); });
-       post(message);
+     parentPort.postMessage = (messages) => {
+       const isPoison = ({ is, fields }) => is === "log" && fields?.node === "poison";
+       if (messages.some(isPoison)) setImmediate(() => { throw new Error("poisoned"); });
+       post(messages);
      };`,
   );
   await using server = await serve({ workers: 2, workerEntry: pathToFileURL(entry) });
