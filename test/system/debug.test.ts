@@ -124,9 +124,11 @@ describe("the debug address", () => {
   });
 
   test("/watches says what each kind's watch is doing", async () => {
-    const watches = (await ask("/watches")).body as { [field: string]: unknown }[];
-    const pods = watches.find(({ kind }) => kind === "Pod");
-    equal(pods?.state, "watching");
+    const podsNow = async () =>
+      ((await ask("/watches")).body as { [field: string]: unknown }[]).find(({ kind }) => kind === "Pod");
+    // In sync is said when the list is complete; the watch is opened half a second after the list was.
+    await eventually(async () => (await podsNow())?.state === "watching", "the watch of pods");
+    const pods = await podsNow();
     equal(pods?.objects, 30);
     equal(pods?.restarts, 0);
     equal(pods?.lastError, null);
