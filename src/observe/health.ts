@@ -84,19 +84,26 @@ export function createHealth(options: { clock: Clock; log: Log }): Health {
 
   function probe(): HealthSummary {
     const now = summary();
-    if (last?.live !== now.live || last.ready !== now.ready) {
-      log.info("Overall health changed", { live: now.live, ready: now.ready, notWell: notWell(now) });
-      for (const { name, live, ready, detail } of now.components) {
-        if (!isGood(live)) log.warn("Component is not live", { name, detail, live });
-        if (!isGood(ready)) log[wasReady ? "warn" : "info"]("Component is not ready", { name, detail, ready });
-      }
-    }
+    if (last?.live !== now.live || last.ready !== now.ready) logChange(log, now, wasReady);
     wasReady ||= now.ready;
     last = now;
     return now;
   }
 
   return { register, summary, probe };
+}
+
+/** Not being ready is how every start begins; later it is a warning. */
+function logChange(log: Log, { live, ready, components }: HealthSummary, wasReady: boolean): void {
+  const isWell = (one: ComponentHealth) => isGood(one.live) && isGood(one.ready);
+  const notWell = components.filter((one) => !isWell(one));
+  log.info("Overall health changed", { live, ready, notWell: notWell.map(({ name }) => name).join(", ") });
+  for (const one of notWell) {
+    const { name, detail } = one;
+    if (!isGood(one.live)) log.warn("Component is not live", { name, detail, live: one.live });
+    if (!isGood(one.ready))
+      log[wasReady ? "warn" : "info"]("Component is not ready", { name, detail, ready: one.ready });
+  }
 }
 
 function componentHealth(name: string, component: Component, nowMs: number): ComponentHealth {
@@ -116,13 +123,6 @@ function componentHealth(name: string, component: Component, nowMs: number): Com
 
 function isGood(quality: Quality): boolean {
   return quality === "yes" || quality === "unreported";
-}
-
-function notWell({ components }: HealthSummary): string {
-  return components
-    .filter(({ live, ready }) => !isGood(live) || !isGood(ready))
-    .map(({ name }) => name)
-    .join(", ");
 }
 
 // By bytes, so that "SyncServer" comes before "bgp-cache", as in Go.

@@ -31,21 +31,7 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
     });
   }
   if (settings.prometheusMetricsEnabled) servers.metrics = await startMetrics(parts, { ...edge, refresh });
-  if (settings.debugPort !== 0) {
-    if (settings.debugHost !== "localhost")
-      options.log.warn("The debug pages ask nobody for a password, and may be reached from other machines", {
-        host: settings.debugHost === "" ? "all addresses" : settings.debugHost,
-        port: settings.debugPort,
-      });
-    servers.debug = startHttp({
-      ...edge,
-      name: "debug",
-      host: settings.debugHost,
-      port: settings.debugPort,
-      guard: { hosts: guardHosts(settings.debugHost) },
-      routes: { ...profileRoutes(edge), ...debugRoutes(parts) },
-    });
-  }
+  if (settings.debugPort !== 0) servers.debug = startDebug(parts, edge);
   if (settings.dashboardEnabled) {
     const { dashboardHost: host, dashboardPort: port } = settings;
     try {
@@ -70,6 +56,17 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
 }
 
 type Edge = Pick<Parameters<typeof startHttp>[0], "clock" | "log" | "signal">;
+
+function startDebug(parts: TyphaParts, edge: Edge): HttpServer {
+  const { debugHost: host, debugPort: port } = parts.settings;
+  if (host !== "localhost")
+    edge.log.warn("The debug pages ask nobody for a password, and may be reached from other machines", {
+      host: host === "" ? "all addresses" : host,
+      port,
+    });
+  const routes = { ...profileRoutes(edge), ...debugRoutes(parts) };
+  return startHttp({ ...edge, name: "debug", host, port, guard: { hosts: guardHosts(host) }, routes });
+}
 
 async function startMetrics(
   parts: TyphaParts,

@@ -136,17 +136,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   );
   introspection.attach(server);
   const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
-  const evacuation = new Evacuation({
-    limitMs: settings.staleServerTimeoutMs,
-    silentForMs: () => contact.silentForMs,
-    peers: () => otherServers({ settings, service, own: ownAddresses(settings, server) }),
-    isServing: async (peer) =>
-      (await probeServer({ ...peer, isTls: tls !== undefined, mustBeFresh: true }, { timeoutMs: 3000, clock })) ===
-      undefined,
-    handOverNode: (already) => server.handOverNode(already),
-    clock,
-    log,
-  });
+  const evacuation = makeEvacuation({ settings, server, service, contact, tls, options });
   const health = createHealth({ clock, log });
   return {
     ...{
@@ -165,6 +155,25 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
     },
     startedAtMs: clock.wallMs(),
   };
+}
+
+type Evacuated = Pick<TyphaParts, "settings" | "server" | "service" | "contact" | "tls" | "options">;
+
+function makeEvacuation({ settings, server, service, contact, tls, options }: Evacuated): Evacuation {
+  const { clock, log } = options;
+  const own = ownAddresses(settings, server);
+  return new Evacuation({
+    limitMs: settings.staleServerTimeoutMs,
+    silentForMs: () => contact.silentForMs,
+    peers: () => otherServers({ settings, service, own }),
+    async isServing(peer) {
+      const target = { ...peer, isTls: tls !== undefined, mustBeFresh: true };
+      return (await probeServer(target, { timeoutMs: 3000, clock })) === undefined;
+    },
+    handOverNode: (already) => server.handOverNode(already),
+    clock,
+    log,
+  });
 }
 
 type Running = { refresh: MetricsRefresh; log: Log; clock: Clock; random: () => number; signal: AbortSignal };
