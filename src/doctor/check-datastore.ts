@@ -73,7 +73,11 @@ async function checkOther(datastore: Datastore): Promise<Section> {
 }
 
 function unreachable(error: unknown, { flavour }: Datastore): Finding {
-  const fix = flavour === "kubernetes" ? "kubectl get --raw /readyz" : "etcdctl --endpoints … endpoint health";
+  // Kubernetes is where most clusters keep their objects, and etcd is what the original takes where nothing is said.
+  const fix =
+    flavour === "kubernetes"
+      ? "kubectl get --raw /readyz"
+      : "etcdctl --endpoints … endpoint health; or TYPHA_DATASTORETYPE=kubernetes, if that is where the objects are";
   if (isDatastoreError(error, "unauthorized")) return problem("DATASTORE_REFUSED", error.message);
   if (isDatastoreError(error, "forbidden")) {
     const rule = error.missingRule === undefined ? {} : { fix: `add this rule:\n${error.missingRule}` };
