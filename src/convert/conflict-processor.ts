@@ -37,45 +37,49 @@ type ClaimKind = {
 };
 
 export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Processor {
-  const byName = new Map<string, ConvertedKv>();
-  const namesByPath = new Map<string, string[]>();
-
-  /** What is sent when a name lets go of its key. */
-  const release = (name: string): ConvertedKv[] => {
-    const kv = byName.get(name);
-    if (kv === undefined) return [];
-    byName.delete(name);
-    const names = namesByPath.get(kv.path) ?? [];
-    const wasOwner = names[0] === name;
-    const rest = names.filter((other) => other !== name);
-    if (rest.length === 0) namesByPath.delete(kv.path);
-    else namesByPath.set(kv.path, rest);
-    const next = byName.get(rest[0] ?? "");
-    return wasOwner ? [next ?? deletion(kv.path)] : [];
-  };
-
-  const take = (name: string, kv: ConvertedKv): ConvertedKv[] => {
-    const released = byName.get(name)?.path === kv.path ? [] : release(name);
-    byName.set(name, kv);
-    const names = namesByPath.get(kv.path) ?? [];
-    if (!names.includes(name)) {
-      names.push(name);
-      names.sort(owner === "first" ? compareUtf8 : (a, b) => compareUtf8(b, a));
-      namesByPath.set(kv.path, names);
-    }
-    return names[0] === name ? [...released, kv] : released;
-  };
-
+  const claims = new Claims(owner);
   return {
     set: (id, revision, value, origin) => {
       const object = objectName(kind, id);
       const read = attempt(() => claim(value, id, origin));
-      if (read instanceof FieldError) return unreadable(object, release(id.name), read);
-      if (read.converted.is === "absent") return { kvs: release(id.name), problems: [] };
+      if (read instanceof FieldError) return unreadable(object, claims.release(id.name), read);
+      if (read.converted.is === "absent") return { kvs: claims.release(id.name), problems: [] };
       const { kvs, problems } = toOutput(read.converted, { object, path: read.path, revision });
-      const [kv] = kvs;
-      return { kvs: kv === undefined ? [] : take(id.name, kv), problems };
+      return { kvs: kvs.flatMap((kv) => claims.take(id.name, kv)), problems };
     },
-    delete: (id) => ({ kvs: release(id.name), problems: [] }),
+    delete: (id) => ({ kvs: claims.release(id.name), problems: [] }),
   };
+}
+
+/** Who claims which key, and with what. Both ways of changing it answer what is sent. */
+class Claims {
+  readonly #compare: (a: string, b: string) => number;
+  readonly #byName = new Map<string, ConvertedKv>();
+  /** The owner first. */
+  readonly #namesByPath = new Map<string, string[]>();
+
+  constructor(owner: ClaimKind["owner"]) {
+    this.#compare = owner === "first" ? compareUtf8 : (a, b) => compareUtf8(b, a);
+  }
+
+  take(name: string, kv: ConvertedKv): ConvertedKv[] {
+    const released = this.#byName.get(name)?.path === kv.path ? [] : this.release(name);
+    this.#byName.set(name, kv);
+    const others = (this.#namesByPath.get(kv.path) ?? []).filter((other) => other !== name);
+    const names = [...others, name].sort(this.#compare);
+    this.#namesByPath.set(kv.path, names);
+    return names[0] === name ? [...released, kv] : released;
+  }
+
+  release(name: string): ConvertedKv[] {
+    const kv = this.#byName.get(name);
+    if (kv === undefined) return [];
+    this.#byName.delete(name);
+    const names = this.#namesByPath.get(kv.path) ?? [];
+    const rest = names.filter((other) => other !== name);
+    if (rest.length === 0) this.#namesByPath.delete(kv.path);
+    else this.#namesByPath.set(kv.path, rest);
+    if (names[0] !== name) return [];
+    return [this.#byName.get(rest[0] ?? "") ?? deletion(kv.path)];
+  }
 }

@@ -8,7 +8,6 @@ import {
   FieldError,
   goMap,
   goString,
-  isMasked,
   type JsonRecord,
   listAt,
   type NodeSpec,
@@ -25,6 +24,7 @@ import {
 } from "../model/index.ts";
 import { annotationField, ownText, parseOrUndefined, parseTextMap } from "./annotations.ts";
 import { attempt } from "./attempt.ts";
+import { isStrictNetwork } from "./checks.ts";
 import type { Warning } from "./converted.ts";
 import { creationTimeOf } from "./kubernetes-metadata.ts";
 import { createNodeProcessorOf, type NodeReader } from "./node-processor.ts";
@@ -81,19 +81,29 @@ type SpecSource = {
   readonly warnings: Warning[];
 };
 
-function readSpec({ name, node, spec, annotations, usePodCidr, warnings }: SpecSource): NodeSpec {
+/** Annotations by what they are about; what does not pass its check is dropped and named. */
+function annotationReader(annotations: StringMap, warnings: Warning[]) {
   const checked = (what: string, check: (text: string) => boolean, rule: string) => {
     const text = ownText(annotations, prefix + what);
     if (text === undefined || text === "" || check(text)) return text;
     warnings.push({ field: annotationField(prefix + what), rule, effect: "dropped" });
     return undefined;
   };
-  const network = (what: string, version: 4 | 6) =>
-    checked(what, (text) => isNetwork(text, version), `must be an IPv${version} address or a masked network`);
-  const address = (what: string, version: 4 | 6) =>
-    checked(what, (text) => parseCidrOrIp(text)?.ip.version === version, `must be an IPv${version} address or network`);
-  const mac = (what: string) => checked(what, (text) => canonicalMac(text) !== undefined, "must be a MAC address");
+  return {
+    address: (what: string, version: 4 | 6) =>
+      checked(
+        what,
+        (text) => parseCidrOrIp(text)?.ip.version === version,
+        `must be an IPv${version} address or network`,
+      ),
+    network: (what: string, version: 4 | 6) =>
+      checked(what, (text) => isStrictNetwork(text, version), `must be an IPv${version} address or a masked network`),
+    mac: (what: string) => checked(what, (text) => canonicalMac(text) !== undefined, "must be a MAC address"),
+  };
+}
 
+function readSpec({ name, node, spec, annotations, usePodCidr, warnings }: SpecSource): NodeSpec {
+  const { address, network, mac } = annotationReader(annotations, warnings);
   const podCidr = stringAt(spec, "podCIDR", "spec") ?? "";
   const isFromPodCidr = usePodCidr && podCidr !== "";
   const tunnelAddress = isFromPodCidr ? secondAddress(podCidr) : undefined;
@@ -128,11 +138,6 @@ function readSpec({ name, node, spec, annotations, usePodCidr, warnings }: SpecS
 
 function hasAny(values: { readonly [name: string]: unknown }): boolean {
   return Object.values(values).some((value) => value !== undefined && value !== "");
-}
-
-function isNetwork(text: string, version: 4 | 6): boolean {
-  const cidr = parseCidrOrIp(text);
-  return cidr !== undefined && cidr.ip.version === version && isMasked(cidr);
 }
 
 function readAsNumber(annotations: StringMap, warnings: Warning[]): number | undefined {

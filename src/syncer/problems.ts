@@ -45,38 +45,36 @@ export function createProblemBook(kind: Kind, log: Log): ProblemBook {
     }
   };
 
-  const counts = () => {
-    const found = new Map<string, { kind: Kind; rule: string; effect: Problem["effect"]; count: number }>();
-    for (const problems of byObject.values()) {
-      // An object counts once for a rule, however often it breaks it.
-      const rules = new Map(problems.map((problem) => [`${problem.effect} ${problem.rule}`, problem]));
-      for (const [key, { rule, effect }] of rules) {
-        const entry = found.get(key) ?? { kind, rule, effect, count: 0 };
-        entry.count += 1;
-        found.set(key, entry);
-      }
-    }
-    return [...found.values()];
-  };
-
-  const list = (limit: number) => {
-    const found: Problem[] = [];
-    for (const problems of byObject.values()) {
-      if (found.length >= limit) break;
-      found.push(...problems);
-    }
-    return found.slice(0, limit);
-  };
-
   return {
     set,
     forget: (objectKey) => void byObject.delete(objectKey),
     get size() {
       return byObject.size;
     },
-    counts,
-    list,
+    counts: () => countByRule(kind, byObject.values()),
+    list: (limit) => first(limit, byObject.values()),
   };
+}
+
+function first(limit: number, objects: Iterable<readonly Problem[]>): readonly Problem[] {
+  const found: Problem[] = [];
+  for (const problems of objects) {
+    if (found.length >= limit) break;
+    found.push(...problems);
+  }
+  return found.slice(0, limit);
+}
+
+/** An object counts once for a rule, however often it breaks it. */
+function countByRule(kind: Kind, objects: Iterable<readonly Problem[]>): readonly ProblemCount[] {
+  const found = new Map<string, ProblemCount>();
+  for (const problems of objects) {
+    const rules = new Map(problems.map((problem) => [`${problem.effect} ${problem.rule}`, problem]));
+    for (const [key, { rule, effect }] of rules) {
+      found.set(key, { kind, rule, effect, count: (found.get(key)?.count ?? 0) + 1 });
+    }
+  }
+  return [...found.values()];
 }
 
 function isSame(a: Problem, b: Problem): boolean {
