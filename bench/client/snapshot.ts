@@ -1,7 +1,9 @@
-// What does a program pay for a large snapshot through follow(), next to Go's client? Both read the same compressed
+// What does a program pay for a large snapshot through follow() and followBatches(), next to Go's client? All read the same
 // snapshot from the same Go server, each in a process of its own, in turns; processor time from before it connects to
-// in-sync, all threads included. Ours twice: by a program just started, and by one that reconnects.
-//   npm run bench:client -- [--keys 100000] [--bytes 700] [--rounds 7] [--json]
+// in-sync, all threads included. Ours twice: by a program just started, and by one that reconnects. Go twice: as it only
+// decodes, and as it also knows every key, which a client must that tells new keys from changed ones and misses those that
+// go while it is not connected; ours always does.
+//   npm run bench:client -- [--keys 100000] [--bytes 700] [--rounds 7] [--compression snappy|none] [--json]
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { goPeer } from "../../test/kit/go.ts";
@@ -15,61 +17,83 @@ const { values: args } = parseArgs({
     keys: { type: "string", default: "100000" },
     bytes: { type: "string", default: "700" },
     rounds: { type: "string", default: "7" },
+    compression: { type: "string", default: "snappy" },
     json: { type: "boolean", default: false },
   },
 });
 const client = await goPeer("test/peers/typha/client");
 if (client.path === undefined) throw new Error(`this bench needs its Go peers: ${client.missing}`);
+const goClient = client.path;
 await using server = await startGoServer(["--generate", `${args.keys}x${args.bytes}`]);
 
-const figures: { first: Figures[]; later: Figures[]; go: Figures[] } = { first: [], later: [], go: [] };
+const rows = {
+  go: "Go, decoding",
+  goKnowing: "Go, knowing its keys",
+  first: "followBatches(), just started",
+  later: "followBatches(), reconnecting",
+  followFirst: "follow(), just started",
+  followLater: "follow(), reconnecting",
+} as const;
+const measured: Record<keyof typeof rows, Figures[]> = {
+  go: [],
+  goKnowing: [],
+  first: [],
+  later: [],
+  followFirst: [],
+  followLater: [],
+};
 for (let round = 0; round <= Number(args.rounds); round += 1) {
-  const go = readWithGo(client.path);
-  const [first, ...later] = readWithOurs();
+  const [go, goKnowing] = [readWithGo([]), readWithGo(["--know-keys"])];
+  const [batches, updates] = [readWithOurs("batches"), readWithOurs("updates")];
   if (round === 0) continue; // the server makes the snapshot; the others are served the same bytes
-  figures.go.push(go);
-  if (first !== undefined) figures.first.push(first);
-  figures.later.push(...later);
+  measured.go.push(go);
+  measured.goKnowing.push(goKnowing);
+  measured.first.push(...batches.slice(0, 1));
+  measured.later.push(...batches.slice(1));
+  measured.followFirst.push(...updates.slice(0, 1));
+  measured.followLater.push(...updates.slice(1));
 }
 
-const result = {
-  keys: Number(args.keys),
-  valueBytes: Number(args.bytes),
-  first: median(figures.first),
-  later: median(figures.later),
-  go: median(figures.go),
+const { keys, bytes, compression } = args;
+const medians = {
+  go: median(measured.go),
+  goKnowing: median(measured.goKnowing),
+  first: median(measured.first),
+  later: median(measured.later),
+  followFirst: median(measured.followFirst),
+  followLater: median(measured.followLater),
 };
+const result = { keys: Number(keys), valueBytes: Number(bytes), compression, ...medians };
 record({ of: "snapshot", figures: result });
 if (args.json) console.log(JSON.stringify(result));
 else {
-  console.log(`following to in-sync, ${args.keys} keys with ${args.bytes}-byte values, median of ${args.rounds}:`);
-  console.log(`  Go                 ${show(result.go)}`);
-  console.log(`  ours, just started ${show(result.first)}  ${ratio(result.first)} of Go's CPU`);
-  console.log(`  ours, reconnecting ${show(result.later)}  ${ratio(result.later)} of Go's CPU`);
+  console.log(
+    `to in-sync, ${keys} keys with ${bytes}-byte values, compression ${compression}, median of ${args.rounds}:`,
+  );
+  console.log(`${" ".repeat(32)}    CPU     wall   CPU to Go decoding, to Go knowing its keys`);
+  for (const [row, { cpuMs, wallMs }] of Object.entries(medians)) {
+    const name = rows[row as keyof typeof rows]; // the names of both are the same
+    const times = [cpuMs, wallMs].map((ms) => `${ms.toFixed(0).padStart(5)} ms`).join(" ");
+    const ratios = [medians.go, medians.goKnowing].map((go) => (cpuMs / go.cpuMs).toFixed(2)).join(", ");
+    console.log(`  ${name.padEnd(30)}${times}   ${ratios}`);
+  }
 }
 
-function readWithGo(path: string): Figures {
-  const flags = ["--plaintext", "--server", server.address, "--until-in-sync", "--timeout", "120s", "--stats"];
-  const last = execFileSync(path, flags, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
+function readWithGo(more: readonly string[]): Figures {
+  const flags = ["--plaintext", "--server", server.address, "--until-in-sync", "--timeout", "120s", "--stats", ...more];
+  if (args.compression === "none") flags.push("--no-restart");
+  const last = execFileSync(goClient, flags, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
   // written by test/peers/typha/client/stats.go
   const { stats } = JSON.parse(last) as { stats: { cpuMs: number; inSyncMs: { max: number } } };
   return { cpuMs: stats.cpuMs, wallMs: stats.inSyncMs.max };
 }
 
-function readWithOurs(): Figures[] {
-  const script = ["bench/client/follow-snapshot.ts", `${server.port}`, "4"];
+function readWithOurs(by: "batches" | "updates"): Figures[] {
+  const script = ["bench/client/follow-snapshot.ts", `${server.port}`, "4", by, args.compression];
   return (JSON.parse(execFileSync(process.execPath, script, { encoding: "utf8" })) as { runs: Figures[] }).runs; // printed there
 }
 
 function median(runs: readonly Figures[]): Figures {
   const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
   return { cpuMs: middle(runs.map(({ cpuMs }) => cpuMs)), wallMs: middle(runs.map(({ wallMs }) => wallMs)) };
-}
-
-function ratio({ cpuMs }: Figures): string {
-  return (cpuMs / result.go.cpuMs).toFixed(2);
-}
-
-function show({ cpuMs, wallMs }: Figures): string {
-  return `${cpuMs.toFixed(0).padStart(6)} ms CPU ${wallMs.toFixed(0).padStart(6)} ms`;
 }

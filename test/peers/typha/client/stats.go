@@ -25,6 +25,7 @@ type stats struct {
 	deletions int64
 	bytes     int64
 	backwards int64
+	fresh     int64
 	errors    map[string]int
 	inSyncMs  []float64
 	latencyMs []float64
@@ -50,6 +51,7 @@ type statsSink struct {
 	isInSync bool
 	state    map[string][]byte
 	last     map[string]int64
+	known    map[string]struct{}
 	buffer   []float64
 }
 
@@ -57,6 +59,9 @@ func (s *stats) newSink() *statsSink {
 	sink := &statsSink{all: s, started: time.Now()}
 	if s.opts.digest {
 		sink.state, sink.last = map[string][]byte{}, map[string]int64{}
+	}
+	if s.opts.knowKeys {
+		sink.known = map[string]struct{}{}
 	}
 	return sink
 }
@@ -76,12 +81,17 @@ func (s *statsSink) status(status uint8) {
 func (s *statsSink) kvs(kvs []syncproto.SerializedUpdate) {
 	now := time.Now().UnixNano()
 	s.buffer = s.buffer[:0]
-	deletions, backwards := int64(0), int64(0)
+	deletions, backwards, fresh := int64(0), int64(0), int64(0)
 	for _, kv := range kvs {
 		if len(kv.Value) == 0 {
 			deletions++
-		} else if sent := number(kv.Value, s.all.stamp); sent > 0 && s.isInSync {
-			s.buffer = append(s.buffer, float64(now-sent)/1e6)
+		} else if s.isInSync {
+			if sent := number(kv.Value, s.all.stamp); sent > 0 {
+				s.buffer = append(s.buffer, float64(now-sent)/1e6)
+			}
+		}
+		if s.known != nil && s.isNew(kv) {
+			fresh++
 		}
 		if s.state != nil && s.keep(kv) {
 			backwards++
@@ -92,10 +102,23 @@ func (s *statsSink) kvs(kvs []syncproto.SerializedUpdate) {
 		a.kvCount += int64(len(kvs))
 		a.deletions += deletions
 		a.backwards += backwards
+		a.fresh += fresh
 		if room := maxLatencies - len(a.latencyMs); room > 0 {
 			a.latencyMs = append(a.latencyMs, s.buffer[:min(room, len(s.buffer))]...)
 		}
 	})
+}
+
+// isNew knows every key that was told, as a client must that tells new keys from changed ones and, after a reconnection,
+// which are gone.
+func (s *statsSink) isNew(kv syncproto.SerializedUpdate) bool {
+	if len(kv.Value) == 0 {
+		delete(s.known, kv.Key)
+		return false
+	}
+	before := len(s.known)
+	s.known[kv.Key] = struct{}{}
+	return len(s.known) > before
 }
 
 // keep notes the key's state and answers whether its sequence number fell.
@@ -141,7 +164,7 @@ func (s *stats) summary() map[string]any {
 	return map[string]any{"stats": map[string]any{
 		"clients": s.opts.clients, "connected": s.connected, "inSync": s.inSync, "seconds": time.Since(s.started).Seconds(),
 		"messages": s.messages, "kvs": s.kvCount, "deletions": s.deletions, "bytes": s.bytes,
-		"backwards": s.backwards, "errors": s.errors, "states": s.states,
+		"backwards": s.backwards, "fresh": s.fresh, "errors": s.errors, "states": s.states,
 		"inSyncMs": percentiles(s.inSyncMs), "latencyMs": percentiles(s.latencyMs), "cpuMs": cpuMs(),
 	}}
 }
