@@ -7,7 +7,7 @@ import { ends, type Hub, type Session } from "../fanout/index.ts";
 import type { Log } from "../lib/index.ts";
 import { admitPeers, type PeerRequirement, type Refusal, type TlsPolicy, tlsServerOptions } from "../security/index.ts";
 import { cannotListen } from "./claim-port.ts";
-import { agreeOn } from "./freshness.ts";
+import { alpnOf } from "./freshness.ts";
 import { TrustWatch } from "./trust-watch.ts";
 
 export type TlsSetup = {
@@ -39,19 +39,20 @@ const trustCheckMs = 5000;
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #tcp: TcpServer;
-  readonly #tls: TlsServer | undefined;
+  #tls: TlsServer | undefined;
+  /** With the material of the last reload. */
+  #setup: TlsSetup | undefined;
   /** Sessions whose TLS handshake is not done, by peer address and port. */
   readonly #securing = new Map<string, Session>();
   readonly #trust: TrustWatch | undefined;
   readonly #trustTimer: NodeJS.Timeout | undefined;
-  #authorities: string;
   #isFresh: boolean;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#isFresh = options.isFresh;
+    this.#setup = options.tls;
     this.#tls = options.tls === undefined ? undefined : this.#createTls(options.tls);
-    this.#authorities = options.tls?.material.ca ?? "";
     this.#trust = options.tls?.endsUntrusted === true ? new TrustWatch() : undefined;
     if (this.#trust !== undefined) this.#trustTimer = setInterval(() => this.#checkTrust(), trustCheckMs).unref();
     const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
@@ -82,15 +83,18 @@ export class Listener {
 
   /** New handshakes use this material; connections that exist stay. */
   setMaterial(material: TlsSetup["material"]): void {
-    const { tls } = this.#options;
-    if (tls !== undefined) this.#tls?.setSecureContext(tlsServerOptions(material, tls.policy));
-    this.#authorities = material.ca;
+    if (this.#setup === undefined) return;
+    this.#setup = { ...this.#setup, material };
+    this.#tls?.setSecureContext(tlsServerOptions(material, this.#setup.policy));
     this.#checkTrust();
   }
 
   /** What other servers are told that look for one to hand their clients to. */
   setFreshness(isFresh: boolean): void {
+    if (isFresh === this.#isFresh) return;
     this.#isFresh = isFresh;
+    // Handshakes that have begun go on with the one they began with.
+    if (this.#setup !== undefined) this.#tls = this.#createTls(this.#setup);
   }
 
   /** No more connections; those that exist stay. */
@@ -100,14 +104,11 @@ export class Listener {
   }
 
   #checkTrust(): void {
-    this.#trust?.check(this.#authorities, this.#options.wallMs());
+    this.#trust?.check(this.#setup?.material.ca ?? "", this.#options.wallMs());
   }
 
   #createTls(tls: TlsSetup): TlsServer {
-    const server = createTlsServer({
-      ...tlsServerOptions(tls.material, tls.policy),
-      ALPNCallback: ({ protocols }) => agreeOn(protocols, this.#isFresh),
-    });
+    const server = createTlsServer({ ...tlsServerOptions(tls.material, tls.policy), ...alpnOf(this.#isFresh) });
     admitPeers(server, {
       requirement: tls.requirement,
       admit: (socket) => {
