@@ -1,5 +1,5 @@
 // What issue.ts makes, read back by ourselves and judged by openssl. Go's judgement: test/peers/certificates.test.ts.
-import { deepEqual, equal, match, rejects, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects, throws } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -117,6 +117,22 @@ test("an expired CA issues nothing", async () => {
   const authority = issueAuthority({ nowMs: nowMs - 20 * dayMs, days: 10 });
   await rejects(async () => issueCertificate({ authority, role: "client", names: clientNames, nowMs }), {
     code: "CERTS_CA_EXPIRED",
+  });
+});
+
+test("of several CAs in the file, as in a change of CA, the one that the key belongs to signs", () => {
+  const [one, other] = [issueAuthority({ nowMs }), issueAuthority({ nowMs })];
+  for (const certPem of [one.certPem + other.certPem, other.certPem + one.certPem]) {
+    const authority = { certPem, keyPem: other.keyPem };
+    const leaf = new X509Certificate(
+      issueCertificate({ authority, role: "client", names: clientNames, nowMs }).certPem,
+    );
+    ok(leaf.checkIssued(new X509Certificate(other.certPem)));
+    ok(!leaf.checkIssued(new X509Certificate(one.certPem)));
+  }
+  const stranger = { certPem: one.certPem, keyPem: other.keyPem };
+  throws(() => issueCertificate({ authority: stranger, role: "client", names: clientNames, nowMs }), {
+    code: "CERTS_CA_KEY",
   });
 });
 

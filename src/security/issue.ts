@@ -9,6 +9,7 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from "node:crypto";
 import { isIP } from "node:net";
 import { CattailError } from "../lib/index.ts";
@@ -89,7 +90,7 @@ export function renewCertificate(options: {
   keyKind?: KeyKind;
 }): CertifiedKey {
   const { authority, certPem, nowMs, days = lifetimes.leafDays, keyKind = "ecdsa-p256" } = options;
-  const { subject, extensions } = certificateParts(onlyCertificate(certPem));
+  const { subject, extensions } = certificateParts(firstCertificate(certPem));
   const key = options.keyPem === undefined ? makeKey(keyKind) : createPrivateKey(options.keyPem);
   const remade: string[] = [oids.subjectKeyIdentifier, oids.authorityKeyIdentifier];
   const kept = [...extensions].filter(([id]) => !remade.includes(id)).map(([, der]) => der);
@@ -105,9 +106,9 @@ function signLeaf(of: {
   key: KeyObject;
   period: Period;
 }): CertifiedKey {
-  const authorityDer = onlyCertificate(of.authority.certPem);
-  const parts = certificateParts(authorityDer);
   const signer = createPrivateKey(of.authority.keyPem);
+  const authorityDer = certificateOf(signer, of.authority.certPem);
+  const parts = certificateParts(authorityDer);
   const authorityEndsMs = parseCertificate(authorityDer).notAfterMs;
   const { notBeforeMs } = of.period;
   if (authorityEndsMs <= notBeforeMs) {
@@ -240,7 +241,18 @@ function addressBytes(address: string): Buffer {
   return bytes;
 }
 
-function onlyCertificate(pem: string): Buffer {
+/** While a CA is changed for another the file holds both, in any order. */
+function certificateOf(key: KeyObject, pem: string): Buffer {
+  const all = [firstCertificate(pem), ...certificatesInPem(pem).slice(1)];
+  const found = all.find((der) => new X509Certificate(der).checkPrivateKey(key));
+  if (found !== undefined) return found;
+  throw new CattailError("CERTS_CA_KEY", {
+    problem: "the CA's key belongs to none of the certificates in the CA's file",
+    next: `Put the certificate that was made with the key back into the file; "cattail certs inspect FILE" shows what it holds`,
+  });
+}
+
+function firstCertificate(pem: string): Buffer {
   const [der] = certificatesInPem(pem);
   if (der !== undefined) return der;
   throw new CattailError("CERTS_NOT_A_CERTIFICATE", {
