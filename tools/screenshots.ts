@@ -1,6 +1,6 @@
 // Takes the dashboard's pictures in docs/images from a demo that has run for a minute or more:
 //   npm start                                  (in another terminal)
-//   node tools/screenshots.ts http://127.0.0.1:9095/
+//   npm run screenshots [-- http://127.0.0.1:9095/]
 import { mkdirSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { openPage, startChromium } from "../test/kit/chromium.ts";

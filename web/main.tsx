@@ -2,6 +2,7 @@
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import "./tables.css";
 import { App } from "./app.tsx";
 
 const place = document.getElementById("page");

@@ -15,7 +15,7 @@ export function useRoute(): Route {
   return parseRoute(hash);
 }
 
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
   const [name, query] = hash.replace(/^#\/?/, "").split("?");
   const view = views.find((candidate) => candidate === name) ?? "overview";
   return { view, parameters: new URLSearchParams(query) };

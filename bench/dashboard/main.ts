@@ -1,6 +1,6 @@
 // What does it cost the server to be looked at? 2,000 clients and a large cluster: how long the debug address takes to
 // answer, and how much of a core an open page uses, view by view, over the same time without one.
-//   node bench/dashboard/main.ts [--clients 2000] [--nodes 2000] [--pods 96000] [--churn 20] [--seconds 5]
+//   npm run bench:dashboard -- [--clients 2000] [--nodes 2000] [--pods 96000] [--churn 20] [--seconds 5]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";

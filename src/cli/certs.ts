@@ -19,6 +19,7 @@ import {
   renewPair,
   usualNames,
 } from "../security/index.ts";
+import { gather } from "./gather.ts";
 
 type MakeFlags = { dir: string; force: boolean; days?: number; key: KeyKind };
 type LeafFlags = MakeFlags & { cn: string; uri: string[]; dns: string[]; ip: string[] };
@@ -175,7 +176,6 @@ function keyOption(): Option {
 }
 
 function leafOptions(command: Command, names: LeafNames): Command {
-  const gather = (value: string, before: string[] = []) => [...before, value];
   return command
     .option("--cn <name>", "common name", names.commonName)
     .option("--uri <uri>", "URI SAN, may be given several times", gather, [])

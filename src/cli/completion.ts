@@ -1,11 +1,11 @@
 // `cattail completion bash|zsh|fish`: a script for the shell, made by walking the commands, so that it cannot forget one.
-import { Argument, type Command, Command as NewCommand } from "commander";
+import { Argument, Command } from "commander";
 
 type Shell = "bash" | "zsh" | "fish";
 type Words = { readonly path: string; readonly words: readonly string[] };
 
 export function completionCommand(): Command {
-  return new NewCommand("completion")
+  return new Command("completion")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
     .addHelpText(
       "after",

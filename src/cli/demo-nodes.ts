@@ -10,7 +10,6 @@ export type DemoNodesOptions = {
   readonly folder: string;
   readonly count: number;
   readonly signal: AbortSignal;
-  readonly random: () => number;
 };
 
 export type NodesSummary = { readonly inSync: number; readonly clients: number; readonly updates: number };

@@ -6,7 +6,6 @@ import type { NodesSummary } from "./demo-nodes.ts";
 export type DemoStatus = {
   readonly changes: number;
   readonly keys: number;
-  readonly clients: number;
   readonly nodes: NodesSummary;
 };
 

@@ -61,7 +61,7 @@ async function demo(flags: Flags): Promise<void> {
   );
   const { server, windows } = typha;
   const address = `127.0.0.1:${server.address.port}`;
-  const nodes = new DemoNodes({ address, folder, count: flags.nodes, signal, random: Math.random });
+  const nodes = new DemoNodes({ address, folder, count: flags.nodes, signal });
   stack.use(nodes);
   screen.introduce({
     address,
@@ -75,13 +75,12 @@ async function demo(flags: Flags): Promise<void> {
     screen.status({
       changes: cluster.changes,
       keys: server.cacheSize("felix"),
-      clients: server.activeCount,
       nodes: nodes.summary(),
     });
     await systemClock.sleep(1000, signal).catch(() => undefined);
   }
   await living;
-  screen.say("\nStopping: the clients, the server, the cluster; and the certificates are removed.");
+  screen.say("\nStopping: clients, server and cluster end, and the certificates are removed.");
 }
 
 /** The demo is a Typha like any other: these are the settings it is given. */

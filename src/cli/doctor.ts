@@ -5,7 +5,8 @@ import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from
 import { silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerType, syncerTypes } from "../model/index.ts";
 import { openDatastore } from "../server/index.ts";
-import { gather, type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
+import { gather } from "./gather.ts";
+import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 
 type DoctorFlags = TlsFlags & {
   server: string[];

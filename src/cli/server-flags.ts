@@ -15,10 +15,6 @@ export type TlsFlags = {
   plaintext: boolean;
 };
 
-export function gather(value: string, before: string[] = []): string[] {
-  return [...before, value];
-}
-
 export function tlsOptions(command: Command): Command {
   return command
     .option("--certs <folder>", "folder that cattail certs made: our certificate, our key and the CA")

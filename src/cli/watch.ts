@@ -5,7 +5,8 @@ import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Upda
 import { isPlainText } from "../client/parts.ts";
 import { CattailError, type Log, silentLog } from "../lib/index.ts";
 import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
-import { gather, type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
+import { gather } from "./gather.ts";
+import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 import { kindOf } from "./watch-keys.ts";
 import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 

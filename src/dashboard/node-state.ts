@@ -2,7 +2,7 @@
 import type { ConnectionView, NodeState } from "./contract.ts";
 
 /** Nodes under load are a few seconds late now and then; beyond this somebody should look. */
-export const behindMs = 10_000;
+const behindMs = 10_000;
 
 export function nodeState(node: {
   readonly servers: number;

@@ -15,7 +15,7 @@ export function nodeName(index: number): string {
 }
 
 /** Each node has a /24 of the pool for its pods; 253 of them fit. */
-export function podAddress(nodeIndex: number, slot: number): string {
+function podAddress(nodeIndex: number, slot: number): string {
   return `10.${64 + Math.floor(nodeIndex / 256)}.${nodeIndex % 256}.${slot + 2}`;
 }
 

@@ -83,7 +83,7 @@ export function loadGoldenCase(name: string): GoldenCase {
 
 const time = "2026-01-02T03:04:05Z";
 
-export function versionOf(index: number): string {
+function versionOf(index: number): string {
   return String(90_000 + index);
 }
 
@@ -126,7 +126,8 @@ function generatedWrites({ steps }: Steps): Write[] {
   });
 }
 
-function expand(template: unknown, index: number): unknown {
+/** The object that a bulk step's template stands for at this index. */
+export function expand<T>(template: T, index: number): T {
   const text = JSON.stringify(template)
     .replaceAll("{i}", String(index).padStart(5, "0"))
     .replaceAll("{hi}", String(Math.floor(index / 256)))

@@ -27,7 +27,7 @@ export type SnapshotModel = {
   readonly kvs: ReadonlyMap<string, ExpectedKv>;
 };
 
-export function createSnapshotModel(): SnapshotModel {
+function createSnapshotModel(): SnapshotModel {
   const kvs = new Map<string, ExpectedKv>();
   const apply = (update: KvUpdate): ExpectedKv | undefined => {
     const kv: ExpectedKv = {

@@ -44,7 +44,7 @@ export async function fuzz(options: FuzzOptions): Promise<Tally> {
 }
 
 /** What we decode, with all that a report needs. Never throws but for what must not happen. */
-export function decodeOurs({ type, stream }: Case, random: Random): Outcome {
+function decodeOurs({ type, stream }: Case, random: Random): Outcome {
   const schema = schemas[type];
   if (schema === undefined) throw new Error(`no schema ${type}`);
   const values: string[] = [];

@@ -61,7 +61,7 @@ function splice(bytes: Uint8Array, at: number, drop: number, insert: ArrayLike<n
 }
 
 /** The bodies of a stream's frames; what is no frame any more is the last of them. */
-export function framesOf(stream: Uint8Array): Uint8Array[] {
+function framesOf(stream: Uint8Array): Uint8Array[] {
   const frames: Uint8Array[] = [];
   let at = 0;
   while (at < stream.length) {

@@ -27,7 +27,7 @@ const words = fc.constantFrom(
 );
 
 /** What the API server would let in, more or less: enums, types and limits are kept, patterns are not. */
-export function arbitraryOf(schema: CrdSchema): fc.Arbitrary<unknown> {
+function arbitraryOf(schema: CrdSchema): fc.Arbitrary<unknown> {
   if (schema["x-kubernetes-int-or-string"] === true) return fc.oneof(fc.integer({ min: 0, max: 70_000 }), words);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   switch (schema.type) {

@@ -15,7 +15,7 @@ const flags = [
   "--no-first-run",
 ];
 
-export const chromiumPath = findChromium();
+const chromiumPath = findChromium();
 
 /** For a test's `skip`: false where there is a Chromium. */
 export const withoutChromium: string | false =
@@ -35,7 +35,7 @@ export async function openPage(
 ): Promise<{ page: Page; complaints: Complaints }> {
   const { width = 1280, height = 800, isDark = false } = options;
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: isDark ? "dark" : "light" });
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   const lines: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") lines.push(`${message.type()}: ${message.text()}`);

@@ -70,7 +70,7 @@ export function manyKeys(count: number, value: (index: number) => string, prefix
   );
 }
 
-export class RecordedMetrics implements FanoutMetrics {
+class RecordedMetrics implements FanoutMetrics {
   readonly values = new Map<string, number>();
   readonly observed = new Map<string, { value: number; times: number }[]>();
 

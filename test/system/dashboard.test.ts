@@ -10,7 +10,8 @@ import { freePort } from "../kit/free-port.ts";
 
 const views = ["overview", "nodes", "keys", "endpoints", "watches"] as const;
 
-describe("the dashboard", { skip: withoutChromium }, () => {
+// A few pages at a time: most of it is waiting for what is pushed once a second.
+describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
   let browser: Browser;
   let subject: DashboardSubject;
   before(async () => {

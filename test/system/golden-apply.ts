@@ -1,5 +1,6 @@
 // Applies the steps of a golden case to a real API server, one write at a time, and takes them back afterwards. The
 // operations are those of the corpus: create, update, status, delete, finalize, generate, ungenerate.
+import { expand } from "../conformance/golden-case.ts";
 import type { Cluster } from "../kit/cluster.ts";
 
 export type ApiObject = {
@@ -27,14 +28,6 @@ export function unitsOf(step: Step): Unit[] {
   if (template === undefined) return (step.objects ?? []).map((object) => ({ op, object, step }));
   const one = op === "generate" ? "create" : "delete";
   return Array.from({ length: count }, (_, at) => ({ op: one, object: expand(template, start + at), step }));
-}
-
-function expand(template: ApiObject, index: number): ApiObject {
-  const text = JSON.stringify(template)
-    .replaceAll("{i}", String(index).padStart(5, "0"))
-    .replaceAll("{hi}", String(Math.floor(index / 256)))
-    .replaceAll("{lo}", String(index % 256));
-  return JSON.parse(text);
 }
 
 /** As the recordings name an object: apiVersion, kind, namespace (where there is one) and name. */

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { EndpointView, KeysView, PolicyView } from "../../src/dashboard/contract.ts";
 import { amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
 import { linkTo } from "../route.ts";
 import { nodeOfKey, podOfKey } from "../words.ts";
@@ -20,19 +21,7 @@ function FindEndpoint({ nowMs }: { nowMs: number }) {
     <>
       <h2>Pods and policies</h2>
       <p class="quiet">Choose a pod to see its network interface, its labels, and which policies apply to it.</p>
-      <search>
-        <form class="filter" onSubmit={(event) => event.preventDefault()}>
-          <label>
-            Pod{" "}
-            <input
-              type="search"
-              value={search}
-              placeholder="pod, namespace or node"
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          </label>
-        </form>
-      </search>
+      <SearchForm label="Pod" placeholder="pod, namespace or node" search={search} setSearch={setSearch} />
       <WithAnswer answer={answer}>
         {({ rows, total }) =>
           rows.length === 0 ? (

@@ -4,6 +4,7 @@ import type { KeyRow, KeysView as KeysAnswer, OverviewView } from "../../src/das
 import { ago, amount, bytes } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
 import { linkTo } from "../route.ts";
 import { explainKind, nameOfKey } from "../words.ts";
@@ -28,36 +29,25 @@ function KeyList({ overview, parameters, syncer }: KeyListProps) {
   return (
     <>
       <h2>Keys</h2>
-      <search>
-        <form class="filter" onSubmit={(event) => event.preventDefault()}>
-          <label>
-            Find{" "}
-            <input
-              type="search"
-              value={search}
-              placeholder="part of a key, e.g. a pod's name"
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          </label>
+      <SearchForm label="Find" placeholder="part of a key, e.g. a pod's name" search={search} setSearch={setSearch}>
+        <Choice
+          label="Data set"
+          value={syncer}
+          options={overview.syncers.map((one) => [one.syncer, one.syncer])}
+          choose={(value) => linkTo("keys", { syncer: value })}
+        />
+        {syncer === "felix" && (
           <Choice
-            label="Data set"
-            value={syncer}
-            options={overview.syncers.map((one) => [one.syncer, one.syncer])}
-            choose={(value) => linkTo("keys", { syncer: value })}
+            label="Kind"
+            value={kind}
+            options={[
+              ["", "all kinds"],
+              ...overview.keysByKind.map((one): [string, string] => [one.kind, `${one.kind} (${amount(one.keys)})`]),
+            ]}
+            choose={(value) => linkTo("keys", { syncer, kind: value })}
           />
-          {syncer === "felix" && (
-            <Choice
-              label="Kind"
-              value={kind}
-              options={[
-                ["", "all kinds"],
-                ...overview.keysByKind.map((one): [string, string] => [one.kind, `${one.kind} (${amount(one.keys)})`]),
-              ]}
-              choose={(value) => linkTo("keys", { syncer, kind: value })}
-            />
-          )}
-        </form>
-      </search>
+        )}
+      </SearchForm>
       <WithAnswer answer={answer}>
         {({ rows, total }) => (
           <>

@@ -4,6 +4,7 @@ import type { ConnectionView, NodeState, NodeView, OverviewView } from "../../sr
 import { amount, bytes, duration } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
 import { linkTo } from "../route.ts";
 import { NodeCard } from "./node-card.tsx";
@@ -70,31 +71,20 @@ type FilterProps = {
 
 function Filter({ isUsed, search, setSearch, show, setShow, children }: FilterProps) {
   return (
-    <search>
-      <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Find{" "}
-          <input
-            type="search"
-            value={search}
-            placeholder="node, address or version"
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Show{" "}
-          <select value={show} onChange={(event) => setShow(event.currentTarget.value as Shown)}>
-            <option value="all">all nodes</option>
-            {urgency.filter(isUsed).map((state) => (
-              <option key={state} value={state}>
-                {state}
-              </option>
-            ))}
-          </select>
-        </label>
-        <output>{children}</output>
-      </form>
-    </search>
+    <SearchForm label="Find" placeholder="node, address or version" search={search} setSearch={setSearch}>
+      <label>
+        Show{" "}
+        <select value={show} onChange={(event) => setShow(event.currentTarget.value as Shown)}>
+          <option value="all">all nodes</option>
+          {urgency.filter(isUsed).map((state) => (
+            <option key={state} value={state}>
+              {state}
+            </option>
+          ))}
+        </select>
+      </label>
+      <output>{children}</output>
+    </SearchForm>
   );
 }
 

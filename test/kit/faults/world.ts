@@ -36,7 +36,7 @@ export type FaultWorld = AsyncDisposable & {
 };
 
 /** Times that a test can wait for. What they are in production is in follow-limits.ts. */
-export const quickLimits: Partial<FollowLimits> = { attemptIntervalMs: 10, listRetryMs: 20, silenceMs: 2_000 };
+const quickLimits: Partial<FollowLimits> = { attemptIntervalMs: 10, listRetryMs: 20, silenceMs: 2_000 };
 
 export type FollowedContent = AsyncDisposable & {
   readonly content: Content;
