@@ -58,7 +58,6 @@ class Demo implements AsyncDisposable {
     await eventually(
       () => printed() !== undefined,
       () => `the dashboard's address in ${this.output}`,
-      60_000,
     );
     return printed() ?? "";
   }
