@@ -52,9 +52,14 @@ export class KeyTable {
       this.#numbers[found] = number;
       return false;
     }
-    this.#append(hash, number, this.#startOf(this.#entries) + path.length);
+    const entry = this.#entries;
+    this.#hashes[entry] = hash;
+    this.#numbers[entry] = number;
+    this.#ends[entry] = this.#startOf(entry) + path.length;
+    this.#point(hash, entry);
+    this.#entries += 1;
     this.#size += 1;
-    if (this.#entries === this.#hashes.length) this.#moveTo(this.#size * 2);
+    if (this.#entries === this.#hashes.length) this.#resize();
     return true;
   }
 
@@ -66,7 +71,7 @@ export class KeyTable {
     if (found < 0) return false;
     this.#numbers[found] = deleted;
     this.#size -= 1;
-    if (this.#size * 8 < this.#hashes.length && this.#hashes.length > minEntries) this.#moveTo(this.#size * 2);
+    if (this.#size * 8 < this.#hashes.length && this.#hashes.length > minEntries) this.#resize();
     return true;
   }
 
@@ -133,43 +138,62 @@ export class KeyTable {
     this.#bytes = bytesOf(grown);
   }
 
-  #moveTo(room: number): void {
+  // Into a table with room for as many entries again as there are.
+  #resize(): void {
+    if (this.#size < this.#entries) this.#dropDeleted();
     let capacity = minEntries;
-    while (capacity < room) capacity *= 2;
-    const from = { entries: this.#entries, hashes: this.#hashes, numbers: this.#numbers, ends: this.#ends };
-    this.#entries = 0;
-    this.#hashes = new Int32Array(capacity);
-    this.#numbers = new Uint32Array(capacity);
-    this.#ends = new Uint32Array(capacity);
+    while (capacity < this.#size * 2) capacity *= 2;
+    const { length } = this.#hashes;
+    if (capacity !== length) {
+      this.#hashes = resized(this.#hashes, new Int32Array(capacity));
+      this.#numbers = resized(this.#numbers, new Uint32Array(capacity));
+      this.#ends = resized(this.#ends, new Uint32Array(capacity));
+    }
     this.#slots = new Int32Array(capacity * 2);
+    for (let entry = 0; entry < this.#entries; entry += 1) this.#point(this.#hashes[entry] as number, entry); // below the length
+  }
+
+  // Moves what is left to the front, and lets memory go that is far too much for it.
+  #dropDeleted(): void {
+    const [hashes, numbers, ends, words] = [this.#hashes, this.#numbers, this.#ends, this.#words];
+    let kept = 0;
     let start = 0;
     let end = 0;
-    for (let entry = 0; entry < from.entries; entry += 1) {
-      const stop = from.ends[entry] as number; // as all below: entries are below the length
-      if (from.numbers[entry] !== deleted) {
-        if (end < start) this.#words.copyWithin(end >>> 2, start >>> 2, wordAligned(stop) >>> 2);
-        this.#append(from.hashes[entry] as number, from.numbers[entry] as number, end + stop - start);
+    for (let entry = 0; entry < this.#entries; entry += 1) {
+      const stop = ends[entry] as number; // entries are below the length, here and below
+      if (numbers[entry] !== deleted) {
+        if (end < start) words.copyWithin(end >>> 2, start >>> 2, wordAligned(stop) >>> 2);
+        hashes[kept] = hashes[entry] as number;
+        numbers[kept] = numbers[entry] as number;
+        ends[kept] = end + stop - start;
         end = wordAligned(end + stop - start);
+        kept += 1;
       }
       start = wordAligned(stop);
     }
-    if (end * 4 < this.#bytes.length) {
-      this.#words = this.#words.slice(0, Math.max(end * 2, minBytes) >>> 2);
-      this.#bytes = bytesOf(this.#words);
-    }
+    this.#entries = kept;
+    if (end * 4 >= this.#bytes.length) return;
+    this.#words = words.slice(0, Math.max(end * 2, minBytes) >>> 2);
+    this.#bytes = bytesOf(this.#words);
   }
 
-  // Only for a path that is not here.
-  #append(hash: number, number: number, end: number): void {
-    const mask = this.#slots.length - 1;
+  // Only for a path that no slot points to.
+  #point(hash: number, entry: number): void {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
     let slot = hash & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.#hashes[this.#entries] = hash;
-    this.#numbers[this.#entries] = number;
-    this.#ends[this.#entries] = end;
-    this.#entries += 1;
-    this.#slots[slot] = this.#entries;
+    while (slots[slot] !== 0) slot = (slot + 1) & mask;
+    slots[slot] = entry + 1;
   }
+}
+
+// Copies what fits: entries that count always do.
+function resized<Numbers extends Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(
+  from: Numbers,
+  to: Numbers,
+): Numbers {
+  to.set(from.length > to.length ? from.subarray(0, to.length) : from);
+  return to;
 }
 
 function wordAligned(offset: number): number {
