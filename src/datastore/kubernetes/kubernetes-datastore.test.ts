@@ -254,6 +254,24 @@ test("numbers beyond 2^53 are read exactly, and written back as they were", asyn
   equal(bodies.join("").includes('"sequenceNumber":1786521467890123457'), true);
 });
 
+test("one object nested to the end of every stack does not keep the others from being read", async () => {
+  const deep = `{"metadata":{"name":"deep","resourceVersion":"6"},"spec":${"[".repeat(9000)}1786521467890123457${"]".repeat(9000)}}`;
+  const plain = '{"metadata":{"name":"plain","resourceVersion":"7"}}';
+  const names: string[] = [];
+  await using pages = await startFakeApi([{ body: `{"metadata":{"resourceVersion":"9"},"items":[${deep},${plain}]}` }]);
+  await using listed = await open(pages.url, { streamLists: false });
+  const { signal } = new AbortController();
+  for await (const { items } of listed.list("Tier", { signal })) names.push(...items.map(({ id }) => id.name));
+  await using stream = await startFakeApi([
+    { body: `{"type":"ADDED","object":${deep}}\n{"type":"ADDED","object":${plain}}\n` },
+  ]);
+  await using watched = await open(stream.url);
+  for await (const said of watched.watch("Tier", { from: "5" as Revision, signal })) {
+    names.push(...said.map((event) => (event.is === "set" ? event.object.id.name : event.is)));
+  }
+  deepEqual(names, ["deep", "plain", "deep", "plain"]);
+});
+
 test("an aborted watch throws the signal's reason", async () => {
   await using api = await startFakeApi([{ body: "", after: "hang" }]);
   await using datastore = await open(api.url);

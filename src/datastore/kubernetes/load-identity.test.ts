@@ -90,8 +90,10 @@ test("a pod's service account is found, with the server that Kubernetes names", 
   for (const [name, text] of Object.entries({ token: "sa\n", "ca.crt": "POD-CA", namespace: "calico-system" })) {
     await writeFile(join(account, name), text);
   }
-  const { HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
-  context.after(() => Object.assign(process.env, { HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT }));
+  const before = { ...process.env };
+  context.after(() => {
+    process.env = before;
+  });
   Object.assign(process.env, { HOME: dir, KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" });
   const { server, tls, headers } = await loadIdentity({ serviceAccountRoot: join(dir, "pod") });
   deepEqual([server.href, `${tls.ca}`, headers.authorization], ["https://[fd00::1]/", "POD-CA", "Bearer sa"]);

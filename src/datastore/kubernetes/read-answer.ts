@@ -1,9 +1,9 @@
 // The body of an answer: whole, bounded in bytes, and given up when it stops coming.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/index.ts";
-import { parseJson } from "../../model/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { untilSilent } from "../silence.ts";
+import { parseText } from "./parse-text.ts";
 import { apiLimits } from "./settings.ts";
 import { connectionError } from "./status-error.ts";
 
@@ -38,7 +38,7 @@ export async function readText(response: IncomingMessage, options: ReadOptions):
 
 export function parseAnswer(text: string, what: string): unknown {
   try {
-    return parseJson(text);
+    return parseText(text);
   } catch (error) {
     throw new DatastoreError("invalid", `${what}: the answer is not JSON`, { cause: error });
   }

@@ -2,12 +2,13 @@
 // lists, which are watches that start with everything.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/index.ts";
-import { type Kind, parseJson } from "../../model/index.ts";
+import type { Kind } from "../../model/index.ts";
 import type { Revision, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, metadataOf } from "../identify.ts";
 import type { ApiClient } from "./api-client.ts";
 import { LineSplitter } from "./json-lines.ts";
+import { parseText } from "./parse-text.ts";
 import { revisionOf, storedObject } from "./read-object.ts";
 import { apiLimits } from "./settings.ts";
 import { connectionError, statusError } from "./status-error.ts";
@@ -83,7 +84,7 @@ function readEvent({ kind, path, clock }: WatchRequest, line: string): ApiEvent 
 
 function parseLine(line: string, path: string): { type?: unknown; object?: unknown } {
   try {
-    const event = parseJson(line);
+    const event = parseText(line);
     if (isJsonObject(event)) return event;
   } catch (error) {
     throw new DatastoreError("invalid", `watch ${path}: a line is not JSON`, { cause: error });
