@@ -1,11 +1,11 @@
 // The Deployment of the hard-way guides, unchanged: its environment, its ports, its probes, its ClusterRole, on a cluster
 // with only the custom resource definitions of that time. As a process of its own, the way a kubelet would start it.
 import { equal, match, ok } from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { accountConfig } from "../kit/account-config.ts";
+import { Cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
@@ -44,24 +44,17 @@ test("the hard-way Deployment works unchanged", {
   );
   await using typha = await startLikeKubelet(cluster, certificates.folder);
 
-  const readiness = await until("ready", async () => {
-    const probe = await get("http://localhost:9098/readiness");
-    return probe?.status === 200 ? probe.body : undefined;
+  const readiness = await typha.until("ready", async () => {
+    const answer = await probe("http://localhost:9098/readiness");
+    return answer?.status === 200 ? answer.body : undefined;
   });
   match(readiness, /^\+-+\+[\s\S]*\| felix-cache +\| 20s +\| reporting live \| reporting ready \|/);
-  equal((await get("http://localhost:9098/liveness"))?.status, 200);
-  match(typha.output(), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[INFO\]\[\d+\] typha\/\S+ \d+: /m);
+  equal((await probe("http://localhost:9098/liveness"))?.status, 200);
+  match(typha.output, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[INFO\]\[\d+\] typha\/\S+ \d+: /m);
 
-  const { ca, cert, key } = { ca: "typhaca.crt", cert: "calico-node.crt", key: "calico-node.key" };
-  const files = [
-    "--ca",
-    join(certificates.folder, ca),
-    "--cert",
-    join(certificates.folder, cert),
-    "--key",
-    join(certificates.folder, key),
-  ];
-  const follow = ["--server", "127.0.0.1:5473", "--server-cn", "calico-typha", "--until-in-sync", "--timeout", "30s"];
+  const { caFile, certFile, keyFile } = certificates.client;
+  const files = ["--ca", caFile, "--cert", certFile, "--key", keyFile];
+  const follow = ["--server", "127.0.0.1:5473", "--server-cn", "calico-typha", "--until-in-sync"];
   for (const type of ["felix", "bgp", "tunnel-ip-allocation", "node-status"]) {
     const { code, output } = await runClient([...follow, ...files, "--type", type]);
     equal(code, 0, output);
@@ -73,66 +66,22 @@ test("the hard-way Deployment works unchanged", {
   equal(await typha.ended, 0);
 });
 
-async function startLikeKubelet(cluster: Cluster, folder: string) {
-  const token = await cluster.makeToken("calico-typha", { namespace: "kube-system" });
-  await cluster.grant(
-    "calico-typha",
-    { kind: "ServiceAccount", name: "calico-typha", namespace: "kube-system" },
-    hardWayRules,
-  );
-  // In a pod the rights come from files below /var/run/secrets; here the same token comes by a kubeconfig.
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, serviceAccountConfig(cluster, token), { mode: 0o600 });
-  const typha: ChildProcess = spawn(process.execPath, ["src/cli/main.ts", "typha"], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: process.env.PATH,
-      KUBECONFIG: kubeconfig,
-      TYPHA_LOGFILEPATH: "none",
-      TYPHA_LOGSEVERITYSYS: "none",
-      TYPHA_CONNECTIONREBALANCINGMODE: "kubernetes",
-      TYPHA_DATASTORETYPE: "kubernetes",
-      TYPHA_HEALTHENABLED: "true",
-      TYPHA_CAFILE: join(folder, "typhaca.crt"),
-      TYPHA_CLIENTCN: "calico-node",
-      TYPHA_SERVERCERTFILE: join(folder, "typha.crt"),
-      TYPHA_SERVERKEYFILE: join(folder, "typha.key"),
-    },
-  });
-  let output = "";
-  for (const stream of [typha.stdout, typha.stderr]) stream?.on("data", (chunk: Buffer) => (output += chunk));
-  const ended = new Promise<number | null>((done) => typha.on("close", done));
-  return {
-    process: typha,
-    ended,
-    output: () => output,
-    async [Symbol.asyncDispose]() {
-      typha.kill("SIGKILL");
-      await ended;
-    },
+async function startLikeKubelet(cluster: Cluster, folder: string): Promise<Cattail> {
+  const account = { kind: "ServiceAccount", name: "calico-typha", namespace: "kube-system" } as const;
+  await cluster.grant("calico-typha", account, hardWayRules);
+  const env = {
+    KUBECONFIG: await accountConfig(cluster, account),
+    TYPHA_LOGFILEPATH: "none",
+    TYPHA_LOGSEVERITYSYS: "none",
+    TYPHA_CONNECTIONREBALANCINGMODE: "kubernetes",
+    TYPHA_DATASTORETYPE: "kubernetes",
+    TYPHA_HEALTHENABLED: "true",
+    TYPHA_CAFILE: join(folder, "typhaca.crt"),
+    TYPHA_CLIENTCN: "calico-node",
+    TYPHA_SERVERCERTFILE: join(folder, "typha.crt"),
+    TYPHA_SERVERKEYFILE: join(folder, "typha.key"),
   };
-}
-
-function serviceAccountConfig(cluster: Cluster, token: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [
-      { name: "c", cluster: { server: cluster.server, "certificate-authority": join(cluster.dir, "ca.crt") } },
-    ],
-    users: [{ name: "u", user: { token } }],
-    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
-    "current-context": "c",
-  });
-}
-
-async function get(url: string): Promise<{ status: number; body: string } | undefined> {
-  try {
-    const response = await fetch(url);
-    return { status: response.status, body: await response.text() };
-  } catch {
-    return undefined; // nobody listens yet
-  }
+  return new Cattail(["typha"], { env });
 }
 
 function runClient(flags: string[]): Promise<{ code: number | null; output: string }> {
@@ -142,14 +91,4 @@ function runClient(flags: string[]): Promise<{ code: number | null; output: stri
     for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
     started.on("close", (code) => done({ code, output }));
   });
-}
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadlineMs = performance.now() + 120_000;
-  for (;;) {
-    const seen = await look();
-    if (seen !== undefined) return seen;
-    ok(performance.now() < deadlineMs, `not within two minutes: ${what}`);
-    await sleep(200);
-  }
 }

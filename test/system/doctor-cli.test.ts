@@ -1,22 +1,15 @@
 // `cattail doctor` as a process: its exit codes, its two outputs, and the node's variables in place of flags.
 import { deepEqual, equal, match } from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { tlsPolicy } from "../../src/security/index.ts";
+import { cattail, type Ended } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
 import { serve } from "../kit/serving.ts";
 
-type Ended = { code: number; stdout: string; stderr: string };
-
-function doctor(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
-    execFile(process.execPath, ["bin/cattail", "doctor", ...parameters], options, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    );
-  });
+function doctor(parameters: readonly string[], env: { [name: string]: string } = {}): Promise<Ended> {
+  return cattail(["doctor", ...parameters], { env });
 }
 
 const quick = ["--observe", "0.1"];

@@ -1,7 +1,6 @@
 // The doctor in front of a real kube-apiserver: kinds that are missing, credentials that are refused, and every right
 // of the ClusterRole taken away in turn.
 import { deepEqual, equal, match } from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,6 +10,7 @@ import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { followRules, initialiseRules } from "../../src/manifests/index.ts";
 import { kindInfo, kindNames } from "../../src/model/index.ts";
 import { openDatastore } from "../../src/server/index.ts";
+import { cattail } from "../kit/cattail-process.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -109,19 +109,11 @@ test("doctor: each right taken away in turn is noticed, and no other", { skip },
 
 test("doctor: the command itself, with too few rights", { skip }, async () => {
   const kubeconfig = await cluster.makeUser("doctor-nobody");
-  const env = { PATH: process.env.PATH, TYPHA_DATASTORETYPE: "kubernetes", KUBECONFIG: kubeconfig };
-  const { code, stdout } = await cattail(["doctor", "-o", "json"], env);
+  const env = { TYPHA_DATASTORETYPE: "kubernetes", KUBECONFIG: kubeconfig };
+  const { code, stdout } = await cattail(["doctor", "-o", "json"], { env });
   equal(code, 2);
   const { exitCode, findings } = JSON.parse(stdout) as { exitCode: number; findings: { code?: string }[] };
   equal(exitCode, 2);
   const missing = findings.filter((finding) => finding.code?.startsWith("RIGHT_MISSING"));
   equal(missing.length, customKinds.length + 7 + 2); // of Kubernetes' own kinds, and the two that are set up
 });
-
-function cattail(parameters: string[], env: NodeJS.ProcessEnv): Promise<{ code: number; stdout: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["bin/cattail", ...parameters], { env, timeout: 120_000 }, (error, stdout) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout }),
-    );
-  });
-}

@@ -1,23 +1,13 @@
 // `cattail watch` as a process, against a server of ours.
 import { deepEqual, equal, match } from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { tlsPolicy } from "../../src/security/index.ts";
+import { cattail } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
-
-type Ended = { code: number; stdout: string; stderr: string };
-
-function cattail(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
-    execFile(process.execPath, ["bin/cattail", ...parameters], options, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    );
-  });
-}
 
 async function example(): Promise<TestServer> {
   const server = await serve();
