@@ -10,8 +10,8 @@ import { checkPorts, wantedPorts } from "./check-ports.ts";
 import { checkSettings } from "./check-settings.ts";
 import { checkTlsFiles } from "./check-tls-files.ts";
 import { compareServers, type Lag, lagsOf } from "./compare-servers.ts";
+import { examineServer } from "./examine-server.ts";
 import { passed, type Section } from "./finding.ts";
-import { probeServer } from "./probe-server.ts";
 import type { ServerView } from "./server-view.ts";
 
 export type BeforeOptions = {
@@ -68,8 +68,8 @@ export async function examineServers(options: ServersOptions): Promise<ServersEx
   }
   const enough = new AbortController();
   const settled = servers.map(() => Promise.withResolvers<void>());
-  const probing = servers.map((address, index) =>
-    probeServer(address, {
+  const examining = servers.map((address, index) =>
+    examineServer(address, {
       ...options,
       enough: enough.signal,
       onSettled: () => settled[index]?.resolve(),
@@ -78,10 +78,10 @@ export async function examineServers(options: ServersOptions): Promise<ServersEx
   await Promise.all(settled.map(({ promise }) => promise));
   await clock.sleep(observeMs);
   enough.abort();
-  const probed = await Promise.all(probing);
-  const views = probed.flatMap(({ view }) => (view?.status === syncStatus.inSync ? [view] : []));
+  const examined = await Promise.all(examining);
+  const views = examined.flatMap(({ view }) => (view?.status === syncStatus.inSync ? [view] : []));
   const lags = lagsOf(views);
-  sections.push(...probed.map(({ section, view }) => withChanges(section, view, { lags, observeMs })));
+  sections.push(...examined.map(({ section, view }) => withChanges(section, view, { lags, observeMs })));
   const comparison = compareServers(views, clock.monotonicMs());
   if (comparison.length > 0) sections.push({ name: "comparison", findings: comparison });
   return { sections, views, lags };

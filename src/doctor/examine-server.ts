@@ -9,7 +9,7 @@ import { type Finding, type Problem, passed, problem, type Section } from "./fin
 import { handshakeProblem, isRefusal, type Opening, openConnection } from "./open-connection.ts";
 import { ServerView } from "./server-view.ts";
 
-export type ProbeOptions = {
+export type ExamineOptions = {
   readonly tls: ClientTls | undefined;
   readonly type: SyncerType;
   readonly policyKeys: "modern" | "legacy";
@@ -22,24 +22,24 @@ export type ProbeOptions = {
   readonly enough: AbortSignal;
 };
 
-export type Probed = { readonly section: Section; readonly view?: ServerView };
+export type Examined = { readonly section: Section; readonly view?: ServerView };
 
-export async function probeServer(address: ServerAddress, options: ProbeOptions): Promise<Probed> {
+export async function examineServer(address: ServerAddress, options: ExamineOptions): Promise<Examined> {
   const name = `server ${addressText(address)}`;
   const opening = await openConnection(address, options);
   try {
     if (opening.socket === undefined) return { section: { name, findings: opening.findings } };
     const view = new ServerView(addressText(address), opening.timingsMs);
-    const findings = await examine(opening.socket, { ...options, opening, view });
+    const findings = await listen(opening.socket, { ...options, opening, view });
     return { section: { name, findings: [...opening.findings, ...findings] }, view };
   } finally {
     options.onSettled();
   }
 }
 
-type Examination = ProbeOptions & { readonly opening: Opening; readonly view: ServerView };
+type Examination = ExamineOptions & { readonly opening: Opening; readonly view: ServerView };
 
-async function examine(socket: Socket, examination: Examination): Promise<Finding[]> {
+async function listen(socket: Socket, examination: Examination): Promise<Finding[]> {
   const { clock, timeoutMs, view, enough, onSettled } = examination;
   const late = new AbortController();
   const settled = new AbortController();
@@ -105,7 +105,7 @@ function take(
   return undefined;
 }
 
-function helloOf({ type, policyKeys }: ProbeOptions) {
+function helloOf({ type, policyKeys }: ExamineOptions) {
   return {
     hostname: "cattail-doctor",
     info: "cattail doctor",
