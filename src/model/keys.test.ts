@@ -74,6 +74,9 @@ const unreadable = [
   "/calico/v1/host/n/workload/k8s/a/b/c",
   "/calico/v1/netset/a/b",
   "/calico/v1/ipam/v4/pool/junk",
+  "/calico/bgp/v1/global/",
+  "/calico/bgp/v1/host/n/",
+  "/calico/bgp/v1/host//as_num",
   "/calico/v1/ipam/v4/pool/10.0.0.0-016",
   "/calico/ipam/v2/virtual/n/ipv4/block/10.0.0.0-26",
   "/calico/resources/v3/projectcalico.org/nodes/ns/name",
@@ -98,6 +101,9 @@ for (const key of unsayable) {
 test("odd paths that the original reads are read alike", () => {
   deepEqual(pathToKey("/calico/v1/policy/anything/a/b"), { is: "Policy", kind: "anything", namespace: "a", name: "b" });
   deepEqual(pathToKey("calico/v1/config/a/b"), { is: "GlobalConfig", name: "a/b" });
+  deepEqual(pathToKey("/calico/v1/config"), { is: "GlobalConfig", name: "" });
+  deepEqual(pathToKey("/calico/bgp/v1/global//a"), { is: "GlobalBgpConfig", name: "/a" });
+  deepEqual(pathToKey("/calico/bgp/v1/host/n/a/b"), { is: "NodeBgpConfig", nodeName: "n", name: "a/b" });
   deepEqual(pathToKey("/calico/v1/ipam/v4/pool/10.1.2.3-8"), { is: "IpPool", cidr: "10.0.0.0/8" });
   equal(
     keyToPath({ is: "BlockAffinity", affinityType: "virtual", host: "lb", cidr: "10.0.0.0/26" }),

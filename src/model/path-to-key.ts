@@ -108,9 +108,11 @@ function ipamKey(parts: readonly string[]): Key | undefined {
 }
 
 function bgpKey(parts: readonly string[]): Key | undefined {
-  if (parts[3] === "global" && parts.length >= 5) return { is: "GlobalBgpConfig", name: parts.slice(4).join("/") };
-  if (parts[3] !== "host" || parts.length < 6) return undefined;
-  return { is: "NodeBgpConfig", nodeName: parts[4] ?? "", name: parts.slice(5).join("/") };
+  const [, , , scope, nodeName = ""] = parts;
+  const name = parts.slice(scope === "host" ? 5 : 4).join("/");
+  if (name === "") return undefined;
+  if (scope === "global") return { is: "GlobalBgpConfig", name };
+  return scope === "host" && nodeName !== "" ? { is: "NodeBgpConfig", nodeName, name } : undefined;
 }
 
 function resourceKey(parts: readonly string[]): Key | undefined {
