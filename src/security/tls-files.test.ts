@@ -22,7 +22,7 @@ const fresh = testAuthority("New CA");
 
 async function setUp(
   first: CertifiedKey = old.server(),
-  options: { pollMs?: number; nowMs?: () => number } = {},
+  options: { pollMs?: number; debounceMs?: number; nowMs?: () => number } = {},
 ): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), "cattail-tls-"));
   const { log, lines } = recordLog();
@@ -37,9 +37,9 @@ async function setUp(
     role: "server",
     log,
     clock: { ...systemClock, wallMs: options.nowMs ?? systemClock.wallMs },
-    // Long enough that the tests, not the timers, decide when the files are looked at.
+    // Unless a test is about noticing: it, not a timer, decides when the files are looked at.
     pollMs: options.pollMs ?? 3_600_000,
-    debounceMs: 20,
+    debounceMs: options.debounceMs ?? 3_600_000,
   });
   await watcher.reload(); // the look that every watcher takes right after its start
   const dispose = async () => {
@@ -172,7 +172,7 @@ async function nextChange(watcher: TlsFilesWatcher): Promise<string> {
 }
 
 for (const seen of ["by watching", "by polling"] as const) {
-  const options = seen === "by polling" ? { pollMs: 20 } : {};
+  const options = seen === "by polling" ? { pollMs: 20 } : { debounceMs: 20 };
 
   test(`files replaced by rename are noticed ${seen}`, async () => {
     await using setup = await setUp(old.server(), options);
@@ -210,8 +210,9 @@ for (const seen of ["by watching", "by polling"] as const) {
       role: "server",
       log: silentLog,
       clock: systemClock,
-      pollMs: options.pollMs ?? 3_600_000,
-      debounceMs: seen === "by polling" ? 3_600_000 : 10,
+      pollMs: 3_600_000,
+      debounceMs: 3_600_000,
+      ...options,
     });
     try {
       for (let version = 2; version <= 11; version++) {
@@ -220,7 +221,8 @@ for (const seen of ["by watching", "by polling"] as const) {
         await nextChange(watcher);
         equal(watcher.state().material.cert, pair.certPem);
       }
-      equal(watcher.state().failedReloads, 0);
+      // A look that meets the swap half-way keeps what it has, and the next one mends it: how many do is the machine's affair.
+      equal(watcher.state().refused, undefined);
     } finally {
       await watcher[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
