@@ -1,7 +1,7 @@
 // The operator's walk of docs/guide/10-operate.md, start to finish, on a real API server: install, verify, rotate, lose the
 // API server, lose a server, scale, drain, upgrade, read the metrics. Four nodes with four agents each, old and new, are
 // connected all the while. What they hold is judged by what was written to the cluster, never by another agent.
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { accountConfig } from "../kit/account-config.ts";
 import { CalicoNodes, keepWriting, nodeNames } from "../kit/calico-nodes.ts";
 import { cattail, probe } from "../kit/cattail-process.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { allWell, doctor, doctorFlags, findsOnly } from "../kit/doctor-findings.ts";
 import { eventually } from "../kit/eventually.ts";
 import { canListen, freePort } from "../kit/free-port.ts";
 import { GoClients, withoutGoClient } from "../kit/go-clients.ts";
@@ -32,12 +33,11 @@ const hurried: TyphaEnvironment = {
   TYPHA_MAXCONNECTIONSLOWERLIMIT: "1",
   TYPHA_CONNECTIONDROPINTERVALSECS: "0.1",
   TYPHA_SHUTDOWNCONNECTIONDROPINTERVALMAXSECS: "0.1",
-  TYPHA_STALESERVERTIMEOUTSECS: "8",
+  TYPHA_STALESERVERTIMEOUTSECS: "15", // an API server may take seconds to answer on a machine that is busy with other tests
 };
 /** Of four nodes with four data sets each, with three servers: four times (1 + 120 % of 4 / (3 - 1)). */
 const shareOfThree = 12;
 const connections = 16;
-const allWell = { code: 0, problems: [] };
 
 test("an operator replaces calico/typha in a running cluster", { skip, timeout: 400_000 }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-operator-"));
@@ -81,14 +81,17 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
   await step("verify: probes, clients and doctor agree that all is well", async () => {
     for (const server of fleet.listed) {
       equal((await probe(`${server.urls.health}/liveness`))?.status, 200);
-      match((await fleet.readiness(server))?.body ?? "", /felix-cache .*reporting ready/);
+      const isReady = async () => /felix-cache .*reporting ready/.test((await fleet.readiness(server))?.body ?? "");
+      await eventually(isReady, "the probe says ready");
     }
     await told.writeRound();
     await nodes.hold(told, "after the installation");
-    const seen = await Promise.all(fleet.listed.map((server) => fleet.clients(server)));
-    deepEqual(new Set(seen.flat().map(({ node }) => node)), new Set(nodeNames));
-    equal(seen.flat().length, connections);
-    await findNothing(doctorFlags(fleet.listed, certificates.clientFlags));
+    const isComplete = async () => {
+      const seen = (await Promise.all(fleet.listed.map((server) => fleet.clients(server)))).flat();
+      return seen.length === connections && nodeNames.every((name) => seen.some(({ node }) => node === name));
+    };
+    await eventually(isComplete, "every node is connected, four times");
+    await findsOnly(allWell, doctorFlags(fleet.listed, certificates.clientFlags));
   });
 
   await step("rotate certificates: renewed under everybody, and nobody is dropped", async () => {
@@ -96,7 +99,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     await run(["certs", "renew", "--dir", oldDir]);
     await certificates.apply(oldDir);
     await useCertificates(fleet.listed, { dir: oldDir, authorities: 1 });
-    for (const server of fleet.listed) equal(await welcomes(server, certificates.clientFlags), true);
+    for (const server of fleet.listed) await isWelcome(server, certificates.clientFlags);
     await told.writeRound();
     await nodes.hold(told, "after the renewal");
     equal(nodes.connectionsMade, before);
@@ -112,21 +115,21 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     writeFileSync(join(oldDir, "typhaca.crt"), authority.old + authority.new);
     await certificates.apply(oldDir);
     await useCertificates(fleet.listed, { dir: oldDir, authorities: 2 });
-    for (const server of fleet.listed) equal(await welcomes(server, certificates.clientFlags), true);
+    for (const server of fleet.listed) await isWelcome(server, certificates.clientFlags);
 
     writeFileSync(join(newDir, "typhaca.crt"), authority.new + authority.old);
     await certificates.apply(newDir);
     await useCertificates(fleet.listed, { dir: newDir, authorities: 2 });
     for (const server of fleet.listed) {
-      equal(await welcomes(server, certificates.clientFlags), true);
-      equal(await welcomes(server, oldPair), true);
+      await isWelcome(server, certificates.clientFlags);
+      await isWelcome(server, oldPair);
     }
 
     writeFileSync(join(newDir, "typhaca.crt"), authority.new);
     await certificates.apply(newDir);
     await useCertificates(fleet.listed, { dir: newDir, authorities: 1 });
     for (const server of fleet.listed) {
-      equal(await welcomes(server, certificates.clientFlags), true);
+      await isWelcome(server, certificates.clientFlags);
       await eventually(async () => !(await welcomes(server, oldPair)), "the old CA's pair is refused");
       const refused = `cattail_connections_refused_total{check="untrusted-ca"}`;
       await eventually(async () => (await fleet.metric(server, refused)) > 0, "the refusal is counted");
@@ -143,8 +146,8 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
       const isTold = async () => /datastore .*stale, no healthy peer/.test((await fleet.readiness(server))?.body ?? "");
       await eventually(isTold, "the probe says that the data is old");
       equal((await fleet.readiness(server))?.status, 200);
-      ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 8);
-      equal(await welcomes(server, certificates.clientFlags), true);
+      ok((await fleet.metric(server, "cattail_datastore_unreachable_seconds")) > 15);
+      await isWelcome(server, certificates.clientFlags);
     }
     await nodes.hold(told, "without an API server");
     await cluster.apiserver.start();
@@ -220,8 +223,8 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
       const days = (await metric('cattail_certificate_expiry_seconds{file="certificate"}')) / 86_400;
       ok(days > 300 && days < 400, `${days} days`);
     }
-    await findNothing(doctorFlags(fleet.listed, certificates.clientFlags));
-    deepEqual(await doctor(doctorFlags(fleet.listed.slice(0, 1), oldPair)), { code: 2, problems: ["CLIENT_REFUSED"] });
+    await findsOnly(allWell, doctorFlags(fleet.listed, certificates.clientFlags));
+    await findsOnly({ code: 2, problems: ["CLIENT_REFUSED"] }, doctorFlags(fleet.listed.slice(0, 1), oldPair));
   });
 });
 
@@ -242,33 +245,16 @@ async function run(parameters: readonly string[]): Promise<void> {
   equal(code, 0, stderr);
 }
 
-async function doctor(parameters: readonly string[], env: TyphaEnvironment = {}) {
-  const { code, stdout, stderr } = await cattail(["doctor", "-o", "json", ...parameters], { env });
-  ok(stdout !== "", stderr);
-  const { findings } = JSON.parse(stdout) as { findings: { level: string; code?: string }[] }; // of docs/reference/doctor.md
-  const isProblem = ({ level }: { level: string }) => level === "warning" || level === "broken";
-  return { code, problems: findings.filter(isProblem).map((finding) => finding.code) };
-}
+const untilInSync = ["--hostname", "newcomer", "--until-in-sync", "--timeout", "120s"];
 
-/** In a cluster that changes, servers may be a moment apart; the doctor's own advice is to ask again. */
-async function findNothing(parameters: readonly string[]): Promise<void> {
-  let found: Awaited<ReturnType<typeof doctor>> | undefined;
-  const isWell = async () => {
-    found = await doctor(parameters);
-    return found.code === 0;
-  };
-  await eventually(isWell, () => `the doctor finds nothing, not ${JSON.stringify(found)}`);
-  deepEqual(found, allWell);
-}
-
-function doctorFlags(servers: readonly FleetServer[], tls: readonly string[]): string[] {
-  return [...servers.flatMap(({ host, port }) => ["--server", `${host}:${port}`]), ...tls];
+function isWelcome(server: FleetServer, tls: readonly string[]): Promise<void> {
+  return eventually(() => welcomes(server, tls), `a client is welcome to ${server.name}`);
 }
 
 /** Whether a client with these files gets in and in sync. */
 async function welcomes(server: FleetServer, tls: readonly string[]): Promise<boolean> {
   const target = ["--server", `${server.host}:${server.port}`, ...tls];
-  await using client = new GoClients({ address: server }, [...target, "--hostname", "newcomer", "--until-in-sync"]);
+  await using client = new GoClients({ address: server }, [...target, ...untilInSync]);
   return (await client.exited) === 0;
 }
 

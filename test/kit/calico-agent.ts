@@ -74,7 +74,9 @@ export class CalicoAgent implements AsyncDisposable {
         continue;
       }
       const target = ["--server", `${server.host}:${server.port}`, ...tls];
-      const client = new GoClients({ address: server }, [...target, "--hostname", node, "--type", syncer, ...speaks]);
+      // However slow the machine, it leaves only a server that is gone.
+      const asks = ["--hostname", node, "--type", syncer, "--timeout", "600s", ...speaks];
+      const client = new GoClients({ address: server }, [...target, ...asks]);
       const session: AgentSession = { server, client, state: new Map(), seen: 0, isInSync: false };
       this.sessions.push(session);
       await client.exited;

@@ -15,7 +15,7 @@ export type FleetServer = {
 };
 
 /** Of /clients, what the walk looks at. */
-export type ConnectedClient = { readonly node: string; readonly syncer: string; readonly phase: string };
+type ConnectedClient = { readonly node: string };
 
 const slices = "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices";
 
@@ -92,9 +92,11 @@ export class Fleet implements AsyncDisposable {
     return probe(`${server.urls.health}/readiness`);
   }
 
+  /** Those that have said who they are: a probe comes, is answered and goes. */
   async clients(server: FleetServer): Promise<readonly ConnectedClient[]> {
     const answer = await probe(`${server.urls.debug}/clients`);
-    return JSON.parse(answer?.body ?? "[]") as ConnectedClient[]; // as docs/reference/debug-endpoints.md says
+    const all = JSON.parse(answer?.body ?? "[]") as ConnectedClient[]; // as docs/reference/debug-endpoints.md says
+    return all.filter(({ node }) => node !== "");
   }
 
   /** One sample of /metrics; a name with its labels, as it is printed. Absent is 0: a counter that never counted. */
