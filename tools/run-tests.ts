@@ -60,10 +60,10 @@ async function runFiles(batch: string[], concurrency: number): Promise<void> {
     const name = `${result.file?.replace(`${process.cwd()}/`, "") ?? ""}: ${result.name}`;
     if (type === "test:fail") {
       if (!isSum || result.details.error?.failureType !== "subtestsFailed") reportFailure(name, result);
-    } else if (isSum) {
-    } else if (result.skip !== undefined)
-      tally.skipped.push(`${name} (${result.skip === true ? "no reason given" : result.skip})`);
-    else reportPass(name, result);
+    } else if (!isSum) {
+      if (result.skip === undefined) reportPass(name, result);
+      else tally.skipped.push(`${name} (${result.skip === true ? "no reason given" : result.skip})`);
+    }
   }
 }
 
