@@ -12,12 +12,10 @@ const forbidden: { name: string; pattern: RegExp; but: string[] }[] = [
   },
   { name: "the environment cannot switch checks off", pattern: /NODE_TLS_REJECT_UNAUTHORIZED/, but: [] },
   {
-    name: "no server names or shared keys are looked up in a callback",
-    pattern: /\b(SNICallback|pskCallback)\b/,
+    name: "no server names, protocols or shared keys are looked up in a callback",
+    pattern: /\b(SNICallback|ALPNCallback|pskCallback)\b/,
     but: [],
   },
-  // Sends the probes of other servers away or not: src/server/freshness.ts. test/fuzz/tls-hello.test.ts bends what it is asked.
-  { name: "one callback for protocols", pattern: /\bALPNCallback\b/, but: ["src/server/listener.ts"] },
 ];
 
 for (const { name, pattern, but } of forbidden) {
