@@ -12,6 +12,7 @@ import {
   interface_,
   lazy,
   map,
+  opaqueBytes,
   pointer,
   raw,
   type Schema,
@@ -171,6 +172,24 @@ describe("values that do not fit their schema", () => {
     throws(() => out.encode(["a", 1 as unknown as string]), { code: "GOB_VALUE" });
     deepEqual(decoder(slice(string())).push(out.encode(["a", "b"])), [["a", "b"]]);
   });
+});
+
+describe("types with an encoding of their own", () => {
+  for (const form of ["gob", "binary", "text"] as const) {
+    test(`can be had as their bytes: ${form}`, () => {
+      const Account = struct("Account", { Id: opaqueBytes("UUID", form), Name: string() });
+      const account = { Id: Uint8Array.of(1, 2, 3), Name: "a" };
+      const stream = encoder(Account).encode(account);
+      const [read] = decoder(Account).push(stream);
+      deepEqual(read, account);
+      stream.fill(0);
+      deepEqual(read?.Id, account.Id, "the bytes are a copy");
+      deepEqual(
+        decoder(Account).push(encoder(Account).encode({ ...account, Id: new Uint8Array(0) }))[0]?.Id,
+        new Uint8Array(0),
+      );
+    });
+  }
 });
 
 describe("long values", () => {
