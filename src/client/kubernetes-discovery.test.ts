@@ -1,6 +1,10 @@
 import { deepEqual, match, rejects } from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startFakeApi } from "../../test/kit/fake-api.ts";
+import { startHttpProxy } from "../../test/kit/way-through.ts";
 import { kubernetesService } from "./kubernetes-discovery.ts";
 
 const slice = (host: string, nodeName: string) => ({
@@ -26,4 +30,37 @@ test("a service without a ready server is an error that says where to look", asy
   await using api = await startFakeApi([list([])]);
   const discover = kubernetesService({ kubernetes: { apiEndpoint: api.url } });
   await rejects(discover(new AbortController().signal), { code: "CLIENT_SERVICE_NOT_READY" });
+});
+
+test("the environment's kubeconfig and proxy lead to the API server", async (context) => {
+  await using api = await startFakeApi([list([slice("10.0.0.1", "a")])]);
+  await using proxy = await startHttpProxy();
+  const folder = mkdtempSync(join(tmpdir(), "cattail-discovery-"));
+  const before = { ...process.env };
+  context.after(() => {
+    process.env = before;
+    rmSync(folder, { recursive: true });
+  });
+  const server = api.url.replace("127.0.0.1", "api.test"); // which only the proxy knows
+  const config = {
+    clusters: [{ name: "c", cluster: { server } }],
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    users: [{ name: "u", user: {} }],
+    "current-context": "c",
+  };
+  writeFileSync(join(folder, "kubeconfig"), JSON.stringify(config));
+  process.env = {
+    ...before,
+    KUBECONFIG: join(folder, "kubeconfig"),
+    HTTP_PROXY: "",
+    http_proxy: proxy.address,
+    NO_PROXY: "",
+    no_proxy: "",
+  };
+  const found = await kubernetesService()(new AbortController().signal);
+  deepEqual(
+    found.map(({ host }) => host),
+    ["10.0.0.1"],
+  );
+  match(proxy.asked[0] ?? "", /^http:\/\/api\.test:\d+\/apis\/discovery/);
 });

@@ -52,6 +52,14 @@ export function kubernetesService(options: KubernetesServiceOptions = {}): Disco
 
 function environmentSettings(environment: NodeJS.ProcessEnv): KubernetesSettings {
   const kubeconfig = environment.KUBECONFIG ?? "";
-  // Whoever names a kubeconfig has asked for what it runs and goes through, as with kubectl.
-  return { kubeconfig, allowExec: kubeconfig !== "", allowProxy: kubeconfig !== "" };
+  const eitherCase = (name: string) => environment[name] || environment[name.toLowerCase()] || "";
+  return {
+    kubeconfig,
+    // Whoever names a kubeconfig has asked for what it runs and goes through, as with kubectl.
+    allowExec: kubeconfig !== "",
+    allowProxy: kubeconfig !== "",
+    httpsProxy: eitherCase("HTTPS_PROXY"),
+    httpProxy: eitherCase("HTTP_PROXY"),
+    noProxy: eitherCase("NO_PROXY"),
+  };
 }
