@@ -6,8 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
-import { tlsPolicy } from "../../src/security/index.ts";
-import { clientNames, testAuthority } from "../kit/certificates.ts";
+import { testAuthority } from "../kit/certificates.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
 
@@ -23,8 +22,7 @@ const hellos: { name: string; options: ConnectionOptions }[] = [
 describe("bent client hellos", () => {
   let server: TestServer;
   before(async () => {
-    const requirement = { commonName: clientNames.commonName };
-    server = await serve({ tls: { material: authority.serverMaterial(), policy: tlsPolicy(), requirement } });
+    server = await serve({ tls: authority.serverTls() });
     server.status(2);
   });
   after(() => server[Symbol.asyncDispose]());

@@ -10,6 +10,8 @@ import {
   parseTlsMaterial,
   type TlsFiles,
   type TlsMaterial,
+  type TlsPolicy,
+  tlsPolicy,
 } from "../../src/security/index.ts";
 
 export const serverNames: LeafNames = {
@@ -30,6 +32,8 @@ export type TestAuthority = {
   /** What a server (or client) of this CA loads. */
   serverMaterial(options?: LeafOptions): TlsMaterial;
   clientMaterial(options?: LeafOptions): TlsMaterial;
+  /** For a server of ours that lets this CA's nodes in. */
+  serverTls(options?: LeafOptions): { material: TlsMaterial; policy: TlsPolicy; requirement: { commonName: string } };
 };
 
 export type LeafOptions = {
@@ -56,6 +60,11 @@ export function testAuthority(commonName = "Test CA"): TestAuthority {
     client: (options) => issue("client", options),
     serverMaterial: (options) => material(issue("server", options)),
     clientMaterial: (options) => material(issue("client", options)),
+    serverTls: (options) => ({
+      material: material(issue("server", options)),
+      policy: tlsPolicy(),
+      requirement: { commonName: clientNames.commonName },
+    }),
   };
 }
 

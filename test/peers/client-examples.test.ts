@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve } from "../kit/serving.ts";
 
@@ -19,10 +18,7 @@ async function cluster() {
   const authority = testAuthority();
   const stack = new AsyncDisposableStack();
   const folder = stack.use(certificateFolder(authority));
-  const requirement = { commonName: "calico-node" };
-  const server = stack.use(
-    await serve({ tls: { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement } }),
-  );
+  const server = stack.use(await serve({ tls: authority.serverTls() }));
   const endpoint = (address: string) =>
     `{"state":"active","name":"cali1","ipv4_nets":["${address}/32"],"labels":{"a":"b"}}`;
   server.set({

@@ -7,7 +7,6 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { follow, Snapshot } from "../../src/client/index.ts";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { Followed } from "../kit/followed.ts";
 import { startProxy } from "../kit/proxy.ts";
@@ -51,12 +50,7 @@ test("a server that drips bytes which never become a message is left after the r
 test("certificate files are read again for every connection", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
-  const tls = {
-    material: authority.serverMaterial(),
-    policy: tlsPolicy({}),
-    requirement: { commonName: "calico-node" },
-  };
-  await using server = await serve({ tls });
+  await using server = await serve({ tls: authority.serverTls() });
   server.status(2);
   const wrong = authority.client({ names: { commonName: "somebody" } });
   writeFileSync(folder.client.certFile, wrong.certPem);

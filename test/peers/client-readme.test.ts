@@ -4,7 +4,6 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
 
@@ -26,11 +25,8 @@ for (const [index, code] of blocks.entries()) {
   test(`src/client/README.md, block ${index + 1}`, async () => {
     const authority = testAuthority();
     using certificates = certificateFolder(authority);
-    const material = authority.serverMaterial();
     await using plain = await serve();
-    await using secure = await serve({
-      tls: { material, policy: tlsPolicy({}), requirement: { commonName: "calico-node" } },
-    });
+    await using secure = await serve({ tls: authority.serverTls() });
     for (const server of [plain, secure]) fill(server);
     const ported = code
       .replaceAll("127.0.0.1:5473", `127.0.0.1:${plain.address.port}`)

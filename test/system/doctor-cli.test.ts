@@ -2,7 +2,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { cattail, type Ended } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
@@ -17,9 +16,7 @@ const quick = ["--observe", "0.1"];
 test("doctor: exit code 0 and no colours for a healthy server, found by the node's variables", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
-  const material = authority.serverMaterial();
-  const requirement = { commonName: "calico-node" };
-  await using server = await serve({ tls: { material, policy: tlsPolicy({}), requirement } });
+  await using server = await serve({ tls: authority.serverTls() });
   server.set({ "/calico/v1/Ready": "true" });
   server.status(2);
   const env = {

@@ -6,7 +6,6 @@ import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { examineServers, type Finding, type ServersOptions } from "../../src/doctor/index.ts";
 import { systemClock } from "../../src/lib/index.ts";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { type CertificateFolder, certificateFolder, type TestAuthority, testAuthority } from "../kit/certificates.ts";
 import { freePort } from "../kit/free-port.ts";
 import { manyKeys, serve } from "../kit/serving.ts";
@@ -28,11 +27,6 @@ async function examine(ports: readonly number[], options: Partial<ServersOptions
   return { ...rest, sections, findings, problems, codes: problems.map(({ code }) => code) };
 }
 
-const tlsSetup = (authority: TestAuthority, options: Parameters<TestAuthority["serverMaterial"]>[0] = {}) => ({
-  material: authority.serverMaterial(options),
-  policy: tlsPolicy({}),
-  requirement: { commonName: "calico-node" },
-});
 const clientTls = (folder: CertificateFolder, server = { commonName: "calico-typha" }) => ({
   ...folder.client,
   server,
@@ -41,7 +35,7 @@ const clientTls = (folder: CertificateFolder, server = { commonName: "calico-typ
 test("doctor: a healthy server, step by step", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
-  await using server = await serve({ tls: tlsSetup(authority) });
+  await using server = await serve({ tls: authority.serverTls() });
   server.set(manyKeys(1500, (index) => `${index}`));
   server.status(2);
   const { codes, findings, views } = await examine([server.address.port], { tls: clientTls(folder) });
@@ -89,7 +83,7 @@ for (const { name, code, server: serverOptions, serverAuthority, client, asks } 
       writeFileSync(folder.client.keyFile, pair.keyPem);
     }
     const issuer = serverAuthority === "another" ? testAuthority("Another CA") : authority;
-    await using server = await serve({ tls: tlsSetup(issuer, serverOptions) });
+    await using server = await serve({ tls: issuer.serverTls(serverOptions) });
     server.set({ "/calico/v1/config/a": "1" });
     server.status(2);
     const { codes } = await examine([server.address.port], { tls: clientTls(folder, asks) });
@@ -109,7 +103,7 @@ test("doctor: TLS where there is none, and none where there is", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
   await using plain = await serve();
-  await using secure = await serve({ tls: tlsSetup(authority) });
+  await using secure = await serve({ tls: authority.serverTls() });
   deepEqual((await examine([plain.address.port], { tls: clientTls(folder) })).codes, ["SERVER_NOT_TLS"]);
   deepEqual((await examine([secure.address.port])).codes, ["SERVER_WANTS_TLS"]);
 });

@@ -4,7 +4,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { tlsPolicy } from "../../src/security/index.ts";
 import { cattail } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
@@ -60,12 +59,7 @@ test("watch: totals", async () => {
 test("watch: changes as they happen, over mutual TLS set up by the node's variables, and Ctrl-C", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
-  const tls = {
-    material: authority.serverMaterial(),
-    policy: tlsPolicy({}),
-    requirement: { commonName: "calico-node" },
-  };
-  await using server = await serve({ tls });
+  await using server = await serve({ tls: authority.serverTls() });
   server.status(2);
   const env = {
     PATH: process.env.PATH,
@@ -92,10 +86,7 @@ test("watch: changes as they happen, over mutual TLS set up by the node's variab
 test("watch: over mutual TLS with the folder that `cattail certs` makes", async () => {
   const authority = testAuthority();
   using folder = certificateFolder(authority);
-  const requirement = { commonName: "calico-node" };
-  await using server = await serve({
-    tls: { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement },
-  });
+  await using server = await serve({ tls: authority.serverTls() });
   server.status(2);
   const flags = ["--server", `127.0.0.1:${server.address.port}`, "--certs", folder.folder, "--until", "in-sync"];
   const { code, stdout, stderr } = await cattail(["watch", ...flags, "-o", "json"]);
@@ -125,7 +116,7 @@ test("watch: a reader that has seen enough ends it without complaint", async () 
 
 test("watch: a server that wants TLS is suspected of it", async () => {
   const authority = testAuthority();
-  const tls = { material: authority.serverMaterial(), policy: tlsPolicy({}), requirement: { commonName: "x" } };
+  const tls = { ...authority.serverTls(), requirement: { commonName: "x" } };
   await using server = await serve({ tls });
   const { code, stderr } = await cattail(["watch", ...plainly(server)]);
   equal(code, 1);
