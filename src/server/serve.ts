@@ -1,6 +1,5 @@
 // The listening half of the server: caches fed by the syncers' batches, threads that serve clients from them, the
 // governor, and one pulse a second that hands metrics over and tidies up.
-import { availableParallelism } from "node:os";
 import { type CacheReader, KvCache, type LegacyForm, type Position } from "../cache/index.ts";
 import {
   type ClientReport,
@@ -23,6 +22,7 @@ import { createCodec, offeredStreams } from "./codec.ts";
 import { ConnectionGovernor } from "./connection-governor.ts";
 import type { TlsSetup } from "./listener.ts";
 import { startLocalThread } from "./local-thread.ts";
+import { workerCount } from "./server-limits.ts";
 import type { ServingThread } from "./serving-thread.ts";
 import { WorkerThread } from "./worker-thread.ts";
 
@@ -214,7 +214,7 @@ async function startThreads(
   const { clock, log, random, metrics, tls, version = "", listen } = options;
   const { publishers, tally, threads } = plumbing;
   const preference = options.compressions ?? ["zstd", "snappy"];
-  const workers = options.workers ?? Math.min(8, availableParallelism());
+  const workers = workerCount({ workers: options.workers ?? "auto" });
   const refusalLog = createRefusalLog({ log, clock });
   const refusals: RefusalLog = {
     report(refusal) {
