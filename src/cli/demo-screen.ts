@@ -29,7 +29,9 @@ export class DemoScreen {
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
     const drop = () => undefined;
-    const show = (message: string, fields?: LogFields) => this.say(`${message} ${JSON.stringify(fields ?? {})}`);
+    // Connections are numbered by bigints, of which JSON knows nothing.
+    const plainly = (_name: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+    const show = (message: string, fields: LogFields = {}) => this.say(`${message} ${JSON.stringify(fields, plainly)}`);
     this.log = { debug: drop, info: drop, warn: show, error: show };
   }
 
