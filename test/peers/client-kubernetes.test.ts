@@ -44,7 +44,7 @@ async function makeReader(): Promise<string> {
 
 test("the client finds the servers of the service, and the next when one goes", {
   skip,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await using first = await serve();
   await using second = await serve();

@@ -33,7 +33,7 @@ for (const [index, code] of blocks.entries()) {
       .replaceAll("127.0.0.1:5474", `127.0.0.1:${secure.address.port}`)
       .replaceAll("certs/", `${certificates.folder}/`);
     const flags = ["--conditions=source", "--input-type=module-typescript", "--eval", ported];
-    const { stdout } = await run(process.execPath, flags, { timeout: 60_000 });
+    const { stdout } = await run(process.execPath, flags, { timeout: 300_000 });
     match(stdout, prints[index] ?? /never/);
   });
 }

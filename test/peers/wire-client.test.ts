@@ -50,7 +50,7 @@ for (const { name, hello, restarts } of variants) {
   for (const isTls of [false, true]) {
     test(`our client reads a Go server ${name}, ${isTls ? "over TLS" : "in the clear"}`, {
       skip,
-      timeout: 60_000,
+      timeout: 300_000,
     }, async () => {
       using folder = certificateFolder(authority);
       const { certFile, keyFile, caFile } = folder.server;
@@ -77,7 +77,7 @@ const refusals: { name: string; flags: string[]; why: string }[] = [
   { name: "older than v3.9", flags: ["--no-node-updates"], why: "WIRE_OLD_SERVER" },
 ];
 for (const { name, flags, why } of refusals) {
-  test(`our client leaves a Go server ${name}`, { skip, timeout: 60_000 }, async () => {
+  test(`our client leaves a Go server ${name}`, { skip, timeout: 300_000 }, async () => {
     await using go = await startGoServer(["--updates-stdin", ...flags]);
     const client = follow(modern, go.port, false);
     await client.until(() => client.closed !== undefined);
@@ -85,7 +85,7 @@ for (const { name, flags, why } of refusals) {
   });
 }
 
-test("our client is told when a Go server hangs up", { skip, timeout: 60_000 }, async () => {
+test("our client is told when a Go server hangs up", { skip, timeout: 300_000 }, async () => {
   await using go = await startGoServer(["--updates-stdin"]);
   const client = follow({ ...modern, syncerType: "nope" }, go.port, false);
   await client.until(() => client.closed !== undefined);

@@ -62,7 +62,7 @@ for (const { name, flags, agreement, zstd = false } of variants) {
   for (const isTls of [false, true]) {
     test(`${name} prints what was served, ${isTls ? "over TLS" : "in the clear"}`, {
       skip,
-      timeout: 60_000,
+      timeout: 300_000,
     }, async () => {
       using folder = certificateFolder(authority);
       const tls = tlsServerOptions(authority.serverMaterial(), tlsPolicy({}));
@@ -88,7 +88,7 @@ for (const { name, flags, agreement, zstd = false } of variants) {
   }
 }
 
-test("an empty snapshot is a snapshot", { skip, timeout: 60_000 }, async () => {
+test("an empty snapshot is a snapshot", { skip, timeout: 300_000 }, async () => {
   for (const flags of [[], ["--no-restart"]]) {
     await using stub = await startTyphaStub({ data: () => ({ snapshot: [], changes: [] }) });
     const { events } = await runClient([
@@ -103,7 +103,7 @@ test("an empty snapshot is a snapshot", { skip, timeout: 60_000 }, async () => {
   }
 });
 
-test("a snapshot of many chunks arrives whole", { skip, timeout: 60_000 }, async () => {
+test("a snapshot of many chunks arrives whole", { skip, timeout: 300_000 }, async () => {
   const snapshot = Array.from({ length: 5000 }, (_, index) => ({
     path: `/calico/v1/config/key-${String(index).padStart(5, "0")}`,
     value: `value ${index} ${"x".repeat((index * 37) % 700)}`,
@@ -140,7 +140,7 @@ const refusals: { name: string; flags: string[]; why: string }[] = [
   { name: "an ack in the stream", flags: ["--no-restart", "--then-message", "ack"], why: "WIRE_UNEXPECTED_MESSAGE" },
 ];
 for (const { name, flags, why } of refusals) {
-  test(`a Go client that sends ${name} is cut off`, { skip, timeout: 60_000 }, async () => {
+  test(`a Go client that sends ${name} is cut off`, { skip, timeout: 300_000 }, async () => {
     await using stub = await startTyphaStub({ data: served });
     const { stdout } = await runClient([
       "--plaintext",

@@ -276,7 +276,7 @@ describe("the contract", { concurrency: subjects.length }, () => {
         if (needs === "writes" && !subject.isWritable) continue;
         if (needs === "history" && subject.name === "directory") continue; // its history is memory's
         const skip = subject.missing ?? except?.[subject.name] ?? false;
-        test(`${subject.name}: ${name}`, { skip, timeout: 120_000 }, async () => {
+        test(`${subject.name}: ${name}`, { skip, timeout: 300_000 }, async () => {
           opened ??= subject.open();
           await run(await opened, subject);
         });

@@ -17,7 +17,7 @@ const skip = missing === undefined ? {} : { skip: missing };
 
 test("a server that loses its datastore hands every client to the healthy one", {
   ...skip,
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   using certificates = certificateFolder();
   await using etcd = await startEtcd();
@@ -58,7 +58,7 @@ test("a server that loses its datastore hands every client to the healthy one", 
   await Promise.all(nodes.map((node) => node.done));
 });
 
-test("a server without a healthy peer keeps serving what it has", { ...skip, timeout: 120_000 }, async () => {
+test("a server without a healthy peer keeps serving what it has", { ...skip, timeout: 300_000 }, async () => {
   using certificates = certificateFolder();
   await using etcd = await startEtcd();
   await using proxy = await startProxy(etcd.members[0]?.port ?? 0);

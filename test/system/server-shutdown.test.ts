@@ -6,7 +6,7 @@ import { GoClients, serve, withoutGoClient } from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
 
-test("with no clients it ends at once, and repeated requests are the same one", { timeout: 60_000 }, async () => {
+test("with no clients it ends at once, and repeated requests are the same one", { timeout: 300_000 }, async () => {
   const server = await serve({ limits: { shutdownTimeoutMs: 3_600_000, shutdownMaxIntervalMs: 3_600_000 } });
   await Promise.all([server.shutdown(), server.shutdown()]);
 });

@@ -9,20 +9,24 @@ import {
   type WatchEvent,
 } from "../../../src/datastore/index.ts";
 import { systemClock } from "../../../src/lib/index.ts";
+import type { Kind } from "../../../src/model/index.ts";
+import { eventually } from "../eventually.ts";
 import { contentOf, type Fault, type FaultWorld } from "./world.ts";
 
 const kinds = ["Tier", "IPPool"] as const;
 
 type Trouble = {
-  /** Asked before every page and event; its error is thrown. */
+  /** Asked before every page, watch and event; its error is thrown. */
   fail: (() => DatastoreErrorCode | undefined) | undefined;
+  /** The kinds whose follower has met an error. */
+  readonly met: Set<Kind>;
   /** What becomes of events on their way. */
   events: "as they are" | "doubled" | "swapped";
 };
 
 export async function openMemoryWorld(): Promise<FaultWorld> {
   const memory = createMemoryDatastore({ pageSize: 5, mostChanges: 64, bookmarkIntervalMs: 50 });
-  const trouble: Trouble = { fail: undefined, events: "as they are" };
+  const trouble: Trouble = { fail: undefined, met: new Set(), events: "as they are" };
   return {
     name: "memory",
     kinds,
@@ -41,9 +45,11 @@ export async function openMemoryWorld(): Promise<FaultWorld> {
 }
 
 function troubled(memory: MemoryDatastore, trouble: Trouble): Datastore {
-  const check = () => {
+  const check = (kind: Kind) => {
     const code = trouble.fail?.();
-    if (code !== undefined) throw new DatastoreError(code, "made to fail");
+    if (code === undefined) return;
+    trouble.met.add(kind);
+    throw new DatastoreError(code, "made to fail");
   };
   return {
     flavour: memory.flavour,
@@ -54,15 +60,16 @@ function troubled(memory: MemoryDatastore, trouble: Trouble): Datastore {
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
     async *list(kind, options) {
       for await (const page of memory.list(kind, options)) {
-        check();
+        check(kind);
         yield page;
       }
-      check();
+      check(kind);
     },
     async *watch(kind, options) {
+      check(kind);
       let held: readonly WatchEvent[] | undefined;
       for await (const events of memory.watch(kind, options)) {
-        check();
+        check(kind);
         if (trouble.events === "swapped" && held === undefined) {
           held = events;
           continue;
@@ -127,10 +134,10 @@ function memoryFaults(memory: MemoryDatastore, trouble: Trouble): Fault[] {
         await write(random.below(20));
         await systemClock.sleep(5);
         trouble.events = "as they are";
+        trouble.met.clear();
         trouble.fail = () => "expired";
-        await write(1);
         memory.endWatches();
-        await systemClock.sleep(30);
+        await eventually(() => trouble.met.size === kinds.length, "every follower is told");
         trouble.fail = undefined;
       },
     },
