@@ -1,5 +1,5 @@
 // The single executable, as somebody would run it who has nothing else: from an empty folder, with its own temporary
-// folder, and without any of this checkout's files. Alone, because building it takes both cores and 300 MB of disk.
+// folder, and without any of this checkout's files.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
