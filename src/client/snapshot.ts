@@ -32,6 +32,7 @@ export class Snapshot implements AsyncDisposable {
     return this.#values;
   }
 
+  /** How far the present connection is; `waitForDatastore` while there is none. */
   get status(): SyncStatus {
     return this.#status;
   }
