@@ -1,13 +1,13 @@
 // The smallest program: connects, counts what nodes are told by kind, and leaves.
 //
-//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=source examples/count-keys.ts
+//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=cattail-source examples/count-keys.ts
 //
-// `--conditions=source` takes cattail from this checkout; a program that has the package installed does without.
+// `--conditions=cattail-source` takes cattail from this checkout; a program that has the package installed does without.
 import { CattailError, follow, keyOf, optionsFromEnvironment, syncStatus } from "cattail";
 
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (servers === undefined) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=source examples/count-keys.ts");
+  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/count-keys.ts");
   process.exit(1);
 }
 

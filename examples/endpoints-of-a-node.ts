@@ -1,6 +1,6 @@
 // Prints the workload endpoints of one node: name, addresses and labels; then every change to them.
 //
-//   node --conditions=source examples/endpoints-of-a-node.ts node-1 [--once]
+//   node --conditions=cattail-source examples/endpoints-of-a-node.ts node-1 [--once]
 //
 // Where the server is and which certificates to show it is read from the variables that calico-node has: FELIX_TYPHAADDR
 // or FELIX_TYPHAK8SSERVICENAME, FELIX_TYPHACAFILE, FELIX_TYPHACERTFILE, FELIX_TYPHAKEYFILE, FELIX_TYPHACN.
@@ -10,7 +10,7 @@ const [node = "", once] = process.argv.slice(2);
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (node === "" || servers === undefined) {
   console.error(
-    "usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=source examples/endpoints-of-a-node.ts NODE [--once]",
+    "usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/endpoints-of-a-node.ts NODE [--once]",
   );
   process.exit(1);
 }

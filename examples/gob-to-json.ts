@@ -1,7 +1,7 @@
 // Prints a file of gob values, as a Go program wrote it, as JSON lines; with --make it writes such a file first.
 //
-//   node --conditions=source examples/gob-to-json.ts --make visits.gob
-//   node --conditions=source examples/gob-to-json.ts visits.gob
+//   node --conditions=cattail-source examples/gob-to-json.ts --make visits.gob
+//   node --conditions=cattail-source examples/gob-to-json.ts visits.gob
 //
 // The Go side, either way:
 //
@@ -29,7 +29,7 @@ type Visit = ValueOf<typeof Visit>;
 const [first = "", second] = process.argv.slice(2);
 const file = first === "--make" ? second : first;
 if (file === undefined || file === "") {
-  console.error("usage: node --conditions=source examples/gob-to-json.ts [--make] FILE");
+  console.error("usage: node --conditions=cattail-source examples/gob-to-json.ts [--make] FILE");
   process.exit(1);
 }
 if (first === "--make") await make(file);

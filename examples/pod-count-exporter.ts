@@ -1,6 +1,6 @@
 // A Prometheus exporter of how many pods each node and each namespace has, counted from what nodes are told.
 //
-//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=source examples/pod-count-exporter.ts 9099
+//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=cattail-source examples/pod-count-exporter.ts 9099
 //   curl http://127.0.0.1:9099/metrics
 import { createServer } from "node:http";
 import { keyOf, optionsFromEnvironment, Snapshot } from "cattail/client";
@@ -9,7 +9,7 @@ import { Gauge, Registry } from "prom-client";
 const port = Number(process.argv[2] ?? "9099");
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (servers === undefined || !Number.isInteger(port)) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=source examples/pod-count-exporter.ts [PORT]");
+  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/pod-count-exporter.ts [PORT]");
   process.exit(1);
 }
 

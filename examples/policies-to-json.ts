@@ -1,14 +1,14 @@
 // Keeps a JSON file of all policies: written whole, and only when something changed. A program that reads it never sees
 // half a file, and never one that lacks what the server had.
 //
-//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=source examples/policies-to-json.ts policies.json [--once]
+//   FELIX_TYPHAADDR=127.0.0.1:5473 node --conditions=cattail-source examples/policies-to-json.ts policies.json [--once]
 import { rename, writeFile } from "node:fs/promises";
 import { optionsFromEnvironment, readEntry, Snapshot } from "cattail/client";
 
 const [file = "", once] = process.argv.slice(2);
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (file === "" || servers === undefined) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=source examples/policies-to-json.ts FILE [--once]");
+  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/policies-to-json.ts FILE [--once]");
   process.exit(1);
 }
 

@@ -12,7 +12,7 @@ import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve } from "../kit/serving.ts";
 
 const run = promisify(execFile);
-const conditions = "--conditions=source";
+const conditions = "--conditions=cattail-source";
 
 async function cluster() {
   const authority = testAuthority();

@@ -32,7 +32,7 @@ for (const [index, code] of blocks.entries()) {
       .replaceAll("127.0.0.1:5473", `127.0.0.1:${plain.address.port}`)
       .replaceAll("127.0.0.1:5474", `127.0.0.1:${secure.address.port}`)
       .replaceAll("certs/", `${certificates.folder}/`);
-    const flags = ["--conditions=source", "--input-type=module-typescript", "--eval", ported];
+    const flags = ["--conditions=cattail-source", "--input-type=module-typescript", "--eval", ported];
     const { stdout } = await run(process.execPath, flags, { timeout: 300_000 });
     match(stdout, prints[index] ?? /never/);
   });

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "cattail-gob-example-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 function example(...parameters: string[]) {
-  const given = ["--conditions=source", "examples/gob-to-json.ts", ...parameters];
+  const given = ["--conditions=cattail-source", "examples/gob-to-json.ts", ...parameters];
   return spawnSync(process.execPath, given, { encoding: "utf8" });
 }
 

@@ -33,8 +33,6 @@ type options struct {
 	stats, digest    bool
 	knowKeys         bool
 	statsEvery       time.Duration
-	stampField       string
-	sequenceField    string
 	rawOut, sentOut  string
 }
 
@@ -85,8 +83,6 @@ func parseOptions() options {
 	dur(&o.statsEvery, "stats-every", 0, "with --stats: print them this often as well")
 	boolean(&o.digest, "digest", false, "with --stats: keep every client's key/values and print how many hold which state")
 	boolean(&o.knowKeys, "know-keys", false, "with --stats: know every client's keys and count the new ones, as a following client does")
-	str(&o.stampField, "stamp-field", "sentNanos", "JSON field of a value with its time of sending (Unix nanoseconds), for latencies")
-	str(&o.sequenceField, "sequence-field", "seq", "JSON field of a value with a number that must never fall for one key (with --digest)")
 	str(&o.rawOut, "raw-out", "", "file for the server's bytes, inside TLS")
 	str(&o.sentOut, "sent-out", "", "file for the client's bytes, inside TLS")
 	flag.Parse()

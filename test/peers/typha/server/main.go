@@ -62,31 +62,16 @@ func main() {
 	}
 }
 
-// fill loads what the server begins with and then says in-sync, unless the file or standard input says otherwise.
+// fill makes what the server begins with, if anything, and says that it is in sync.
 func fill(o options, stores map[string]*store) error {
 	if o.generate != "" {
 		updates, err := generated(o.generate)
 		if err != nil {
 			return err
 		}
-		for _, data := range stores {
-			data.apply(updates, nil)
-		}
-	}
-	if o.kvsFile != "" {
-		file, err := os.Open(o.kvsFile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := applyLines(file, stores); err != nil {
-			return err
-		}
-	}
-	if o.generate != "" || o.kvsFile != "" {
 		inSync := uint8(syncproto.StatusInSync)
 		for _, data := range stores {
-			data.apply(nil, &inSync)
+			data.apply(updates, &inSync)
 		}
 	}
 	return nil

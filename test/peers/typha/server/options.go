@@ -9,13 +9,9 @@ import (
 
 type options struct {
 	listen, ca, cert, key string
-	version               string
-	kvsFile               string
 	generate              string
 	isStdin               bool
-	maxMessage            int
 	pingInterval          time.Duration
-	ackTimeout            time.Duration
 	noNodeUpdates         bool
 	answerType            string
 }
@@ -26,13 +22,9 @@ func parseOptions() options {
 	flag.StringVar(&o.ca, "ca", "", "PEM file with the CA of the clients (with --cert and --key: mutual TLS)")
 	flag.StringVar(&o.cert, "cert", "", "PEM file with the server's certificate")
 	flag.StringVar(&o.key, "key", "", "PEM file with the server's key")
-	flag.StringVar(&o.version, "server-version", "test", "Version of the hello")
-	flag.StringVar(&o.kvsFile, "kvs", "", "file of JSON lines, one key/value each, to begin with")
 	flag.StringVar(&o.generate, "generate", "", "NxB: begin with N keys of B-byte values")
 	flag.BoolVar(&o.isStdin, "updates-stdin", false, "read JSON lines of updates and statuses from standard input")
-	flag.IntVar(&o.maxMessage, "max-message", 100, "most key/values in one message of a plain snapshot or of deltas")
 	flag.DurationVar(&o.pingInterval, "ping-interval", 10*time.Second, "time between pings")
-	flag.DurationVar(&o.ackTimeout, "ack-timeout", 60*time.Second, "time for a client to acknowledge a restart")
 	flag.BoolVar(&o.noNodeUpdates, "no-node-updates", false, "say that node resource updates are not supported, as servers before v3.9 do")
 	flag.StringVar(&o.answerType, "answer-type", "", "say this syncer type in the hello, whatever was asked for")
 	flag.Parse()
