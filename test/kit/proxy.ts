@@ -23,15 +23,12 @@ export type FaultProxy = AsyncDisposable & {
   /** New connections are reset at once, and old ones cut, until accept. */
   refuse(): void;
   accept(): void;
-  /** Another server behind the same port, for connections from now on. */
-  retarget(port: number): void;
 };
 
 type Pair = { readonly client: Socket; readonly server: Socket; isDead: boolean; answerBytesLeft: number };
 
 export async function startProxy(targetPort: number): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
-  let target = targetPort;
   let isFrozen = false;
   let isRefusing = false;
   let delayMs = 0;
@@ -45,7 +42,7 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
       client.resetAndDestroy();
       return;
     }
-    const server = dial({ host: "127.0.0.1", port: target, noDelay: true });
+    const server = dial({ host: "127.0.0.1", port: targetPort, noDelay: true });
     server.on("error", () => client.destroy());
     const pair: Pair = { client, server, isDead: false, answerBytesLeft: Number.POSITIVE_INFINITY };
     pairs.add(pair);
@@ -130,9 +127,6 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
     },
     accept: () => {
       isRefusing = false;
-    },
-    retarget: (port) => {
-      target = port;
     },
     async [Symbol.asyncDispose]() {
       cut();
