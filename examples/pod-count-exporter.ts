@@ -9,7 +9,9 @@ import { Gauge, Registry } from "prom-client";
 const port = Number(process.argv[2] ?? "9099");
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (servers === undefined || !Number.isInteger(port)) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/pod-count-exporter.ts [PORT]");
+  console.error(
+    "usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/pod-count-exporter.ts [PORT]",
+  );
   process.exit(1);
 }
 

@@ -20,13 +20,18 @@ export function doors(): Door[] {
   const bySource = new Map<string, string[]>();
   for (const [path, target] of Object.entries(exports)) {
     if (!isSource(target)) continue;
-    bySource.set(target.source, [...(bySource.get(target.source) ?? []), path.replace(/^\./, "cattail")]);
+    const source = target[sourceCondition];
+    bySource.set(source, [...(bySource.get(source) ?? []), path.replace(/^\./, "cattail")]);
   }
   return [...bySource].map(([source, specifiers]) => ({ source: join(source), specifiers }));
 }
 
-function isSource(target: unknown): target is { source: string } {
-  return typeof target === "object" && target !== null && "source" in target && typeof target.source === "string";
+/** What package.json calls the way to the sources. */
+const sourceCondition = "cattail-source";
+
+function isSource(target: unknown): target is { [sourceCondition]: string } {
+  const source = (target as { [sourceCondition]?: unknown } | null)?.[sourceCondition]; // an object of conditions, or none
+  return typeof source === "string";
 }
 
 /** What a file exports: its own declarations, and those it hands on from other files. */
