@@ -8,7 +8,9 @@ import { optionsFromEnvironment, readEntry, Snapshot } from "cattail/client";
 const [file = "", once] = process.argv.slice(2);
 const { servers, ...connection } = optionsFromEnvironment(process.env);
 if (file === "" || servers === undefined) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/policies-to-json.ts FILE [--once]");
+  console.error(
+    "usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/policies-to-json.ts FILE [--once]",
+  );
   process.exit(1);
 }
 
