@@ -3,9 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EtcdMember, startEtcd } from "../../test/kit/etcd.ts";
+import { freePort } from "../../test/kit/free-port.ts";
 import { useOf } from "./process-use.ts";
 import type { Kv, ServerName, Subject, TlsFlags } from "./subjects.ts";
 
@@ -34,8 +35,10 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
     use: () => useOf(serverPid(pid)),
     async [Symbol.asyncDispose]() {
       const exited = child.exitCode === null ? once(child, "exit") : Promise.resolve();
-      child.kill("SIGTERM");
+      child.kill("SIGTERM"); // a profile is written at a proper end only
+      const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
       await exited;
+      clearTimeout(timer);
       await etcd[Symbol.asyncDispose]();
     },
   };
@@ -88,16 +91,6 @@ async function put(member: EtcdMember, kvs: readonly Kv[]): Promise<void> {
       if (error !== undefined) throw new Error(`etcd: ${error}`);
     }),
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 async function untilListening(port: number, exitCode: () => number | null): Promise<void> {

@@ -1,23 +1,13 @@
 // The original's own case: four followers of a stream of updates, each at its own pace, all end with the same state.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
+import { textCodec } from "../../test/kit/text-codec.ts";
 import { systemClock } from "../lib/index.ts";
 import { type KvUpdate, updateType } from "../model/basics.ts";
-import { type CacheCodec, KvCache } from "./index.ts";
+import { KvCache } from "./index.ts";
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const codec: CacheCodec = {
-  encode: ({ path, value }) => ({ bytes: encoder.encode(`${path}=${value ?? ""}\n`), valueEnd: 0 }),
-  message(pieces, allocate) {
-    const text = encoder.encode(pieces.map(({ bytes }) => decoder.decode(bytes)).join(""));
-    const memory = allocate(text.length);
-    memory.set(text);
-    return memory;
-  },
-  compress: (plain) => plain.slice(),
-  allocate: (size) => new Uint8Array(size),
-};
+const codec = textCodec("\n");
 
 for (const count of [1, 100, 10_000, 123_456]) {
   test(`four followers of ${count} updates`, () => {

@@ -72,7 +72,7 @@ for (const [kind, create] of kinds) {
     ...names.map((name) => arbitraryResource(kind, name).map((object): [string, unknown] => [name, object])),
   );
 
-  test(`${kind}: any object that fits the schema converts`, () => {
+  test(`${kind}: every object that fits the schema converts`, () => {
     fc.assert(
       fc.property(fitting, ([name, object]) => check(create().set(idOf(kind, name), "1", object))),
       runs,
@@ -90,7 +90,7 @@ for (const [kind, create] of kinds) {
     equal(Object.hasOwn(Object.prototype, "polluted"), false);
   });
 
-  test(`${kind}: any history ends as a fresh list would`, () => {
+  test(`${kind}: every history ends as a fresh list would`, () => {
     const event = fc.oneof(
       { weight: 3, arbitrary: fitting },
       { weight: 1, arbitrary: fc.constantFrom(...names).map((name): [string, undefined] => [name, undefined]) },

@@ -40,7 +40,7 @@ class PodCidrBlocks {
   readonly #pathsByNode = new Map<string, readonly string[]>();
   readonly #claimsByPath = new Map<string, Map<string, ConvertedKv>>();
 
-  /** Deletions of blocks that nobody has any more, then the blocks that the node, or another, has now. */
+  /** Deletions of blocks that nobody has now, then the blocks that the node, or another, has instead. */
   replace(node: string, blocks: readonly ConvertedKv[]): ConvertedKv[] {
     const paths = blocks.map(({ path }) => path);
     const given = (this.#pathsByNode.get(node) ?? []).filter((path) => !paths.includes(path));

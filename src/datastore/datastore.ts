@@ -54,6 +54,6 @@ export type Datastore = AsyncDisposable & {
   /** Fails with "conflict" unless the stored object still has this revision. */
   update(kind: Kind, object: StoredObject, options?: { signal?: AbortSignal }): Promise<StoredObject>;
   delete(kind: Kind, id: ObjectId, options?: { revision?: Revision; signal?: AbortSignal }): Promise<void>;
-  /** What is wrong with its files now; only a datastore that is made of files has any. */
+  /** What is wrong with its files now; of a datastore that is made of files only. */
   problems?(): readonly ManifestProblem[];
 };

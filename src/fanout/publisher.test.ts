@@ -1,23 +1,13 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
-import { type CacheCodec, KvCache, type Variant } from "../cache/index.ts";
+import { textCodec } from "../../test/kit/text-codec.ts";
+import { KvCache, type Variant } from "../cache/index.ts";
 import { type KvUpdate, syncStatus, updateType } from "../model/basics.ts";
 import { type Flush, noMetrics, Publisher } from "./index.ts";
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const codec: CacheCodec = {
-  encode: ({ path, value }) => ({ bytes: encoder.encode(`${path}=${value ?? ""} `), valueEnd: 0 }),
-  message(pieces, allocate) {
-    const text = encoder.encode(pieces.map(({ bytes }) => decoder.decode(bytes)).join(""));
-    const memory = allocate(text.length);
-    memory.set(text);
-    return memory;
-  },
-  compress: (plain) => plain.slice(),
-  allocate: (size) => new Uint8Array(size),
-};
+const codec = textCodec(" ");
 
 function set(path: string, value = "1"): KvUpdate {
   return { path, value, revision: "", v3ResourceVersion: "", type: updateType.new };

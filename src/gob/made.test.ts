@@ -39,7 +39,7 @@ test("a made struct holds what its struct holds, and what was not sent is zero",
   deepEqual(outcome(listOf(Made), stream), { values: [{ Items: items }, { Items: items }] });
 });
 
-test("a made struct disagrees with its struct on no stream that has any one byte changed", () => {
+test("a made struct disagrees with its struct on no stream with one byte changed", () => {
   for (let at = 0; at < stream.length; at += 1) {
     for (const change of [1, 2, 0x7f, 0x80, 0xff]) {
       const bent = Buffer.from(stream);

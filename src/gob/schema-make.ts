@@ -125,7 +125,7 @@ export function lazy<T>(target: () => Schema<T>): Schema<T> {
 type Registry = Readonly<Record<string, Node>>;
 type OrLater<R> = R | (() => R);
 
-/** A Go interface: any registered type, by the name it is registered under with gob.Register or gob.RegisterName. */
+/** A Go interface: whichever type is registered, by the name it is registered under with gob.Register or gob.RegisterName. */
 export function interface_<const R extends Registry>(
   registry: OrLater<R>,
   options: { basics: false },

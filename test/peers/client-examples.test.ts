@@ -1,4 +1,5 @@
 // The examples, run as a reader would run them, against a server of ours over mutual TLS.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +10,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { nodeVariables } from "../kit/node-variables.ts";
 import { serve } from "../kit/serving.ts";
 
 const run = promisify(execFile);
@@ -29,14 +31,7 @@ async function cluster() {
     "/calico/v1/policy/NetworkPolicy/shop/web": '{"tier":"default","selector":"app == \\"web\\""}',
   });
   server.status(2);
-  const env = {
-    PATH: process.env.PATH,
-    FELIX_TYPHAADDR: `127.0.0.1:${server.address.port}`,
-    FELIX_TYPHACAFILE: folder.client.caFile,
-    FELIX_TYPHACERTFILE: folder.client.certFile,
-    FELIX_TYPHAKEYFILE: folder.client.keyFile,
-    FELIX_TYPHACN: "calico-typha",
-  };
+  const env = nodeVariables(server, folder.client);
   return { server, env, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 

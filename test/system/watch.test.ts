@@ -1,4 +1,5 @@
 // `cattail watch` as a process, against a server of ours.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,6 +7,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { cattail } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { nodeVariables } from "../kit/node-variables.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
 
 async function example(): Promise<TestServer> {
@@ -61,14 +63,7 @@ test("watch: changes as they happen, over mutual TLS set up by the node's variab
   using folder = certificateFolder(authority);
   await using server = await serve({ tls: authority.serverTls() });
   server.status(2);
-  const env = {
-    PATH: process.env.PATH,
-    FELIX_TYPHAADDR: `127.0.0.1:${server.address.port}`,
-    FELIX_TYPHACAFILE: folder.client.caFile,
-    FELIX_TYPHACERTFILE: folder.client.certFile,
-    FELIX_TYPHAKEYFILE: folder.client.keyFile,
-    FELIX_TYPHACN: "calico-typha",
-  };
+  const env = nodeVariables(server, folder.client);
   const child = spawn(process.execPath, ["bin/cattail", "watch"], { env, stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => String((await lines.next()).value).slice(10);
