@@ -3,7 +3,13 @@
 import { CattailError } from "../lib/index.ts";
 
 export function fail(error: unknown): void {
-  if (error instanceof CattailError) console.error(`cattail: ${error.problem}.\n${error.next}. (${error.code})`);
+  if (error instanceof CattailError)
+    console.error(`cattail: ${sentence(error.problem)}\n${sentence(error.next)} (${error.code})`);
   else console.error("cattail: unexpected error:", error);
   process.exitCode ||= 1; // a command may have said something graver already
+}
+
+/** Some end in a question: "did you mean …?" */
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }

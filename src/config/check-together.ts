@@ -3,15 +3,20 @@
 import type { Environment } from "./read-settings.ts";
 import { type SettingName, type Settings, settingsTable } from "./settings.ts";
 
-export function checkTogether(
-  given: Settings,
-  environment: Environment,
-): { settings: Settings; problems: string[]; warnings: string[] } {
+type Given = {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  /** Without a value of their own, because the one that was given is wrong. */
+  readonly wrong: ReadonlySet<SettingName>;
+};
+
+export function checkTogether(asked: Given): { settings: Settings; problems: string[]; warnings: string[] } {
+  const { settings: given } = asked;
   const problems: string[] = [];
   const warnings: string[] = [];
-  checkTls(given, problems);
-  checkMetricsTls(given, problems);
-  checkDatastore(given, environment, { problems, warnings });
+  checkTls(asked, problems);
+  checkMetricsTls(asked, problems);
+  checkDatastore(asked, { problems, warnings });
   const { serverPingIntervalMs, serverPongTimeoutMs } = given;
   const isTooShort = serverPongTimeoutMs <= 2 * serverPingIntervalMs;
   const settings = isTooShort ? { ...given, serverPongTimeoutMs: 6 * serverPingIntervalMs } : given;
@@ -20,13 +25,13 @@ export function checkTogether(
 
 // Plaintext is served only to those who asked for nothing at all: half a set of TLS settings is a slip, and serving
 // without TLS because of it would hand the cluster's policies to anyone.
-function checkTls(settings: Settings, problems: string[]): void {
+function checkTls(asked: Given, problems: string[]): void {
   const files = ["serverKeyFile", "serverCertFile", "caFile"] as const;
   const identities = ["clientCn", "clientUriSan"] as const;
-  const given = [...files, ...identities].filter((name) => settings[name] !== "");
+  const given = [...files, ...identities].filter((name) => !isMissing(asked, name));
   if (given.length === 0) return;
-  const missing = files.filter((name) => settings[name] === "").map(envOf);
-  if (identities.every((name) => settings[name] === "")) missing.push(identities.map(envOf).join(" or "));
+  const missing = files.filter((name) => isMissing(asked, name)).map(envOf);
+  if (identities.every((name) => isMissing(asked, name))) missing.push(identities.map(envOf).join(" or "));
   if (missing.length === 0) return;
   problems.push(
     `TLS is only partly set up: ${given.map(envOf).join(", ")} ${given.length === 1 ? "is" : "are"} set, but missing: ${missing.join(", ")}. ` +
@@ -34,25 +39,21 @@ function checkTls(settings: Settings, problems: string[]): void {
   );
 }
 
-function checkMetricsTls(settings: Settings, problems: string[]): void {
-  const { prometheusMetricsCertFile: cert, prometheusMetricsKeyFile: key, prometheusMetricsCaFile: ca } = settings;
-  if (cert === "" && key === "") return;
-  const missing: SettingName[] = [];
-  if (cert === "") missing.push("prometheusMetricsCertFile");
-  if (key === "") missing.push("prometheusMetricsKeyFile");
-  if (ca === "" && /Verify/.test(settings.prometheusMetricsClientAuth)) missing.push("prometheusMetricsCaFile");
+function checkMetricsTls(asked: Given, problems: string[]): void {
+  const pair = ["prometheusMetricsCertFile", "prometheusMetricsKeyFile"] as const;
+  if (pair.every((name) => isMissing(asked, name))) return;
+  const needsCa = /Verify/.test(asked.settings.prometheusMetricsClientAuth);
+  const needed = needsCa ? ([...pair, "prometheusMetricsCaFile"] as const) : pair;
+  const missing = needed.filter((name) => isMissing(asked, name));
   if (missing.length > 0)
     problems.push(`HTTPS for the metrics is only partly set up, missing: ${missing.map(envOf).join(", ")}`);
 }
 
-function checkDatastore(
-  settings: Settings,
-  environment: Environment,
-  to: { problems: string[]; warnings: string[] },
-): void {
-  const { datastoreType } = settings;
-  if (datastoreType === "etcdv3" && settings.etcdEndpoints.length === 0) {
-    const missing = (["etcdScheme", "etcdAddr"] as const).filter((name) => settings[name] === "").map(envOf);
+function checkDatastore(asked: Given, to: { problems: string[]; warnings: string[] }): void {
+  const { environment } = asked;
+  const { datastoreType } = asked.settings;
+  if (datastoreType === "etcdv3" && isMissing(asked, "etcdEndpoints")) {
+    const missing = (["etcdScheme", "etcdAddr"] as const).filter((name) => isMissing(asked, name)).map(envOf);
     if (missing.length > 0) {
       to.problems.push(
         `the datastore is etcdv3 and TYPHA_ETCDENDPOINTS is not set, so it needs ${missing.join(" and ")}`,
@@ -63,7 +64,7 @@ function checkDatastore(
       to.warnings.push(`${ignored} has no effect here; to use its etcd, set TYPHA_ETCDENDPOINTS to the same value`);
     }
   }
-  if (datastoreType === "directory" && settings.datastoreDirectory === "") {
+  if (datastoreType === "directory" && isMissing(asked, "datastoreDirectory")) {
     to.problems.push("the datastore is directory, so it needs TYPHA_DATASTOREDIRECTORY, the folder to read");
   }
   const generic = environment.CALICO_DATASTORE_TYPE ?? environment.DATASTORE_TYPE ?? "";
@@ -72,6 +73,12 @@ function checkDatastore(
       `DATASTORE_TYPE is ${JSON.stringify(generic)} and has no effect here; TYPHA_DATASTORETYPE decides (${datastoreType})`,
     );
   }
+}
+
+/** One that was given and is wrong is not missing: that it has no value is a consequence, and was said. */
+function isMissing({ settings, wrong }: Given, name: SettingName): boolean {
+  const value = settings[name];
+  return !wrong.has(name) && (value === "" || (Array.isArray(value) && value.length === 0));
 }
 
 function envOf(name: SettingName): string {

@@ -1,4 +1,4 @@
-import { equal, match, ok } from "node:assert/strict";
+import { equal, match, ok, throws } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
@@ -65,14 +65,18 @@ for (const { name, secret } of secrets) {
 }
 
 test("all problems are in one error, which says what to do next", () => {
-  let message = "";
-  try {
-    loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" }, configFile: "/does/not/exist.cfg" });
-  } catch (error) {
-    message = String(error);
-    equal((error as { code?: string }).code, "SETTINGS_INVALID");
-  }
-  match(message, /2 settings are wrong:\n {2}- TYPHA_SERVERPORT.*\n {2}- TYPHA_HEALTHPORT.*--print-settings/s);
+  throws(() => loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" } }), {
+    code: "SETTINGS_INVALID",
+    message: /2 settings are wrong:\n {2}- TYPHA_SERVERPORT.*\n {2}- TYPHA_HEALTHPORT.*--print-settings/s,
+  });
+});
+
+test("what is only odd is in the same error, so that a misspelt name is mended in one go with a wrong value", () => {
+  const environment = { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPROT: "9098" };
+  throws(() => loadSettings({ environment, configFile: "/does/not/exist.cfg" }), {
+    message:
+      /a setting is wrong: TYPHA_SERVERPORT.*\nbesides:\n {2}- "TYPHA_HEALTHPROT".* mean TYPHA_HEALTHPORT\?\n.*exist\.cfg/s,
+  });
 });
 
 test("a configuration file that is not there is fine, with a word where it was named", () => {

@@ -15,16 +15,21 @@ export function loadSettings(options: { environment: Environment; configFile?: s
     ...(text === undefined ? {} : { file: { path, text } }),
     checks: { exists },
   });
-  if (read.problems.length === 0) {
-    if (text !== undefined || options.configFile === undefined) return read;
-    return { ...read, warnings: [...read.warnings, `the configuration file ${path} does not exist`] };
-  }
-  const list =
-    read.problems.length === 1 ? read.problems[0] : read.problems.map((problem) => `\n  - ${problem}`).join("");
+  const isThere = text !== undefined || options.configFile === undefined;
+  const warnings = isThere ? read.warnings : [...read.warnings, `the configuration file ${path} does not exist`];
+  if (read.problems.length === 0) return { ...read, warnings };
   throw new CattailError("SETTINGS_INVALID", {
-    problem: `${read.problems.length === 1 ? "a setting is wrong: " : `${read.problems.length} settings are wrong:`}${list}`,
-    next: `"cattail typha --help" lists every setting; "cattail typha --print-settings" shows where each value comes from`,
+    problem: describeProblems({ ...read, warnings }),
+    next: `"cattail typha --help" lists every setting and what it may be; once these are right, "cattail typha --print-settings" shows them all`,
   });
+}
+
+/** Warnings as well: a name that was misspelt beside a wrong value is to be mended in the same go. */
+function describeProblems({ problems, warnings }: ReadSettings): string {
+  const listed = (lines: readonly string[]) =>
+    lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n  - ${line}`).join("");
+  const wrong = problems.length === 1 ? "a setting is wrong:" : `${problems.length} settings are wrong:`;
+  return `${wrong}${listed(problems)}${warnings.length === 0 ? "" : `\nbesides:${listed(warnings)}`}`;
 }
 
 function readConfigFile(path: string): string | undefined {

@@ -322,6 +322,21 @@ const wrong: { name: string; environment?: Environment; file?: string; says: Reg
     environment: { TYPHA_DATASTORETYPE: "directory" },
     says: [/TYPHA_DATASTOREDIRECTORY/],
   },
+  {
+    name: "a directory datastore whose folder does not exist, once",
+    environment: { TYPHA_DATASTORETYPE: "directory", TYPHA_DATASTOREDIRECTORY: "/missing" },
+    says: [/^TYPHA_DATASTOREDIRECTORY .* "\/missing", but must be the path of a folder that exists/],
+  },
+  {
+    name: "a TLS file that does not exist, and not that its set is incomplete",
+    environment: {
+      TYPHA_CAFILE: "/missing",
+      TYPHA_SERVERCERTFILE: "/exists/typha.crt",
+      TYPHA_SERVERKEYFILE: "/exists/typha.key",
+      TYPHA_CLIENTCN: "calico-node",
+    },
+    says: [/^TYPHA_CAFILE .* "\/missing", but must be the path of a file that exists/],
+  },
   { name: "etcd without an address", environment: { TYPHA_ETCDADDR: "none" }, says: [/needs TYPHA_ETCDADDR/] },
   {
     name: "metrics TLS without a key",

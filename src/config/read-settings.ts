@@ -36,18 +36,22 @@ export function readSettings(sources: {
   const inFile = sources.file === undefined ? new Map() : findInFile(sources.file, { problems, warnings });
   const values: { -readonly [Name in keyof Settings]?: unknown } = {};
   const origins = new Map<SettingName, Origin>();
+  const wrong = new Set<SettingName>();
   for (const name of settingNames) {
     const setting: Setting = settingsTable[name] as Setting; // the row's own value type does not matter here
     const found = [...(inEnvironment.get(name) ?? []), ...(inFile.get(name) ?? [])];
     const parsed = found.map((one) => ({ ...one, ...parseFound(setting, one, sources.checks) }));
     const [first, ...overridden] = parsed;
-    if (first?.problem !== undefined) problems.push(first.problem);
+    if (first?.problem !== undefined) {
+      problems.push(first.problem);
+      wrong.add(name);
+    }
     for (const one of overridden) if (one.problem !== undefined) warnings.push(`${one.problem} (it is overridden)`);
     values[name] = first?.problem === undefined && first !== undefined ? first.value : setting.default;
     origins.set(name, first?.origin ?? { from: "default" });
   }
   const settings = { ...settingsWith(), ...(values as Settings) }; // every name was given its own type's value above
-  const together = checkTogether(settings, sources.environment);
+  const together = checkTogether({ settings, environment: sources.environment, wrong });
   problems.push(...together.problems);
   warnings.push(...together.warnings);
   return { values: together.settings, origins, problems, warnings };

@@ -19,7 +19,7 @@ export const catalogue = {
     level: "broken",
     title: "a setting has a value it cannot have, or settings contradict each other",
     why: "the server refuses to start",
-    fix: "cattail typha --print-settings shows where each value comes from; docs/reference/settings.md what each may be",
+    fix: "the finding says where the value comes from; docs/reference/settings.md what it may be",
   },
   SETTINGS_FILE_UNREADABLE: {
     level: "broken",

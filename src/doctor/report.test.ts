@@ -4,7 +4,7 @@ import { exitCodeOf, type Finding, passed, problem } from "./finding.ts";
 import { reportJson, reportText } from "./report.ts";
 
 const sections = (...findings: Finding[]) => [{ name: "settings", findings }];
-const broken = problem("SETTINGS_INVALID", "TYPHA_SERVERPORT is x");
+const broken = problem("SETTINGS_INVALID", "TYPHA_SERVERPORT is x\nand more");
 const warning = problem("RIGHT_MISSING_OPTIONAL", "may not list y", { fix: "first line\nsecond line" });
 const note = problem("API_MISSING", "no ClusterNetworkPolicy");
 
@@ -23,10 +23,10 @@ test("every problem is told with its code, why it matters and what mends it", ()
   const text = reportText(sections(passed("fine"), broken, warning), { isColoured: false });
   match(
     text,
-    /^settings\n {2}ok {7}fine\n {2}BROKEN {3}TYPHA_SERVERPORT is x \(SETTINGS_INVALID\)\n +why: .*\n +fix: /,
+    /^settings\n {2}ok {7}fine\n {2}BROKEN {3}TYPHA_SERVERPORT is x\n {11}and more \(SETTINGS_INVALID\)\n +why: .*\n +fix: /,
   );
   match(text, / {11}fix: first line\n {16}second line\n/);
-  match(text, /1 broken, 1 warning, 1 checks passed\.$/);
+  match(text, /1 broken, 1 warning, 1 check passed\.$/);
   doesNotMatch(text, new RegExp(String.fromCharCode(27)));
 });
 

@@ -16,7 +16,7 @@ export function reportText(sections: readonly Section[], options: { readonly isC
     colour(name, 1),
     ...findings.flatMap((finding) => {
       const { text, colour: code } = marks[finding.level];
-      const head = `  ${colour(text.padEnd(7), code)}  ${finding.what}`;
+      const head = `  ${colour(text.padEnd(7), code)}  ${finding.what.replaceAll("\n", `\n${margin}`)}`;
       if (!isProblem(finding)) return [head];
       return [`${head} (${finding.code})`, ...labelled("why", finding.why), ...labelled("fix", finding.fix)];
     }),
@@ -24,19 +24,23 @@ export function reportText(sections: readonly Section[], options: { readonly isC
   return [...lines, "", summary(sections)].join("\n");
 }
 
+/** Below what a finding says, past its mark. */
+const margin = " ".repeat(11);
+
 function labelled(label: string, text: string): string[] {
   return text
     .trimEnd()
     .split("\n")
-    .map((line, index) => `           ${index === 0 ? `${label}:` : "    "} ${line}`);
+    .map((line, index) => `${margin}${index === 0 ? `${label}:` : "    "} ${line}`);
 }
 
 function summary(sections: readonly Section[]): string {
   const all = sections.flatMap(({ findings }) => findings);
   const count = (level: Finding["level"]) => all.filter((finding) => finding.level === level).length;
   const [broken, warnings] = [count("broken"), count("warning")];
-  if (broken + warnings === 0) return `All is well: ${count("ok")} checks passed.`;
-  return `${broken} broken, ${warnings} ${warnings === 1 ? "warning" : "warnings"}, ${count("ok")} checks passed.`;
+  const checks = `${count("ok")} ${count("ok") === 1 ? "check" : "checks"} passed`;
+  if (broken + warnings === 0) return `All is well: ${checks}.`;
+  return `${broken} broken, ${warnings} ${warnings === 1 ? "warning" : "warnings"}, ${checks}.`;
 }
 
 export function reportJson(
