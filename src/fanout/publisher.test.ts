@@ -32,6 +32,7 @@ function newPublisher(variants: Variant[] = ["modern/none"], flushCostMs = 0) {
     clock,
     metrics: noMetrics,
     batchingAgeMs: 10,
+    messageUpdates: 100,
     sinks: new Set([sink]),
     signal: new AbortController().signal,
   });

@@ -1,19 +1,13 @@
 // Stands between one syncer's cache and the threads that serve clients: decides when what has changed is published, makes
 // the bytes once per variant in use, and answers for snapshots and catch-ups.
 //
-// Adaptive batching: an idle server publishes at once; a busy one lets updates gather until the first of them is as old as
-// the batching age, because the write to each socket is the floor of what an update costs. Where writing to everybody takes
-// long (many clients, a busy machine), they gather for longer: fan-out may take a fifth of a thread's time.
+// Adaptive batching: an idle server publishes at once; a busy one lets updates gather (gathering.ts).
 import type { CacheReader, KvCache, Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { Flush } from "./flush.ts";
+import { Gathering } from "./gathering.ts";
 import type { FanoutMetrics } from "./metrics.ts";
-
-/** Of a thread's time, one part in so many may go into writing flushes. */
-const fanoutShare = 5;
-/** Gathering never takes longer than this many batching ages, whatever a flush costs. */
-const longestGather = 10;
 
 export type CatchUp = {
   readonly to: Position;
@@ -38,7 +32,7 @@ export class Publisher {
   readonly #cache: KvCache;
   readonly #clock: Clock;
   readonly #metrics: FanoutMetrics;
-  readonly #batchingAgeMs: number;
+  readonly #gathering: Gathering;
   readonly #sinks: ReadonlySet<FlushSink>;
   readonly #signal: AbortSignal;
   #flushed: { position: Position; status: SyncStatus } = { position: 0, status: syncStatus.waitForDatastore };
@@ -54,6 +48,8 @@ export class Publisher {
     clock: Clock;
     metrics: FanoutMetrics;
     batchingAgeMs: number;
+    /** Most updates in one message. */
+    messageUpdates: number;
     sinks: ReadonlySet<FlushSink>;
     signal: AbortSignal;
   }) {
@@ -61,7 +57,7 @@ export class Publisher {
     this.#cache = options.cache;
     this.#clock = options.clock;
     this.#metrics = options.metrics;
-    this.#batchingAgeMs = options.batchingAgeMs;
+    this.#gathering = new Gathering(options);
     this.#sinks = options.sinks;
     this.#signal = options.signal;
   }
@@ -89,28 +85,24 @@ export class Publisher {
     }
     this.#catchUps.clear();
     if (this.#isWaiting) return;
-    // Idle: nothing was published lately, so nothing is likely to come that this could travel with.
-    const gatherMs = this.#gatherMs();
-    const isIdle = this.#clock.monotonicMs() - this.#lastFlushMs >= 2 * gatherMs;
-    if (isIdle) this.flush();
-    else this.#flushIn(gatherMs);
-  }
-
-  #gatherMs(): number {
-    let costMs = 0;
-    for (const sink of this.#sinks) costMs = Math.max(costMs, sink.flushCostMs(this.syncer));
-    return Math.min(Math.max(this.#batchingAgeMs, fanoutShare * costMs), longestGather * this.#batchingAgeMs);
+    let flushCostMs = 0;
+    for (const sink of this.#sinks) flushCostMs = Math.max(flushCostMs, sink.flushCostMs(this.syncer));
+    if (this.#gathering.isIdle(this.#clock.monotonicMs(), flushCostMs)) this.flush();
+    else this.#flushIn(this.#gathering.gatherMs(flushCostMs));
   }
 
   flush(): void {
     this.#lastFlushMs = this.#clock.monotonicMs();
     const variants = new Set<Variant>();
     for (const sink of this.#sinks) for (const variant of sink.variantsInUse(this.syncer)) variants.add(variant);
+    let updates = 0;
     do {
       const flush = this.#nextFlush(variants);
       this.#flushed = { position: flush.to, status: flush.status };
       for (const sink of this.#sinks) sink.take(this.syncer, flush);
+      updates += flush.updates;
     } while (this.#flushed.position < this.#cache.head);
+    this.#gathering.notePublished(updates, this.#lastFlushMs);
     this.#metrics.set("typha_breadcrumb_seq_number", this.syncer, this.#sequence);
     this.#metrics.set("typha_cache_size", this.syncer, this.#cache.size);
   }

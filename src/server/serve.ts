@@ -200,9 +200,10 @@ function createPublishers(
   const codec = createCodec(offeredStreams());
   return new Map(
     syncerTypes.map((syncer) => {
-      const cache = new KvCache({ codec, clock, legacyForm, limits: { maxMessageKvs: limits.maxMessageKvs } });
-      const { batchingAgeMs } = corrected(limits);
-      return [syncer, new Publisher({ syncer, cache, clock, metrics: tally, batchingAgeMs, sinks, signal })];
+      const { maxMessageKvs } = limits;
+      const cache = new KvCache({ codec, clock, legacyForm, limits: { maxMessageKvs } });
+      const pace = { batchingAgeMs: corrected(limits).batchingAgeMs, messageUpdates: maxMessageKvs };
+      return [syncer, new Publisher({ syncer, cache, clock, metrics: tally, ...pace, sinks, signal })];
     }),
   );
 }

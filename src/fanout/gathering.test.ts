@@ -1,0 +1,43 @@
+import { equal, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Gathering } from "./gathering.ts";
+
+/** A stream of so many updates a millisecond, published whenever it has gathered long enough. */
+function afterStream(updatesPerMs: number, flushCostMs = 0): { gathering: Gathering; nowMs: number } {
+  const gathering = new Gathering({ batchingAgeMs: 10, messageUpdates: 100 });
+  let nowMs = 1000;
+  for (let flush = 0; flush < 50; flush += 1) {
+    const gatherMs = gathering.gatherMs(flushCostMs);
+    nowMs += gatherMs;
+    gathering.notePublished(updatesPerMs * gatherMs, nowMs);
+  }
+  return { gathering, nowMs };
+}
+
+describe("updates gather", () => {
+  for (const { updatesPerMs, flushCostMs, gatherMs, why } of [
+    { updatesPerMs: 0.2, flushCostMs: 0, gatherMs: 10, why: "a slow stream, for the batching age" },
+    {
+      updatesPerMs: 1,
+      flushCostMs: 0,
+      gatherMs: 10,
+      why: "one that would fill a message too late, for the batching age",
+    },
+    { updatesPerMs: 2, flushCostMs: 0, gatherMs: 50, why: "one that soon fills a message, until it has" },
+    { updatesPerMs: 5, flushCostMs: 0, gatherMs: 20, why: "a faster one, until it has" },
+    { updatesPerMs: 50, flushCostMs: 0, gatherMs: 10, why: "one that fills several, for the batching age" },
+    { updatesPerMs: 0.2, flushCostMs: 6, gatherMs: 30, why: "where writing takes long, for five times as long" },
+    { updatesPerMs: 2, flushCostMs: 15, gatherMs: 75, why: "where both hold, for the longer of the two" },
+    { updatesPerMs: 2, flushCostMs: 500, gatherMs: 100, why: "never longer than ten batching ages" },
+  ]) {
+    test(`${gatherMs} ms: ${why}`, () => {
+      ok(Math.abs(afterStream(updatesPerMs, flushCostMs).gathering.gatherMs(flushCostMs) - gatherMs) < 1e-6);
+    });
+  }
+
+  test("a stream that ended is forgotten: what comes next is published at once", () => {
+    const { gathering, nowMs } = afterStream(2);
+    equal(gathering.isIdle(nowMs + 60, 0), false);
+    equal(gathering.isIdle(nowMs + 120, 0), true);
+  });
+});

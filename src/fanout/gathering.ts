@@ -1,0 +1,44 @@
+// How long updates gather before they are published. The write to each socket is the floor of what an update costs, so a
+// busy server lets them travel together:
+//   - at least until the first of them is as old as the batching age;
+//   - for longer where writing to everybody takes long (many clients, a busy machine): fan-out may take a fifth of a
+//     thread's time;
+//   - for longer while they come so fast that a whole message soon gathers, which costs little more than a part of one.
+
+/** Of a thread's time, one part in so many may go into writing flushes. */
+const fanoutShare = 5;
+/** In batching ages: the longest that updates gather, whatever a flush costs. */
+const longestGather = 10;
+/** In batching ages: the longest that is waited for a message to fill. A slower stream is not held up for it. */
+const longestFilling = 7;
+
+export class Gathering {
+  readonly #batchingAgeMs: number;
+  readonly #messageUpdates: number;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #updatesPerMs = 0;
+
+  constructor(options: { batchingAgeMs: number; messageUpdates: number }) {
+    this.#batchingAgeMs = options.batchingAgeMs;
+    this.#messageUpdates = options.messageUpdates;
+  }
+
+  notePublished(updates: number, nowMs: number): void {
+    const latest = updates / Math.max(1, nowMs - this.#lastMs);
+    // Half of what it was: bursts with gaps between them come out as the stream they are.
+    this.#updatesPerMs = (this.#updatesPerMs + latest) / 2;
+    this.#lastMs = nowMs;
+  }
+
+  /** Nothing was published lately, so nothing is likely to come that an update could travel with. */
+  isIdle(nowMs: number, flushCostMs: number): boolean {
+    return nowMs - this.#lastMs >= 2 * this.gatherMs(flushCostMs);
+  }
+
+  gatherMs(flushCostMs: number): number {
+    const age = this.#batchingAgeMs;
+    const fillingMs = this.#messageUpdates / this.#updatesPerMs; // infinite while nothing comes
+    const wantedMs = Math.max(fanoutShare * flushCostMs, fillingMs <= longestFilling * age ? fillingMs : 0);
+    return Math.min(Math.max(age, wantedMs), longestGather * age);
+  }
+}
