@@ -148,6 +148,23 @@ for (const { name, parts, field } of broken) {
   });
 }
 
+const accounts: { name: string; account?: string; profiles: string[] }[] = [
+  { name: "none: no profile and no label of one", profiles: ["kns.shop"] },
+  { name: "default is an account like any other", account: "default", profiles: ["kns.shop", "ksa.shop.default"] },
+  {
+    name: "one too long for a label is a label all the same",
+    account: "a".repeat(64),
+    profiles: ["kns.shop", `ksa.shop.${"a".repeat(64)}`],
+  },
+];
+for (const { name, account, profiles } of accounts) {
+  test(`service account: ${name}`, () => {
+    const { profile_ids, labels } = endpointOf({ spec: { serviceAccountName: account } }) ?? {};
+    deepEqual(profile_ids, profiles);
+    equal(Object(labels)["projectcalico.org/serviceaccount"], account);
+  });
+}
+
 test("labels: imitations go, Calico's are set, __proto__ is a label like any other", () => {
   const labels = JSON.parse(
     '{"pcns.a":"1","pcsa.b":"2","projectcalico.org/namespace":"forged","__proto__":"x","z":"<"}',

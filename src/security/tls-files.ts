@@ -162,7 +162,9 @@ class Watcher implements TlsFilesWatcher {
   }
 
   // Both the folder a file is named in and the one it really lies in: a Secret's file changes by a rename in the first,
-  // a link to a folder elsewhere by a write in the second. Where watching fails, polling still works.
+  // a link to a folder elsewhere by a write in the second. Where watching fails, polling still works. (The directory
+  // datastore watches folders, too, with other rules for what counts as quiet and lost; lib/ could hold neither, as it
+  // knows no node: modules.)
   async #watchFolders(): Promise<void> {
     const wanted = new Set<string>();
     for (const file of [this.#files.certFile, this.#files.keyFile, this.#files.caFile]) {

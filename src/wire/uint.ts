@@ -1,5 +1,6 @@
 // Gob's unsigned integers, for the messages that are put together from ready-made pieces: below 128 one byte, else the
 // negated number of bytes and then those, highest first. Lengths only, so 32 bits are plenty.
+// gob/ has such functions inside, but its door is a public API in which they have no place.
 
 export function uintSize(value: number): number {
   if (value < 0x80) return 1;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export type CattailOptions = {
   /** Nothing else of our own environment but PATH is passed on, and where Node keeps what it has compiled. */
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string | undefined };
   readonly cwd?: string;
   /** What to run; by default the sources, with this Node. */
   readonly program?: readonly string[];

@@ -2,12 +2,13 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { cattail, type Ended } from "../kit/cattail-process.ts";
+import { type CattailOptions, cattail, type Ended } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
+import { nodeVariables } from "../kit/node-variables.ts";
 import { serve } from "../kit/serving.ts";
 
-function doctor(parameters: readonly string[], env: { [name: string]: string } = {}): Promise<Ended> {
+function doctor(parameters: readonly string[], env: CattailOptions["env"] = {}): Promise<Ended> {
   return cattail(["doctor", ...parameters], { env });
 }
 
@@ -19,12 +20,7 @@ test("doctor: exit code 0 and no colours for a healthy server, found by the node
   await using server = await serve({ tls: authority.serverTls() });
   server.set({ "/calico/v1/Ready": "true" });
   server.status(2);
-  const env = {
-    FELIX_TYPHACAFILE: folder.client.caFile,
-    FELIX_TYPHACERTFILE: folder.client.certFile,
-    FELIX_TYPHAKEYFILE: folder.client.keyFile,
-    FELIX_TYPHACN: "calico-typha",
-  };
+  const env = nodeVariables(server, folder.client);
   const { code, stdout, stderr } = await doctor(["--server", `127.0.0.1:${server.address.port}`, ...quick], env);
   deepEqual([code, stderr], [0, ""]);
   match(stdout, /All is well: 9 checks passed\.\n$/);
