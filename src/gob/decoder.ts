@@ -5,6 +5,7 @@
 import { checkDecodable, readId, TypeStream } from "./decode-ops.ts";
 import { GobError } from "./error.ts";
 import { type GobLimits, withDefaults } from "./limits.ts";
+import { readBy } from "./read-ops.ts";
 import { type DecodeText, decodeUtf8, frameHeader, needFrame, Reader } from "./reader.ts";
 import type { Node, Schema } from "./schema.ts";
 import { pointer } from "./schema-make.ts";
@@ -147,7 +148,7 @@ export class GobDecoder<T> {
     const r = this.#reader;
     const definedBefore = this.#types.types.size;
     try {
-      const value = this.#types.valueOp(r, id, root)(r);
+      const value = readBy(r, this.#types.valueOp(r, id, root));
       const messageBytes = r.end - r.messageStart;
       this.#next = r.end;
       this.#waitFor = r.end;

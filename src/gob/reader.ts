@@ -36,9 +36,8 @@ export class Reader {
   depth = 0;
   /** Elements announced so far in the message. */
   elements = 0;
-  /** The two halves of the last integer that `uint` returned, if it was 2^32 or more. */
-  high = 0;
-  low = 0;
+  /** The two halves of the last integer that `uint` returned, if it was 2^32 or more: the low one, then the high one. */
+  readonly #halves = new Uint32Array(2);
   readonly limits: GobLimits;
   readonly #decodeText: DecodeText;
   #slab = noBytes;
@@ -61,7 +60,7 @@ export class Reader {
     this.end = header.end;
   }
 
-  /** A gob uint. Above 2^53 the number is only near; `high` and `low` are then exact. */
+  /** A gob uint. Above 2^53 the number is only near; its halves are then exact. */
   uint(): number {
     const { data, at, end } = this;
     if (at >= end) this.fail("GOB_SHORT_DATA", "the frame ends where an integer should be");
@@ -87,25 +86,34 @@ export class Reader {
     let low = 0;
     for (let i = 0; i < width - 4; i++) high = high * 0x100 + (this.data[start + i] as number);
     for (let i = width - 4; i < width; i++) low = low * 0x100 + (this.data[start + i] as number);
-    this.high = high;
-    this.low = low;
+    this.#halves[0] = low;
+    this.#halves[1] = high;
     return high * 0x1_0000_0000 + low;
+  }
+
+  /** The high half of an integer of 2^53 or more that `uint` has just returned. */
+  get high(): number {
+    return this.#halves[1] as number; // there are two
+  }
+
+  get #low(): number {
+    return this.#halves[0] as number;
   }
 
   /** A gob uint as a bigint, exact up to 64 bits. */
   bigUint(): bigint {
     const value = this.uint();
     if (value < 0x20_0000_0000_0000) return BigInt(value);
-    return (BigInt(this.high) << 32n) | BigInt(this.low);
+    return (BigInt(this.high) << 32n) | BigInt(this.#low);
   }
 
   /** A gob int; Infinity where it is no safe integer. */
   int(): number {
     const value = this.uint();
     if (value < 0x20_0000_0000_0000) return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
-    const half = this.high * 0x8000_0000 + Math.floor(this.low / 2);
+    const half = this.high * 0x8000_0000 + Math.floor(this.#low / 2);
     if (half >= 0x20_0000_0000_0000) return Number.POSITIVE_INFINITY;
-    return this.low % 2 === 1 ? -half - 1 : half;
+    return this.#low % 2 === 1 ? -half - 1 : half;
   }
 
   bigInt(): bigint {

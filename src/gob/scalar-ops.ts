@@ -1,68 +1,45 @@
-// The closures that read values without parts. They depend on the schema alone, not on the stream.
+// The ops of values without parts. They depend on the schema alone, not on the stream.
+import { newOp, type Op, opCode } from "./read-ops.ts";
 import type { Reader } from "./reader.ts";
-import type { base, OpaqueNode } from "./schema.ts";
+import type { base, IntBits, OpaqueNode } from "./schema.ts";
 
-export type ReadOp = (r: Reader) => unknown;
-
-export function scalarOp(node: ReturnType<typeof base>): ReadOp | undefined {
+export function scalarOp(node: ReturnType<typeof base>): Op | undefined {
   switch (node.kind) {
     case "bool":
-      return (r) => r.uint() !== 0;
-    case "int":
-      return node.as === "bigint" ? bigIntOp(node.bits) : intOp(node.bits);
-    case "uint":
-      return node.as === "bigint" ? bigUintOp(node.bits) : uintOp(node.bits);
-    case "float":
-      return node.bits === 64 ? (r) => r.float() : float32;
-    case "complex": {
-      const part = node.bits === 64 ? (r: Reader) => r.float() : float32;
-      return (r) => ({ re: part(r), im: part(r) });
-    }
+      return newOp(opCode.bool);
     case "string":
-      return (r) => r.string();
+      return newOp(opCode.text);
+    case "int":
+      return intOp(node.bits, node.as === "bigint");
+    case "uint":
+      return uintOp(node.bits, node.as === "bigint");
+    case "float":
+      return newOp(opCode.other, { read: node.bits === 64 ? float64 : float32 });
+    case "complex":
+      return newOp(opCode.other, { read: node.bits === 64 ? complexOf(float64) : complexOf(float32) });
     case "bytes":
-      return node.isText ? (r) => r.string() : (r) => r.bytes();
+      return node.isText ? newOp(opCode.text) : newOp(opCode.other, { read: (r) => r.bytes() });
     case "opaque":
-      return opaqueOp(node);
+      return newOp(opCode.other, { read: opaqueReader(node) });
     default:
       return undefined;
   }
 }
 
-function intOp(bits: number): ReadOp {
-  const top = 2 ** (bits - 1);
-  return (r) => {
-    const value = r.int();
-    if (value >= -top && value < top) return value;
-    return r.fail(bits === 64 ? "GOB_UNSAFE_INTEGER" : "GOB_OUT_OF_RANGE", `an integer does not fit int${bits}`);
-  };
+function intOp(bits: IntBits, isBig: boolean): Op {
+  return isBig ? newOp(opCode.bigInt, { bits }) : newOp(opCode.int, { bits, top: 2 ** (bits - 1) });
 }
 
-function uintOp(bits: number): ReadOp {
-  const top = Math.min(2 ** bits, 2 ** 53);
-  return (r) => {
-    const value = r.uint();
-    if (value < top) return value;
-    return r.fail(bits === 64 ? "GOB_UNSAFE_INTEGER" : "GOB_OUT_OF_RANGE", `an integer does not fit uint${bits}`);
-  };
+function uintOp(bits: IntBits, isBig: boolean): Op {
+  return isBig ? newOp(opCode.bigUint, { bits }) : newOp(opCode.uint, { bits, top: Math.min(2 ** bits, 2 ** 53) });
 }
 
-function bigIntOp(bits: number): ReadOp {
-  return (r) => {
-    const value = r.bigInt();
-    return BigInt.asIntN(bits, value) === value
-      ? value
-      : r.fail("GOB_OUT_OF_RANGE", `${value} does not fit int${bits}`);
-  };
+function complexOf(part: (r: Reader) => number): Op["read"] {
+  return (r) => ({ re: part(r), im: part(r) });
 }
 
-function bigUintOp(bits: number): ReadOp {
-  return (r) => {
-    const value = r.bigUint();
-    return BigInt.asUintN(bits, value) === value
-      ? value
-      : r.fail("GOB_OUT_OF_RANGE", `${value} does not fit uint${bits}`);
-  };
+function float64(r: Reader): number {
+  return r.float();
 }
 
 const maxFloat32 = (2 - 2 ** -23) * 2 ** 127;
@@ -75,7 +52,7 @@ function float32(r: Reader): number {
   return Math.fround(value);
 }
 
-function opaqueOp(node: OpaqueNode): ReadOp {
+function opaqueReader(node: OpaqueNode): Op["read"] {
   return (r) => {
     const bytes = r.view();
     try {

@@ -54,10 +54,9 @@ export function shapeOf(node: StructNode): StructShape {
 }
 
 /** The same for a struct that is made from its values: they are in the order of its fields. */
-export function valuesOf(node: StructNode): {
-  zeros: readonly unknown[];
-  own: readonly { index: number; zero: () => unknown }[];
-} {
+export type ValuesShape = { zeros: readonly unknown[]; own: readonly { index: number; zero: () => unknown }[] };
+
+export function valuesOf(node: StructNode): ValuesShape {
   const zeros = node.fields.map(({ node: field }) => (isOwn(field) ? undefined : zeroOf(field)));
   const own = node.fields.flatMap(({ node: field }, index) =>
     isOwn(field) ? [{ index, zero: () => zeroOf(field) }] : [],
