@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { zstdDecompressSync } from "node:zlib";
 import type { Clock } from "../lib/index.ts";
 import { type ClientEvent, ClientMachine, type ClientOptions } from "../wire/index.ts";
-import { bufferText } from "./buffer-text.ts";
+import { bufferMemory, bufferText } from "./buffer-text.ts";
 import { Inbox } from "./inbox.ts";
 
 export type ConversationOptions = {
@@ -22,7 +22,7 @@ export async function* converse(
 ): AsyncGenerator<ClientEvent[]> {
   const { clock, hello, readTimeoutMs } = options;
   const machine = new ClientMachine(
-    { hello, readTimeoutMs, zstdDecompress, decodeText: bufferText() },
+    { hello, readTimeoutMs, zstdDecompress, decodeText: bufferText, allocate: bufferMemory },
     clock.monotonicMs(),
   );
   const inbox = new Inbox(socket, clock);

@@ -14,6 +14,8 @@ import { pointer } from "./schema-make.ts";
 export type DecoderOptions = {
   /** What makes strings of bytes: where there is something faster than TextDecoder, as Node's Buffer is. */
   readonly decodeText?: DecodeText;
+  /** What makes the memory it gathers messages in; it need not be wiped. A new Uint8Array unless said otherwise. */
+  readonly allocate?: (bytes: number) => Uint8Array;
 };
 
 /** A decoder for one stream of values of one schema. */
@@ -22,7 +24,7 @@ export function decoder<T>(
   limits: Partial<GobLimits> = {},
   options: DecoderOptions = {},
 ): GobDecoder<T> {
-  return new GobDecoder(schema, withDefaults(limits), options.decodeText ?? decodeUtf8);
+  return new GobDecoder(schema, withDefaults(limits), options);
 }
 
 /** Reading values again may cost this many times the largest message before it is refused. */
@@ -36,6 +38,7 @@ export class GobDecoder<T> {
   readonly #root: Node;
   readonly #types = new TypeStream();
   readonly #reader: Reader;
+  readonly #allocate: (bytes: number) => Uint8Array;
   /** Where the next frame to look at starts in the reader's buffer. */
   #next = 0;
   /** The frame that must be complete before it is worth reading: #next, or one behind it for a value cut in frames. */
@@ -43,11 +46,12 @@ export class GobDecoder<T> {
   #rereadBytes = 0;
   #failure: GobError | undefined;
 
-  constructor(schema: Schema<T>, limits: GobLimits, decodeText: DecodeText) {
+  constructor(schema: Schema<T>, limits: GobLimits, options: DecoderOptions) {
     checkDecodable(schema);
     // In Go a value is decoded through a pointer to it, which shows in how it matches recursive types.
     this.#root = pointer(schema);
-    this.#reader = new Reader(limits, decodeText);
+    this.#allocate = options.allocate ?? newBytes;
+    this.#reader = new Reader(limits, options.decodeText ?? decodeUtf8, this.#allocate(0));
   }
 
   /**
@@ -174,7 +178,7 @@ export class GobDecoder<T> {
   #drained(messageBytes: number): void {
     const { data } = this.#reader;
     const isTooLarge = data.length > keptBytes && messageBytes * 4 < data.length;
-    this.#startOver(isTooLarge ? new Uint8Array(0) : data);
+    this.#startOver(isTooLarge ? this.#allocate(0) : data);
   }
 
   /** A value that is read again defines its types again. What was compiled from them stays: they come out the same. */
@@ -193,7 +197,7 @@ export class GobDecoder<T> {
     const isRoomy = needed <= r.data.length && pending.length * 2 <= r.data.length;
     if (isRoomy) r.data.copyWithin(0, this.#next, r.filled);
     else {
-      const grown = new Uint8Array(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
+      const grown = this.#allocate(Math.max(needed, Math.min(pending.length * 2, r.limits.messageBytes), 512));
       grown.set(pending);
       r.data = grown;
     }
@@ -211,4 +215,8 @@ export class GobDecoder<T> {
     this.#waitFor -= moved;
     this.#next = 0;
   }
+}
+
+function newBytes(bytes: number): Uint8Array {
+  return new Uint8Array(bytes);
 }

@@ -24,7 +24,7 @@ const slabBytes = 1 << 14;
 export const needFrame: unique symbol = Symbol("need another frame");
 
 export class Reader {
-  data: Uint8Array = noBytes;
+  data: Uint8Array;
   at = 0;
   end = 0;
   /** Bytes of `data` that have arrived. */
@@ -43,7 +43,8 @@ export class Reader {
   #slab = noBytes;
   #slabAt = 0;
 
-  constructor(limits: GobLimits, decodeText: DecodeText) {
+  constructor(limits: GobLimits, decodeText: DecodeText, data: Uint8Array) {
+    this.data = data;
     this.limits = limits;
     this.#decodeText = decodeText;
   }

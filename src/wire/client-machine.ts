@@ -3,7 +3,7 @@
 //   receive(bytes) ─▶ inflater (none, snappy, zstd) ─▶ gob messages ─▶ events
 //                         ▲ made anew at every decoder restart, and so is the gob decoder behind it
 
-import type { DecodeText } from "../gob/index.ts";
+import type { DecoderOptions } from "../gob/index.ts";
 import type { SyncStatus } from "../model/basics.ts";
 import { clientFrame, clientPreamble } from "./frame.ts";
 import { type Inflater, makeInflater, type ZstdDecompress } from "./inflater.ts";
@@ -12,12 +12,10 @@ import { MessageReader } from "./message-reader.ts";
 import type { ClientHello, DecoderRestart, Message, SerializedUpdate, ServerHello } from "./messages.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
 
-export type ClientOptions = {
+export type ClientOptions = DecoderOptions & {
   /** Sent as it is. Listing zstd needs the decompressor below. */
   readonly hello: Omit<ClientHello, "is">;
   readonly zstdDecompress?: ZstdDecompress;
-  /** What makes strings of bytes, where there is something faster than TextDecoder. */
-  readonly decodeText?: DecodeText;
   /** The longest time between two messages. Servers ping every ten seconds. */
   readonly readTimeoutMs?: number;
   /** The longest single message a server may send; a snapshot's hold 1000 keys with their values. */

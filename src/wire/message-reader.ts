@@ -1,5 +1,5 @@
 // A gob stream to messages, one at a time. What cannot be read is an answer, not an exception: both machines close on it.
-import { type DecodeText, decoder, type GobDecoder, GobError } from "../gob/index.ts";
+import { type DecoderOptions, decoder, type GobDecoder, GobError } from "../gob/index.ts";
 import type { SyncStatus } from "../model/basics.ts";
 import { type Message, messageNames } from "./messages.ts";
 import { type AnyEnvelope, anyEnvelope } from "./schema.ts";
@@ -17,7 +17,7 @@ const needMore: ReadMessage = { is: "needMore" };
 export class MessageReader {
   readonly #decoder: GobDecoder<AnyEnvelope>;
 
-  constructor(options: { maxMessageBytes: number; decodeText?: DecodeText }) {
+  constructor(options: DecoderOptions & { readonly maxMessageBytes: number }) {
     this.#decoder = decoder(anyEnvelope, { messageBytes: options.maxMessageBytes }, options);
   }
 
