@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { type CattailOptions, cattail, type Ended } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { freePort } from "../kit/free-port.ts";
 import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
 import { nodeVariables } from "../kit/node-variables.ts";
 import { serve } from "../kit/serving.ts";
@@ -61,6 +62,7 @@ test("doctor: TLS files of the server itself, before it starts", async () => {
   writeFileSync(folder.server.certFile, authority.server({ notAfterMs: Date.now() + 86_400_000 }).certPem);
   const env = {
     TYPHA_DATASTORETYPE: "memory",
+    TYPHA_SERVERPORT: `${await freePort()}`,
     TYPHA_CAFILE: folder.server.caFile,
     TYPHA_SERVERCERTFILE: folder.server.certFile,
     TYPHA_SERVERKEYFILE: folder.server.keyFile,

@@ -14,6 +14,7 @@ import { cattail } from "../kit/cattail-process.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
+import { freePort } from "../kit/free-port.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
 const group = "crd.projectcalico.org";
@@ -27,7 +28,12 @@ after(() => (skip ? undefined : cluster[Symbol.asyncDispose]()));
 
 async function examine(environment: { [name: string]: string }): Promise<string[]> {
   const sections = await examineSetup({
-    environment: { TYPHA_DATASTORETYPE: "kubernetes", HOME: "/nowhere", ...environment },
+    environment: {
+      TYPHA_DATASTORETYPE: "kubernetes",
+      TYPHA_SERVERPORT: `${await freePort()}`,
+      HOME: "/nowhere",
+      ...environment,
+    },
     configFile: join(cluster.dir, "no-such.cfg"),
     openDatastore: (settings) => openDatastore(settings, edge),
     clock: systemClock,
@@ -109,7 +115,8 @@ test("doctor: each right taken away in turn is noticed, and no other", { skip },
 
 test("doctor: the command itself, with too few rights", { skip }, async () => {
   const kubeconfig = await cluster.makeUser("doctor-nobody");
-  const env = { TYPHA_DATASTORETYPE: "kubernetes", KUBECONFIG: kubeconfig };
+  const port = `${await freePort()}`;
+  const env = { TYPHA_DATASTORETYPE: "kubernetes", TYPHA_SERVERPORT: port, KUBECONFIG: kubeconfig };
   const { code, stdout } = await cattail(["doctor", "-o", "json"], { env });
   equal(code, 2);
   const { exitCode, findings } = JSON.parse(stdout) as { exitCode: number; findings: { code?: string }[] };
