@@ -11,7 +11,7 @@ type Script = { range?: (request: Message) => Message; watch?: Message[] };
 
 const prefix = "/calico/resources/v3/projectcalico.org/tiers/";
 const signal = AbortSignal.timeout(60_000);
-const header = { clusterId: "1", memberId: "1", revision: "100" };
+const header = { revision: "100" };
 const kv = (name: string, modRevision: number) => ({
   key: Buffer.from(`${prefix}${name}`),
   value: Buffer.from("{}"),

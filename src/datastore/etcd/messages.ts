@@ -1,5 +1,6 @@
 // The part of etcd's v3 API that we speak, as data: message fields with their numbers, then the same as types.
-// Data and not .proto files, because a packaged program has no files to read. 64-bit numbers travel as decimal text.
+// Data and not .proto files, because a packaged program has no files to read. 64-bit numbers travel as decimal text, which
+// is dear, so fields that nobody asks for are not named: they are passed over.
 import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
 
 const fields = (table: { [name: string]: [number, string] | [number, string, "repeated"] }) => ({
@@ -18,14 +19,8 @@ const rpc = (name: string) => ({ requestType: `${name}Request`, responseType: `$
 
 const header = [1, "ResponseHeader"] as [number, string];
 const etcdserverpb = {
-  ResponseHeader: fields({ clusterId: [1, "uint64"], memberId: [2, "uint64"], revision: [3, "int64"] }),
-  KeyValue: fields({
-    key: [1, "bytes"],
-    createRevision: [2, "int64"],
-    modRevision: [3, "int64"],
-    version: [4, "int64"],
-    value: [5, "bytes"],
-  }),
+  ResponseHeader: fields({ revision: [3, "int64"] }),
+  KeyValue: fields({ key: [1, "bytes"], modRevision: [3, "int64"], value: [5, "bytes"] }),
   EventType: { values: { PUT: 0, DELETE: 1 } },
   Event: fields({ type: [1, "EventType"], kv: [2, "KeyValue"] }),
   RangeRequest: fields({
@@ -79,7 +74,6 @@ const etcdserverpb = {
   WatchRequest: oneOf({ createRequest: [1, "WatchCreateRequest"], progressRequest: [3, "WatchProgressRequest"] }),
   WatchResponse: fields({
     header,
-    watchId: [2, "int64"],
     created: [3, "bool"],
     canceled: [4, "bool"],
     compactRevision: [5, "int64"],
@@ -94,7 +88,7 @@ const etcdserverpb = {
   Auth: { methods: { Authenticate: rpc("Authenticate") } },
 };
 
-export type Header = { readonly clusterId: string; readonly memberId: string; readonly revision: string };
+export type Header = { readonly revision: string };
 export type KeyValue = { readonly key: Buffer; readonly value: Buffer; readonly modRevision: string };
 export type EtcdEvent = { readonly type: "PUT" | "DELETE"; readonly kv: KeyValue };
 export type RangeRequest = { key: Buffer; rangeEnd?: Buffer; limit?: number; revision?: string; countOnly?: boolean };

@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { untilSilent } from "../silence.ts";
 import type { EtcdConnection } from "./connection.ts";
+import { gathered } from "./gathered.ts";
 import type { KeyRange } from "./keys.ts";
 import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
 import { cancelReasonToError, isTokenRefused, toDatastoreError } from "./status.ts";
@@ -70,26 +71,36 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
 function responses(
   stream: ClientDuplexStream<WatchRequest, WatchResponse>,
   { clock, silenceMs, signal, doing }: WatchRangeOptions,
-): AsyncIterable<WatchResponse> {
-  const open = (hangUp: AbortSignal): AsyncIterable<WatchResponse> => {
+): AsyncIterable<readonly WatchResponse[]> {
+  const open = (hangUp: AbortSignal): AsyncIterable<readonly WatchResponse[]> => {
     hangUp.addEventListener("abort", () => stream.cancel(), { once: true });
-    return stream;
+    return gathered(stream, clock);
   };
   const ask = () => stream.write({ progressRequest: {} });
   return untilSilent(open, { clock, signal, silenceMs, what: doing, ask });
 }
 
-async function* wholeRevisions(incoming: AsyncIterable<WatchResponse>, doing: string): AsyncGenerator<WatchItem> {
+async function* wholeRevisions(
+  incoming: AsyncIterable<readonly WatchResponse[]>,
+  doing: string,
+): AsyncGenerator<WatchItem> {
   let held: EtcdEvent[] = []; // events of one revision, of which more may follow
-  for await (const response of incoming) {
-    if (response.canceled) throw cancelled(response, doing);
-    const revision = BigInt(response.header?.revision ?? 0);
-    if (response.created) yield { is: "created", revision };
-    else if (response.events.length === 0 && held.length === 0) yield { is: "progress", revision };
-    const events = [...held, ...response.events];
-    const last = events.at(-1)?.kv.modRevision;
-    held = response.fragment ? events.filter((event) => event.kv.modRevision === last) : [];
-    const complete = response.fragment ? events.slice(0, events.length - held.length) : events;
+  for await (const responses of incoming) {
+    let complete: EtcdEvent[] = [];
+    for (const response of responses) {
+      const isWord = response.created || response.canceled || (response.events.length === 0 && held.length === 0);
+      if (isWord) {
+        if (complete.length > 0) yield { is: "events", events: complete };
+        complete = [];
+        if (response.canceled) throw cancelled(response, doing);
+        const revision = BigInt(response.header?.revision ?? 0);
+        yield { is: response.created ? "created" : "progress", revision };
+      }
+      for (const event of response.events) held.push(event);
+      const last = response.fragment ? held.at(-1)?.kv.modRevision : undefined;
+      for (const event of held) if (event.kv.modRevision !== last) complete.push(event);
+      held = last === undefined ? [] : held.filter((event) => event.kv.modRevision === last);
+    }
     if (complete.length > 0) yield { is: "events", events: complete };
   }
 }
