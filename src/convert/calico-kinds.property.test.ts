@@ -4,7 +4,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { arbitraryResource, hostileResource } from "../../test/kit/arbitrary-object.ts";
-import { pathToKey, type V3Kind, type V3KindName, v3Schemas } from "../model/index.ts";
+import { calicoKind, pathToKey, type V3KindName } from "../model/index.ts";
 import {
   createBgpConfigurationProcessor,
   createBgpFilterProcessor,
@@ -52,8 +52,7 @@ const kinds: [V3KindName, () => Processor][] = [
 // "default" and "node.x" are settings, the rest are not; dots and dashes matter to other kinds.
 const names = ["default", "node.x", "a", "b.c", "d-e"];
 const idOf = (kind: V3KindName, name: string) => {
-  const { namespaced }: V3Kind = v3Schemas[kind];
-  return { namespace: namespaced ? "shop" : "", name };
+  return { namespace: calicoKind(kind).namespaced ? "shop" : "", name };
 };
 
 function check({ kvs, problems }: ProcessorOutput): void {

@@ -1,4 +1,5 @@
 // Calico's keys, values and resource kinds; nothing in this folder runs by itself.
+export { calicoKind } from "./calico-kinds.ts";
 export {
   always,
   compareUtf8,

@@ -1,5 +1,6 @@
 // The kinds of objects that feed the syncers: where each is stored in either datastore, and what it would cost to be
 // without it. One table; the datastores, the syncers, the RBAC manifests and docs/reference/kinds.md are loops over it.
+import { type CalicoKind, calicoKind, type Scope } from "./calico-kinds.ts";
 import { resourceRoot } from "./resource-kinds.ts";
 
 /** How objects look: as Kubernetes serves them, or as Calico stores them in etcd. */
@@ -25,13 +26,13 @@ export type KindInfo = {
   readonly whenMissing: "custom-resource" | "api";
 };
 
-type Scope = "cluster" | "namespaced";
 type Carries = KindInfo["carries"];
 
 /** Calico's own kinds: custom resources, or stored below their plural. */
-function custom(plural: string, scope: Scope, carries: Carries): KindInfo {
+function custom(kind: CalicoKind, carries: Carries): KindInfo {
+  const { plural, namespaced } = calicoKind(kind);
   return {
-    namespaced: scope === "namespaced",
+    namespaced,
     kubernetes: { group: "calico", plural },
     etcdPrefix: `${resourceRoot}/${plural}/`,
     carries,
@@ -46,29 +47,30 @@ function served(path: string, scope: Scope, carries: Carries): KindInfo {
 }
 
 /** What Kubernetes has other kinds for, so that only etcd stores it. */
-function stored(plural: string, scope: Scope, carries: Carries): KindInfo {
-  return { namespaced: scope === "namespaced", etcdPrefix: `${resourceRoot}/${plural}/`, carries, whenMissing: "api" };
+function stored(kind: CalicoKind, carries: Carries): KindInfo {
+  const { plural, namespaced } = calicoKind(kind);
+  return { namespaced, etcdPrefix: `${resourceRoot}/${plural}/`, carries, whenMissing: "api" };
 }
 
 export const kinds = {
-  ClusterInformation: custom("clusterinformations", "cluster", "enforcement"),
-  FelixConfiguration: custom("felixconfigurations", "cluster", "enforcement"),
-  GlobalNetworkPolicy: custom("globalnetworkpolicies", "cluster", "enforcement"),
-  StagedGlobalNetworkPolicy: custom("stagedglobalnetworkpolicies", "cluster", "optional"),
-  GlobalNetworkSet: custom("globalnetworksets", "cluster", "enforcement"),
-  IPPool: custom("ippools", "cluster", "enforcement"),
-  NetworkPolicy: custom("networkpolicies", "namespaced", "enforcement"),
-  StagedNetworkPolicy: custom("stagednetworkpolicies", "namespaced", "optional"),
-  StagedKubernetesNetworkPolicy: custom("stagedkubernetesnetworkpolicies", "namespaced", "optional"),
-  NetworkSet: custom("networksets", "namespaced", "enforcement"),
-  Tier: custom("tiers", "cluster", "enforcement"),
-  HostEndpoint: custom("hostendpoints", "cluster", "enforcement"),
-  BGPConfiguration: custom("bgpconfigurations", "cluster", "enforcement"),
-  BGPPeer: custom("bgppeers", "cluster", "enforcement"),
-  BGPFilter: custom("bgpfilters", "cluster", "enforcement"),
-  CalicoNodeStatus: custom("caliconodestatuses", "cluster", "optional"),
-  IPAMBlock: { ...custom("ipamblocks", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/assignment/" },
-  BlockAffinity: { ...custom("blockaffinities", "cluster", "enforcement"), etcdPrefix: "/calico/ipam/v2/host/" },
+  ClusterInformation: custom("ClusterInformation", "enforcement"),
+  FelixConfiguration: custom("FelixConfiguration", "enforcement"),
+  GlobalNetworkPolicy: custom("GlobalNetworkPolicy", "enforcement"),
+  StagedGlobalNetworkPolicy: custom("StagedGlobalNetworkPolicy", "optional"),
+  GlobalNetworkSet: custom("GlobalNetworkSet", "enforcement"),
+  IPPool: custom("IPPool", "enforcement"),
+  NetworkPolicy: custom("NetworkPolicy", "enforcement"),
+  StagedNetworkPolicy: custom("StagedNetworkPolicy", "optional"),
+  StagedKubernetesNetworkPolicy: custom("StagedKubernetesNetworkPolicy", "optional"),
+  NetworkSet: custom("NetworkSet", "enforcement"),
+  Tier: custom("Tier", "enforcement"),
+  HostEndpoint: custom("HostEndpoint", "enforcement"),
+  BGPConfiguration: custom("BGPConfiguration", "enforcement"),
+  BGPPeer: custom("BGPPeer", "enforcement"),
+  BGPFilter: custom("BGPFilter", "enforcement"),
+  CalicoNodeStatus: custom("CalicoNodeStatus", "optional"),
+  IPAMBlock: { ...custom("IPAMBlock", "enforcement"), etcdPrefix: "/calico/ipam/v2/assignment/" },
+  BlockAffinity: { ...custom("BlockAffinity", "enforcement"), etcdPrefix: "/calico/ipam/v2/host/" },
   Node: { ...served("v1/nodes", "cluster", "enforcement"), etcdPrefix: `${resourceRoot}/nodes/` },
   Pod: served("v1/pods", "namespaced", "enforcement"),
   Namespace: served("v1/namespaces", "cluster", "enforcement"),
@@ -78,9 +80,9 @@ export const kinds = {
   KubernetesNetworkPolicy: served("networking.k8s.io/v1/networkpolicies", "namespaced", "enforcement"),
   ClusterNetworkPolicy: served("policy.networking.k8s.io/v1alpha2/clusternetworkpolicies", "cluster", "enforcement"),
   VirtualMachineInstanceMigration: served("kubevirt.io/v1/virtualmachineinstancemigrations", "namespaced", "optional"),
-  Profile: stored("profiles", "cluster", "enforcement"),
-  WorkloadEndpoint: stored("workloadendpoints", "namespaced", "enforcement"),
-  LiveMigration: stored("livemigrations", "namespaced", "optional"),
+  Profile: stored("Profile", "enforcement"),
+  WorkloadEndpoint: stored("WorkloadEndpoint", "enforcement"),
+  LiveMigration: stored("LiveMigration", "optional"),
 } as const satisfies { [name: string]: KindInfo };
 
 export type Kind = keyof typeof kinds;

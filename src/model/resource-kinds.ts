@@ -1,47 +1,28 @@
 // The kinds that a ResourceKey may name, with the plural of their path. The plurals are the original's, odd ones
 // included: "kubernetesservice" is singular.
+import { type CalicoKind, calicoKinds, type Scope } from "./calico-kinds.ts";
 
-const rows = [
-  ["Node", "nodes", "global"],
-  ["Profile", "profiles", "global"],
-  ["BGPConfiguration", "bgpconfigurations", "global"],
-  ["BGPPeer", "bgppeers", "global"],
-  ["BGPFilter", "bgpfilters", "global"],
-  ["CalicoNodeStatus", "caliconodestatuses", "global"],
-  ["LiveMigration", "livemigrations", "namespaced"],
-  ["KubernetesEndpointSlice", "kubernetesendpointslices", "namespaced"],
-  ["KubernetesService", "kubernetesservice", "namespaced"],
-  ["FelixConfiguration", "felixconfigurations", "global"],
-  ["ClusterInformation", "clusterinformations", "global"],
-  ["GlobalNetworkPolicy", "globalnetworkpolicies", "global"],
-  ["StagedGlobalNetworkPolicy", "stagedglobalnetworkpolicies", "global"],
-  ["HostEndpoint", "hostendpoints", "global"],
-  ["GlobalNetworkSet", "globalnetworksets", "global"],
-  ["IPPool", "ippools", "global"],
-  ["IPReservation", "ipreservations", "global"],
-  ["NetworkPolicy", "networkpolicies", "namespaced"],
-  ["StagedNetworkPolicy", "stagednetworkpolicies", "namespaced"],
-  ["StagedKubernetesNetworkPolicy", "stagedkubernetesnetworkpolicies", "namespaced"],
-  ["NetworkSet", "networksets", "namespaced"],
-  ["Tier", "tiers", "global"],
-  ["KubeControllersConfiguration", "kubecontrollersconfigurations", "global"],
-  ["IPAMConfiguration", "ipamconfigurations", "global"],
-  ["IPAMConfig", "ipamconfigs", "global"],
-  ["BlockAffinity", "blockaffinities", "global"],
-  ["WorkloadEndpoint", "workloadendpoints", "namespaced"],
-  ["KubernetesNetworkPolicy", "kubernetesnetworkpolicies", "namespaced"],
-  ["KubernetesClusterNetworkPolicy", "kubernetesclusternetworkpolicies", "global"],
-] as const;
+type Named = Exclude<CalicoKind, "IPAMBlock" | "IPAMHandle">;
+const { IPAMBlock: _block, IPAMHandle: _handle, ...named } = calicoKinds; // these two have keys of their own
 
-export type ResourceKind = (typeof rows)[number][0];
+const others = {
+  Node: ["nodes", "cluster"],
+  IPAMConfiguration: ["ipamconfigurations", "cluster"],
+  KubernetesEndpointSlice: ["kubernetesendpointslices", "namespaced"],
+  KubernetesService: ["kubernetesservice", "namespaced"],
+  KubernetesNetworkPolicy: ["kubernetesnetworkpolicies", "namespaced"],
+  KubernetesClusterNetworkPolicy: ["kubernetesclusternetworkpolicies", "cluster"],
+} as const satisfies { readonly [kind: string]: readonly [plural: string, scope: Scope] };
+
+export type ResourceKind = Named | keyof typeof others;
 type ResourceKindInfo = {
   readonly kind: ResourceKind;
   readonly plural: string;
   readonly isNamespaced: boolean;
 };
 
-const infos: readonly ResourceKindInfo[] = rows.map(([kind, plural, scope]) => ({
-  kind,
+const infos: readonly ResourceKindInfo[] = Object.entries({ ...named, ...others }).map(([kind, [plural, scope]]) => ({
+  kind: kind as ResourceKind, // Object.entries loses the literal names of a const table
   plural,
   isNamespaced: scope === "namespaced",
 }));

@@ -1,6 +1,6 @@
 // Random objects for property tests: valid by a CRD's schema, or hostile by every trick JSON allows.
 import fc from "fast-check";
-import { type CrdSchema, crdSchema, type V3Kind, type V3KindName, v3Schemas } from "../../src/model/index.ts";
+import { type CrdSchema, calicoKind, crdSchema, type V3KindName } from "../../src/model/index.ts";
 
 const words = fc.constantFrom(
   "",
@@ -65,7 +65,7 @@ function arbitraryObject(schema: CrdSchema): fc.Arbitrary<unknown> {
 const labels = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), words, { maxKeys: 3 });
 
 export function arbitraryResource(kind: V3KindName, name: string): fc.Arbitrary<unknown> {
-  const { namespaced }: V3Kind = v3Schemas[kind];
+  const { namespaced } = calicoKind(kind);
   const { spec, status } = crdSchema(kind).properties as { spec: CrdSchema; status?: CrdSchema };
   return fc.record({
     apiVersion: fc.constant("crd.projectcalico.org/v1"),

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { crdManifest, type V3Kind, type V3KindName, v3KindNames, v3Schemas } from "../../src/model/index.ts";
+import { calicoKind, crdManifest, type V3KindName, v3KindNames, v3Schemas } from "../../src/model/index.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 
@@ -32,7 +32,7 @@ const cases = readdirSync(root).filter((name) => {
 });
 
 function pathOf({ kind, metadata }: KubernetesObject): string {
-  const { plural, namespaced }: V3Kind = v3Schemas[kind as V3KindName]; // only our kinds are written
+  const { plural, namespaced } = calicoKind(kind as V3KindName); // only our kinds are written
   const namespace = namespaced ? `namespaces/${metadata.namespace}/` : "";
   return `/apis/${group}/${namespace}${plural}`;
 }

@@ -1,5 +1,6 @@
 // The custom resource definitions of Calico's kinds, made from their schemas. `cattail manifests` prints them; the tests
 // install them in a real API server (test/system/crds.test.ts), where they must accept, refuse and default as Calico's do.
+import { calicoKind } from "../calico-kinds.ts";
 import { conditionsStatus } from "../kubernetes/conditions.ts";
 import type { CrdSchema, Schema } from "../schema.ts";
 import { bgpConfigurationSpec } from "./bgp-configuration.ts";
@@ -25,8 +26,6 @@ import { stagedGlobalNetworkPolicySpec, stagedNetworkPolicySpec } from "./staged
 import { tierRules, tierSpec } from "./tier.ts";
 
 export type V3Kind = {
-  readonly plural: string;
-  readonly namespaced: boolean;
   readonly spec: Schema<unknown>;
   /** Written through its own subresource. */
   readonly status?: Schema<unknown>;
@@ -34,40 +33,30 @@ export type V3Kind = {
   readonly crd?: CrdSchema;
 };
 
-const cluster = (plural: string, spec: Schema<unknown>, rest: Partial<V3Kind> = {}): V3Kind => ({
-  plural,
-  namespaced: false,
-  spec,
-  ...rest,
-});
-const namespaced = (plural: string, spec: Schema<unknown>): V3Kind => ({ plural, namespaced: true, spec });
-
 /** Every kind that Calico defines in a cluster, those included that no client is told of. */
 export const v3Schemas = {
-  BGPConfiguration: cluster("bgpconfigurations", bgpConfigurationSpec),
-  BGPFilter: cluster("bgpfilters", bgpFilterSpec),
-  BGPPeer: cluster("bgppeers", bgpPeerSpec),
-  BlockAffinity: cluster("blockaffinities", blockAffinitySpec),
-  CalicoNodeStatus: cluster("caliconodestatuses", calicoNodeStatusSpec, { status: calicoNodeStatusStatus }),
-  ClusterInformation: cluster("clusterinformations", clusterInformationSpec),
-  FelixConfiguration: cluster("felixconfigurations", felixConfigurationSpec, { crd: felixConfigurationRules }),
-  GlobalNetworkPolicy: cluster("globalnetworkpolicies", globalNetworkPolicySpec),
-  GlobalNetworkSet: cluster("globalnetworksets", networkSetSpec),
-  HostEndpoint: cluster("hostendpoints", hostEndpointSpec),
-  IPAMBlock: cluster("ipamblocks", ipamBlockSpec),
-  IPAMConfig: cluster("ipamconfigs", ipamConfigSpec),
-  IPAMHandle: cluster("ipamhandles", ipamHandleSpec),
-  IPPool: cluster("ippools", ipPoolSpec, { status: conditionsStatus }),
-  IPReservation: cluster("ipreservations", ipReservationSpec),
-  KubeControllersConfiguration: cluster("kubecontrollersconfigurations", kubeControllersConfigurationSpec, {
-    status: kubeControllersConfigurationStatus,
-  }),
-  NetworkPolicy: namespaced("networkpolicies", networkPolicySpec),
-  NetworkSet: namespaced("networksets", networkSetSpec),
-  StagedGlobalNetworkPolicy: cluster("stagedglobalnetworkpolicies", stagedGlobalNetworkPolicySpec),
-  StagedKubernetesNetworkPolicy: namespaced("stagedkubernetesnetworkpolicies", stagedKubernetesNetworkPolicySpec),
-  StagedNetworkPolicy: namespaced("stagednetworkpolicies", stagedNetworkPolicySpec),
-  Tier: cluster("tiers", tierSpec, { status: conditionsStatus, crd: { ...tierRules, required: ["metadata", "spec"] } }),
+  BGPConfiguration: { spec: bgpConfigurationSpec },
+  BGPFilter: { spec: bgpFilterSpec },
+  BGPPeer: { spec: bgpPeerSpec },
+  BlockAffinity: { spec: blockAffinitySpec },
+  CalicoNodeStatus: { spec: calicoNodeStatusSpec, status: calicoNodeStatusStatus },
+  ClusterInformation: { spec: clusterInformationSpec },
+  FelixConfiguration: { spec: felixConfigurationSpec, crd: felixConfigurationRules },
+  GlobalNetworkPolicy: { spec: globalNetworkPolicySpec },
+  GlobalNetworkSet: { spec: networkSetSpec },
+  HostEndpoint: { spec: hostEndpointSpec },
+  IPAMBlock: { spec: ipamBlockSpec },
+  IPAMConfig: { spec: ipamConfigSpec },
+  IPAMHandle: { spec: ipamHandleSpec },
+  IPPool: { spec: ipPoolSpec, status: conditionsStatus },
+  IPReservation: { spec: ipReservationSpec },
+  KubeControllersConfiguration: { spec: kubeControllersConfigurationSpec, status: kubeControllersConfigurationStatus },
+  NetworkPolicy: { spec: networkPolicySpec },
+  NetworkSet: { spec: networkSetSpec },
+  StagedGlobalNetworkPolicy: { spec: stagedGlobalNetworkPolicySpec },
+  StagedKubernetesNetworkPolicy: { spec: stagedKubernetesNetworkPolicySpec },
+  StagedNetworkPolicy: { spec: stagedNetworkPolicySpec },
+  Tier: { spec: tierSpec, status: conditionsStatus, crd: { ...tierRules, required: ["metadata", "spec"] } },
 } as const satisfies { readonly [kind: string]: V3Kind };
 
 export type V3KindName = keyof typeof v3Schemas;
@@ -93,7 +82,8 @@ export function crdManifest(
   kind: V3KindName,
   { group, version }: CrdGroup = { group: "crd.projectcalico.org", version: "v1" },
 ): { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown } {
-  const { plural, namespaced: isNamespaced, status }: V3Kind = v3Schemas[kind];
+  const { status }: V3Kind = v3Schemas[kind];
+  const { plural, namespaced } = calicoKind(kind);
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -101,7 +91,7 @@ export function crdManifest(
     spec: {
       group,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      scope: isNamespaced ? "Namespaced" : "Cluster",
+      scope: namespaced ? "Namespaced" : "Cluster",
       versions: [
         {
           name: version,
