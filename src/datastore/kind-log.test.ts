@@ -10,6 +10,7 @@ import { createMemoryDatastore } from "./memory/memory-datastore.ts";
 
 const kinds: Kind[] = ["Tier", "Pod", "Node"];
 const gone = new DatastoreError("unavailable", "connect ECONNREFUSED");
+const forbidden = (kind: Kind) => new DatastoreError("forbidden", "403", { missingRule: `- ${kind}\n` });
 
 function setUp() {
   const clock = new FakeClock();
@@ -57,12 +58,11 @@ const cases: { name: string; act(setup: Setup): void | Promise<void>; says: stri
     says: ["warn cannot watch Pod", "warn cannot watch Node", "warn cannot list Tier"],
   },
   {
-    name: "missing rights stay apart, each with its rule",
+    name: "missing rights are one line: an API server that has just started refuses everything for a moment",
     act: ({ kindLog }) => {
-      for (const kind of ["Pod", "Node"] as const)
-        kindLog.failed(kind, "list", new DatastoreError("forbidden", "403", { missingRule: `rule for ${kind}` }));
+      for (const kind of kinds) kindLog.failed(kind, "list", forbidden(kind));
     },
-    says: ["warn cannot list Pod", "warn cannot list Node"],
+    says: ["warn cannot list Node, Pod, Tier"],
   },
   {
     name: "what belongs to the day is no warning",
@@ -118,9 +118,16 @@ test("log of kinds: what was gathered when everything stops is still said", asyn
     {
       level: "warn",
       message: "cannot list Pod",
-      fields: { code: "unavailable", error: "connect ECONNREFUSED", missingRule: undefined },
+      fields: { code: "unavailable", error: "connect ECONNREFUSED" },
     },
   ]);
+});
+
+test("log of kinds: the rules of all missing rights are one list to paste", async () => {
+  const { kindLog, clock, lines } = setUp();
+  for (const kind of kinds) kindLog.failed(kind, "list", forbidden(kind));
+  await clock.advance(10_000);
+  deepEqual(lines[0]?.fields, { code: "forbidden", error: "403", missingRule: "- Tier\n- Pod\n- Node\n" });
 });
 
 test("followers that share a log say together that the datastore went away, and that it is back", async () => {

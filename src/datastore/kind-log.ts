@@ -15,6 +15,8 @@ type Line = {
   readonly says: (kinds: string) => string;
   readonly fields?: LogFields;
   readonly kinds: Set<Kind>;
+  /** The rights that are missing, each an item of one YAML list. */
+  readonly rules: Set<string>;
 };
 
 const quietMs = 2000;
@@ -39,12 +41,12 @@ export class KindLog {
     const known = this.#failing.get(kind);
     if (known?.during === during && known.code === code) return;
     this.#failing.set(kind, { during, code });
-    // Each missing right has a rule of its own to grant, so those lines stay apart.
-    this.#gather(`${during} ${code} ${missingRule}`, kind, {
+    const line = this.#gather(`${during} ${code}`, kind, {
       level: code === "not-found" || code === "expired" ? "info" : "warn",
       says: (kinds) => `cannot ${during} ${kinds}`,
-      fields: { code, error, missingRule },
+      fields: { code, error },
     });
+    if (missingRule !== undefined) line.rules.add(missingRule);
   }
 
   recovered(kind: Kind, during: Attempt): void {
@@ -53,18 +55,17 @@ export class KindLog {
     this.#gather(`${during} again`, kind, { level: "info", says: (kinds) => `can ${during} ${kinds} again` });
   }
 
-  #gather(key: string, kind: Kind, line: Omit<Line, "kinds">): void {
+  #gather(key: string, kind: Kind, line: Omit<Line, "kinds" | "rules">): Line {
     const known = this.#gathering.get(key);
-    if (known !== undefined) {
-      known.kinds.add(kind);
-      return;
-    }
-    const gathered = { ...line, kinds: new Set([kind]) };
+    known?.kinds.add(kind);
+    if (known !== undefined) return known;
+    const gathered: Line = { ...line, kinds: new Set([kind]), rules: new Set() };
     this.#gathering.set(key, gathered);
     void this.#sayWhenQuiet(key, gathered); // never rejects
+    return gathered;
   }
 
-  async #sayWhenQuiet(key: string, { level, says, fields, kinds }: Line): Promise<void> {
+  async #sayWhenQuiet(key: string, { level, says, fields, kinds, rules }: Line): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + longestMs;
     try {
       for (let known = 0; known < kinds.size && this.#clock.monotonicMs() < untilMs; ) {
@@ -75,6 +76,7 @@ export class KindLog {
       // Everything stops. What was gathered may be the reason why, so it is said all the same.
     }
     this.#gathering.delete(key);
-    this.#log[level](says([...kinds].sort().join(", ")), fields);
+    const missing = rules.size === 0 ? {} : { missingRule: [...rules].join("") };
+    this.#log[level](says([...kinds].sort().join(", ")), fields === undefined ? undefined : { ...fields, ...missing });
   }
 }
