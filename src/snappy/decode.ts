@@ -1,10 +1,9 @@
 // A stream of chunks to plain bytes, fed in any split. Never holds more than one unfinished chunk, and believes no
 // length before it is checked: what a chunk claims costs nothing until its bytes are there.
-import { uncompressSync } from "snappy";
+import { blockOpener } from "./block.ts";
 import {
   checksumBytes,
   chunkType,
-  codecOptions,
   headerBytes,
   identifierBody,
   maskedChecksum,
@@ -20,6 +19,7 @@ const nothing = new Uint8Array(0);
  * the end of its stream in one chunk stop there and take the rest() elsewhere.
  */
 export class SnappyDecoder {
+  readonly #openBlock = blockOpener();
   #input: Uint8Array = nothing;
   #at = 0;
   // The beginning of a chunk whose end has not come yet: header and body, as far as they are here.
@@ -37,8 +37,8 @@ export class SnappyDecoder {
   }
 
   /**
-   * The plain bytes of the next data chunk, or undefined when more must be fed first. The bytes may lie in what was fed:
-   * use or copy them before that memory is used again.
+   * The plain bytes of the next data chunk, or undefined when more must be fed first. The bytes lie in memory of the
+   * decoder or in what was fed: use or copy them before the next call, and before that memory is used again.
    */
   next(): Uint8Array | undefined {
     if (this.#failed !== undefined) throw this.#failed;
@@ -143,7 +143,7 @@ export class SnappyDecoder {
     }
     if (type !== chunkType.compressed && type !== chunkType.plain) return undefined;
     const body = chunk.subarray(headerBytes + checksumBytes);
-    const content = type === chunkType.plain ? this.#copyIfHeld(body) : this.#uncompress(body);
+    const content = type === chunkType.plain ? body : this.#uncompress(body);
     const claimed =
       ((chunk[4] ?? 0) | ((chunk[5] ?? 0) << 8) | ((chunk[6] ?? 0) << 16) | ((chunk[7] ?? 0) << 24)) >>> 0;
     if (claimed !== maskedChecksum(content)) this.#fail("SNAPPY_BAD_CHECKSUM", "a chunk does not match its checksum");
@@ -151,42 +151,33 @@ export class SnappyDecoder {
   }
 
   #uncompress(block: Uint8Array): Uint8Array {
-    // The native codec allocates what the block's header claims, so the claim is checked first.
-    const contentBytes = blockContentBytes(block);
-    if (contentBytes === undefined) this.#fail("SNAPPY_BAD_BLOCK", "a block without a length");
+    const claim = readClaim(block);
+    if (claim === undefined) this.#fail("SNAPPY_BAD_BLOCK", "a block without a length");
+    const { contentBytes, headerBytes: blockHeaderBytes } = claim;
     if (contentBytes > maxContentBytes) this.#failTooLong(contentBytes);
     if (contentBytes === 0 && block.length === 1) return nothing;
-    try {
-      // `as`: the codec answers a string only where it is asked for one.
-      return uncompressSync(block, codecOptions) as Uint8Array;
-    } catch (cause) {
-      this.#fail("SNAPPY_BAD_BLOCK", "a block that cannot be decompressed", cause);
-    }
-  }
-
-  // #held is written to again by the next chunk; the input is not ours to keep from its owner either, but lives longer.
-  #copyIfHeld(body: Uint8Array): Uint8Array {
-    return body.buffer === this.#held.buffer ? body.slice() : body;
+    const content = this.#openBlock(block, blockHeaderBytes, contentBytes);
+    return content ?? this.#fail("SNAPPY_BAD_BLOCK", "a block that cannot be decompressed");
   }
 
   #failTooLong(contentBytes: number): never {
     this.#fail("SNAPPY_CONTENT_TOO_LONG", `a chunk stands for ${contentBytes} bytes; the most is ${maxContentBytes}`);
   }
 
-  #fail(code: SnappyErrorCode, problem: string, cause?: unknown): never {
-    this.#failed = new SnappyError(code, { problem, offset: this.#chunkOffset, cause });
+  #fail(code: SnappyErrorCode, problem: string): never {
+    this.#failed = new SnappyError(code, { problem, offset: this.#chunkOffset });
     throw this.#failed;
   }
 }
 
 // A block opens with the length it stands for: seven bits a byte, lowest first, at most 64 bits.
-function blockContentBytes(block: Uint8Array): number | undefined {
+function readClaim(block: Uint8Array): { contentBytes: number; headerBytes: number } | undefined {
   let length = 0;
   for (let index = 0; index < 10; index += 1) {
     const byte = block[index];
     if (byte === undefined) return undefined;
     length += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return length;
+    if (byte < 0x80) return { contentBytes: length, headerBytes: index + 1 };
   }
   return undefined;
 }

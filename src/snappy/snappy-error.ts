@@ -15,9 +15,8 @@ export class SnappyError extends Error {
   /** Where in the stream the offending chunk begins. */
   readonly offset: number;
 
-  constructor(code: SnappyErrorCode, says: { problem: string; offset: number; cause?: unknown }) {
-    const options = says.cause === undefined ? undefined : { cause: says.cause };
-    super(`${says.problem} (chunk at byte ${says.offset} of the snappy stream)`, options);
+  constructor(code: SnappyErrorCode, says: { problem: string; offset: number }) {
+    super(`${says.problem} (chunk at byte ${says.offset} of the snappy stream)`);
     this.name = "SnappyError";
     this.code = code;
     this.offset = says.offset;

@@ -97,7 +97,7 @@ function readInSteps(bytes: Uint8Array, step: number): { plain: Uint8Array; erro
   try {
     for (let at = 0; at < bytes.length; at += step) {
       decoder.feed(bytes.subarray(at, Math.min(at + step, bytes.length)));
-      for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk);
+      for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk.slice());
     }
     decoder.end();
     return { plain: Buffer.concat(plain) };

@@ -140,7 +140,7 @@ function inflate(bytes: Uint8Array): Buffer {
   const decoder = new SnappyDecoder();
   decoder.feed(bytes);
   const parts: Uint8Array[] = [];
-  for (let part = decoder.next(); part !== undefined; part = decoder.next()) parts.push(part);
+  for (let part = decoder.next(); part !== undefined; part = decoder.next()) parts.push(part.slice());
   decoder.end();
   return Buffer.concat(parts);
 }

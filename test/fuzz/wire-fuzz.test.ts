@@ -105,7 +105,7 @@ function throughSnappy(parts: readonly Uint8Array[]): Outcome {
   try {
     for (const part of parts) {
       decoder.feed(part);
-      for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk);
+      for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk.slice());
     }
     decoder.end();
   } catch (error) {
