@@ -1,8 +1,7 @@
 // `cattail certs`: what the guides do with a dozen lines of openssl and kubectl.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { stringify } from "yaml";
+import { Command, Option } from "commander";
 import { CattailError } from "../lib/index.ts";
 import {
   describeInspected,
@@ -19,7 +18,8 @@ import {
   renewPair,
   usualNames,
 } from "../security/index.ts";
-import { gather } from "./gather.ts";
+import { gather, wholeNumber } from "./option-values.ts";
+import { yamlDocuments } from "./yaml-documents.ts";
 
 type MakeFlags = { dir: string; force: boolean; days?: number; key: KeyKind };
 type LeafFlags = MakeFlags & { cn: string; uri: string[]; dns: string[]; ip: string[] };
@@ -113,7 +113,7 @@ function renewCommand(): Command {
   return new Command("renew")
     .description("new dates (and keys) for the server's and the nodes' pair; a running server picks them up by itself")
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
-    .option("--days <days>", "how long the new certificates are valid", positiveDays)
+    .option("--days <days>", "how long the new certificates are valid", days)
     .option("--keep-key", "sign the old keys again instead of making new ones", false)
     .addOption(keyOption())
     .action(async (flags: { dir: string; days?: number; keepKey: boolean; key: KeyKind }) => {
@@ -140,12 +140,7 @@ function secretCommand(): Command {
         const documents = pairs.map((pair) =>
           pairManifest(pair, { folder: flags.dir, namespace: flags.namespace, name: names[pair] }),
         );
-        console.log(
-          documents
-            .map((document) => `---\n${stringify(document)}`)
-            .join("")
-            .trimEnd(),
-        );
+        console.log(yamlDocuments(documents));
       },
     );
 }
@@ -164,7 +159,7 @@ function pairManifest(pair: Pair, to: { folder: string; namespace: string; name:
 function makeOptions(command: Command): Command {
   return command
     .requiredOption("--dir <directory>", "where the files go")
-    .option("--days <days>", "how long the certificate is valid", positiveDays)
+    .option("--days <days>", "how long the certificate is valid", days)
     .option("--force", "overwrite what is there", false)
     .addOption(keyOption());
 }
@@ -220,8 +215,5 @@ function readText(file: string): string {
 
 const indent = (text: string) => text.replaceAll(/^/gm, "  ");
 
-function positiveDays(text: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text))
-    throw new InvalidArgumentError("It has to be a whole number of days, 1 or more.");
-  return Number(text);
-}
+/** A century: longer than anybody keeps a key. */
+const days = wholeNumber(1, 36_500);

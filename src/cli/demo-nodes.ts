@@ -1,5 +1,5 @@
-// The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. Two are left out on
-// purpose, so that there is something to find: one node never connects, and one is behind a slow line, so that it lags.
+// The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. With two something is
+// wrong on purpose, so that there is something to find: one never connects, and one lags behind a slow line.
 import { follow } from "../client/index.ts";
 import { type SyncerType, syncStatus } from "../model/index.ts";
 import { filesOf } from "../security/index.ts";
@@ -16,8 +16,16 @@ export type NodesSummary = { readonly inSync: number; readonly clients: number; 
 
 const otherSyncers: readonly SyncerType[] = ["bgp", "tunnel-ip-allocation", "node-status"];
 const nodesWithAllSyncers = 3;
+/** Up to so many nodes, all are well. */
+const mostWithoutTrouble = 10;
 
-export class DemoNodes implements AsyncDisposable {
+export function startDemoNodes(options: DemoNodesOptions): DemoNodes {
+  const nodes = new DemoNodes(options);
+  nodes.start();
+  return nodes;
+}
+
+class DemoNodes implements AsyncDisposable {
   readonly #options: DemoNodesOptions;
   readonly #running: Promise<void>[] = [];
   #inSync = 0;
@@ -25,8 +33,11 @@ export class DemoNodes implements AsyncDisposable {
 
   constructor(options: DemoNodesOptions) {
     this.#options = options;
+  }
+
+  start(): void {
     for (let index = 0; index < this.connectable; index++) {
-      const isSlow = index === this.connectable - 1 && options.count > 10;
+      const isSlow = index === this.connectable - 1 && this.#options.count > mostWithoutTrouble;
       this.#running.push(isSlow ? this.#runBehindSlowLine(index) : this.#run(index, "felix"));
       if (index < nodesWithAllSyncers) for (const syncer of otherSyncers) this.#running.push(this.#run(index, syncer));
     }
@@ -34,7 +45,7 @@ export class DemoNodes implements AsyncDisposable {
 
   /** All but the last, where there are enough to miss one. */
   get connectable(): number {
-    return this.#options.count > 10 ? this.#options.count - 1 : this.#options.count;
+    return this.#options.count > mostWithoutTrouble ? this.#options.count - 1 : this.#options.count;
   }
 
   summary(): NodesSummary {

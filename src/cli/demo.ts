@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { loadSettings } from "../config/index.ts";
 import { createMemoryDatastore } from "../datastore/index.ts";
 import { PretendCluster } from "../demo/index.ts";
@@ -12,8 +12,9 @@ import { systemClock } from "../lib/index.ts";
 import { filesOf, makeAuthority, makePair } from "../security/index.ts";
 import { startTypha } from "../server/index.ts";
 import { build } from "./build.ts";
-import { DemoNodes } from "./demo-nodes.ts";
+import { startDemoNodes } from "./demo-nodes.ts";
 import { DemoScreen } from "./demo-screen.ts";
+import { port, wholeNumber } from "./option-values.ts";
 
 type Flags = { nodes: number; pods: number; churn: number; port: number; dashboardPort: number };
 
@@ -22,13 +23,8 @@ export function demoCommand(): Command {
     .option("--nodes <count>", "nodes of the pretend cluster", wholeNumber(1, 2000), 50)
     .option("--pods <count>", "pods on them", wholeNumber(0, 200_000), 1000)
     .option("--churn <per-second>", "changes a second", wholeNumber(0, 10_000), 20)
-    .option("--port <port>", "the server's port; a free one is taken where it is in use", wholeNumber(1, 65_535), 5473)
-    .option(
-      "--dashboard-port <port>",
-      "the dashboard's port; a free one where it is in use",
-      wholeNumber(1, 65_535),
-      9095,
-    )
+    .option("--port <port>", "the server's port; a free one is taken where it is in use", port, 5473)
+    .option("--dashboard-port <port>", "the dashboard's port; a free one where it is in use", port, 9095)
     .addHelpText("after", "\nExamples:\n  cattail demo\n  cattail demo --nodes 500 --pods 20000 --churn 200")
     .action(demo);
 }
@@ -61,8 +57,7 @@ async function demo(flags: Flags): Promise<void> {
   );
   const { server, windows } = typha;
   const address = `127.0.0.1:${server.address.port}`;
-  const nodes = new DemoNodes({ address, folder, count: flags.nodes, signal });
-  stack.use(nodes);
+  const nodes = stack.use(startDemoNodes({ address, folder, count: flags.nodes, signal }));
   screen.introduce({
     address,
     folder,
@@ -118,8 +113,8 @@ async function freePort(wanted: number): Promise<number> {
     probe.once("error", (error) => (wanted === 0 ? reject(error) : resolve(freePort(0))));
     probe.listen({ port: wanted, host: "127.0.0.1" }, () => {
       const address = probe.address();
-      const port = typeof address === "object" && address !== null ? address.port : wanted;
-      probe.close(() => resolve(port));
+      const free = typeof address === "object" && address !== null ? address.port : wanted;
+      probe.close(() => resolve(free));
     });
   });
 }
@@ -127,14 +122,4 @@ async function freePort(wanted: number): Promise<number> {
 /** What to type to get this program again: the checkout's launcher, or the installed name. */
 function commandName(): string {
   return import.meta.url.endsWith(".ts") ? "./bin/cattail" : "cattail";
-}
-
-function wholeNumber(least: number, most: number) {
-  return (text: string) => {
-    const value = Number(text);
-    if (!/^\d{1,6}$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`It has to be a whole number from ${least} to ${most}.`);
-    }
-    return value;
-  };
 }

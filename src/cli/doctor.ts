@@ -1,11 +1,12 @@
 // `cattail doctor`: what is wrong, why it matters and what mends it; before a server starts, and after.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseServerAddress } from "../client/index.ts";
+import { defaultConfigFile } from "../config/index.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "../doctor/index.ts";
 import { silentLog, systemClock } from "../lib/index.ts";
 import { type SyncerType, syncerTypes } from "../model/index.ts";
 import { openDatastore } from "../server/index.ts";
-import { gather } from "./gather.ts";
+import { gather } from "./option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 
 type DoctorFlags = TlsFlags & {
@@ -21,7 +22,7 @@ type DoctorFlags = TlsFlags & {
 export function doctorCommand(): Command {
   const command = new Command("doctor")
     .option("--server <host:port>", "look at this running server instead; several are also compared", gather, [])
-    .option("-c, --config-file <file>", "the server's configuration file")
+    .option("-c, --config-file <file>", `the server's settings file (default: ${defaultConfigFile})`)
     .addOption(
       new Option("--type <syncer>", "which data set to ask a server for").choices(syncerTypes).default("felix"),
     )

@@ -1,6 +1,5 @@
 // `cattail manifests`: the YAML of an installation, for kubectl apply or as the base of a kustomization.
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { stringify } from "yaml";
+import { Argument, Command, Option } from "commander";
 import { CattailError } from "../lib/index.ts";
 import {
   type CertificateSource,
@@ -9,6 +8,8 @@ import {
   manifestSets,
   manifests,
 } from "../manifests/index.ts";
+import { port, wholeNumber } from "./option-values.ts";
+import { yamlDocuments } from "./yaml-documents.ts";
 
 type Flags = {
   namespace: string;
@@ -31,7 +32,12 @@ export function manifestsCommand(): Command {
     .option("-n, --namespace <name>", "where Typha runs", defaults.namespace)
     .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", defaults.name)
     .option("--image <image>", "the container image", defaults.image)
-    .option("--replicas <count>", "how many servers; each needs a node of its own", positiveInteger, defaults.replicas)
+    .option(
+      "--replicas <count>",
+      "how many servers; each needs a node of its own",
+      wholeNumber(1, 1000),
+      defaults.replicas,
+    )
     .addOption(
       new Option("--api-group <group>", "where Calico's kinds live")
         .choices(["crd.projectcalico.org", "projectcalico.org"])
@@ -44,7 +50,7 @@ export function manifestsCommand(): Command {
       "take typha.crt, typha.key and typhaca.crt from this directory of the host instead",
     )
     .option("--client-cn <name>", "the common name client certificates must carry", defaults.clientCn)
-    .option("--metrics-port <port>", "serve Prometheus metrics on this port", positiveInteger)
+    .option("--metrics-port <port>", "serve Prometheus metrics on this port", port)
     .option("--service-monitor", "add a ServiceMonitor for the Prometheus operator (needs --metrics-port)", false)
     .addHelpText(
       "after",
@@ -67,21 +73,11 @@ Examples:
         certificates: certificateSource(flags),
         metricsPort: flags.metricsPort,
       });
-      console.log(
-        documents
-          .map((document) => `---\n${stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })}`)
-          .join("")
-          .trimEnd(),
-      );
+      console.log(yamlDocuments(documents));
     });
 }
 
 function certificateSource(flags: Flags): CertificateSource {
   if (flags.hostCerts !== undefined) return { from: "host", directory: flags.hostCerts };
   return { from: "secret", secret: flags.secret, caConfigMap: flags.caConfigmap };
-}
-
-function positiveInteger(text: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new InvalidArgumentError("It has to be a whole number from 1 to 99999.");
-  return Number(text);
 }

@@ -3,13 +3,14 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { systemClock } from "../lib/index.ts";
 
-export type SlowLineOptions = {
+type SlowLineOptions = {
   /** host:port */
   readonly to: string;
-  readonly delayMs?: number;
-  readonly quickForMs?: number;
   readonly signal: AbortSignal;
 };
+
+const delayMs = 15_000;
+const quickForMs = 3000;
 
 /** A sender that goes on while this much is on its way is held back. */
 const mostBytesOnTheWay = 8 * 1024 * 1024;
@@ -44,7 +45,7 @@ export async function startSlowLine(options: SlowLineOptions): Promise<AsyncDisp
   };
 }
 
-function delay(from: Socket, to: Socket, { delayMs = 15_000, quickForMs = 3000, signal }: SlowLineOptions): void {
+function delay(from: Socket, to: Socket, { signal }: SlowLineOptions): void {
   const startMs = performance.now();
   let onTheWay = 0;
   from.on("data", (bytes) => {

@@ -25,7 +25,7 @@ const examples = `Examples:
 
 export function typhaCommand(): Command {
   return new Command("typha")
-    .option("-c, --config-file <file>", "settings file; the environment wins over it (default: /etc/calico/typha.cfg)")
+    .option("-c, --config-file <file>", `settings file; the environment wins over it (default: ${defaultConfigFile})`)
     .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
     .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
     .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {

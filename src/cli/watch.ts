@@ -5,12 +5,13 @@ import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Upda
 import { isPlainText } from "../client/parts.ts";
 import { CattailError, type Log, silentLog } from "../lib/index.ts";
 import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
-import { gather } from "./gather.ts";
+import { patternMatcher } from "./key-patterns.ts";
+import { gather } from "./option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 import { kindOf } from "./watch-keys.ts";
 import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 
-export type WatchFlags = TlsFlags & {
+type WatchFlags = TlsFlags & {
   server: string[];
   type: SyncerType;
   keys: string[];
@@ -54,9 +55,11 @@ async function watch(flags: WatchFlags): Promise<void> {
   // Whoever read our output has gone (head, for one): that is no error of ours.
   process.stdout.once("error", () => stop.abort());
   const isWanted = patternMatcher(flags.keys);
+  const servers = serversOf(flags);
+  const tls = tlsOf(flags, process.env);
   const view = flags.output === "json" ? undefined : viewOf(flags);
   const batches = followBatches({
-    servers: serversOf(flags),
+    servers,
     type: flags.type,
     signal: stop.signal,
     info: "cattail watch",
@@ -65,7 +68,7 @@ async function watch(flags: WatchFlags): Promise<void> {
     // A person at a terminal wants to hear what is wrong, not to wait for a server that never comes.
     maxFailures: 3 + flags.server.length,
     log: view === undefined || !process.stdout.isTTY ? complaints() : silentLog,
-    ...withoutUndefined({ tls: tlsOf(flags, process.env) }),
+    ...(tls === undefined ? {} : { tls }),
   });
   const ticking = setInterval(() => view?.tick(performance.now()), 200);
   try {
@@ -137,7 +140,7 @@ function isInSync(update: Update): boolean {
 
 const statusNames = ["wait-for-ready", "resync", "in-sync"] as const;
 
-export function jsonLine(update: Update): string {
+function jsonLine(update: Update): string {
   if (update.is === "status") return JSON.stringify({ status: statusNames[update.status] });
   const kind = kindOf(update.path);
   if (update.is === "delete") return JSON.stringify({ delete: { key: update.path, kind, why: update.why } });
@@ -156,30 +159,4 @@ function valueJson(update: SetUpdate): string {
     return JSON.stringify(update.value); // not what the key promises, and shown as it is
   }
   return update.value.replace(/[\r\n]+/g, " "); // between tokens only, or it would not have parsed
-}
-
-function withoutUndefined<T extends object>(given: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [name in keyof T]?: Exclude<T[name], undefined> }; // just filtered
-}
-
-/** Patterns are matched from the left, with * for any run of characters: no regular expression of the user's. */
-export function patternMatcher(patterns: readonly string[]): (path: string) => boolean {
-  if (patterns.length === 0) return () => true;
-  const parsed = patterns.map((pattern) => pattern.split("*"));
-  return (path) => parsed.some((parts) => matchesParts(path, parts));
-}
-
-function matchesParts(path: string, parts: readonly string[]): boolean {
-  const [first = "", ...rest] = parts;
-  if (!path.startsWith(first)) return false;
-  if (rest.length === 0) return path === first;
-  let at = first.length;
-  for (const part of rest.slice(0, -1)) {
-    const found = path.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  const last = rest.at(-1) ?? "";
-  return path.length - at >= last.length && path.endsWith(last);
 }

@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { patternMatcher } from "./watch.ts";
+import { patternMatcher } from "./key-patterns.ts";
 
 const cases: [pattern: string, path: string, matches: boolean][] = [
   ["/calico/v1/*", "/calico/v1/Ready", true],
