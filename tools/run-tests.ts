@@ -14,20 +14,23 @@ const isQuick = process.argv.includes("--quick");
 const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const tally: Tally = { passed: 0, failed: [], skipped: [] };
 
-if (patterns.length === 0) for (const step of steps) tallyStep(step);
-
 // Every test file is a process, and many start more: what one has compiled (and stripped of types) the next ones use.
 const { directory: compileCache } = enableCompileCache();
 if (compileCache !== undefined) process.env.NODE_COMPILE_CACHE = compileCache;
 
-// Files in test/alone/ use the ports that a user's server would have, so nothing else may run beside them.
 const files = testFiles();
-const together = files.filter((file) => !file.startsWith("test/alone/"));
-const alone = files.filter((file) => file.startsWith("test/alone/"));
-console.log(`\n> node --test (${files.length} files)`);
-// More than there are cores, because what starts servers mostly waits for them.
-await runFiles(together, availableParallelism() + 2);
-await runFiles(alone, 1);
+console.log(`> node --test (${files.length} files)`);
+// All at the same time, so that nobody's waiting leaves a core idle. The files in test/alone/ use the ports that a user's
+// server would have: one by one, beside others that take the ports they are given.
+await Promise.all([
+  ...(patterns.length === 0 ? steps : []).map(tallyStep),
+  runFiles(files.filter(isAlone), 1),
+  // More than there are cores, because what starts servers mostly waits for them.
+  runFiles(
+    files.filter((file) => !isAlone(file)),
+    availableParallelism() + 3,
+  ),
+]);
 if (files.length === 0) tally.failed.push("no test files found: is this the repository root?");
 
 if (tally.skipped.length > 0) console.log(`\nskipped:\n${tally.skipped.map((line) => `  ${line}`).join("\n")}`);
@@ -35,9 +38,13 @@ if (tally.failed.length > 0) console.log(`\nfailed:\n${tally.failed.map((line) =
 console.log(`\n${tally.passed} passed, ${tally.failed.length} failed, ${tally.skipped.length} skipped`);
 process.exit(tally.failed.length === 0 ? 0 : 1);
 
-function tallyStep(step: Step): void {
-  if (runStep(step)) tally.passed += 1;
+async function tallyStep(step: Step): Promise<void> {
+  if (await runStep(step)) tally.passed += 1;
   else tally.failed.push(step.name);
+}
+
+function isAlone(file: string): boolean {
+  return file.startsWith("test/alone/");
 }
 
 function testFiles(): string[] {

@@ -1,6 +1,6 @@
 // The checks that read the source without running it, as a table: `npm run check` runs these and the tests that need
 // no peer; `npm test` runs these and everything that can run on this machine.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 
 export type Step = { name: string; command: string; arguments: string[] };
 
@@ -16,12 +16,22 @@ export const steps: Step[] = [
   { name: "licences", command: process.execPath, arguments: ["tools/release/licences.ts"] },
 ];
 
-export function runStep(step: Step): boolean {
-  console.log(`\n> ${[step.command, ...step.arguments].join(" ").replace(`${process.cwd()}/`, "")}`);
+/** What it says is kept until it ends, and then shown in one piece: other things run beside it. */
+export async function runStep(step: Step): Promise<boolean> {
   const startedMs = performance.now();
-  const { status, error } = spawnSync(step.command, step.arguments, { stdio: "inherit" });
-  if (error !== undefined) console.error(`${step.name}: ${error.message}. Has "npm ci" been run?`);
+  const { status, output } = await runToEnd(step);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  console.log(`${status === 0 ? "ok" : "FAILED"}: ${step.name} (${seconds} s)`);
+  const line = [step.command, ...step.arguments].join(" ").replace(`${process.cwd()}/`, "");
+  console.log(`\n> ${line}\n${output}${status === 0 ? "ok" : "FAILED"}: ${step.name} (${seconds} s)`);
   return status === 0;
+}
+
+function runToEnd(step: Step): Promise<{ status: number | null; output: string }> {
+  return new Promise((done) => {
+    const child = spawn(step.command, step.arguments, { stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    child.on("error", (error) => (output += `${error.message}. Has "npm ci" been run?\n`));
+    child.on("close", (status) => done({ status, output }));
+  });
 }
