@@ -14,7 +14,7 @@ export function bytes(value: number): string {
   return `${size < 10 && unit > 0 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
-/** "12 s", "3 min", "5 h", "8 days": the two people can feel is the unit. */
+/** "12 s", "3 min", "5 h", "8 days": in the unit in which a person would say it. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 1) return `${Math.round(ms)} ms`;

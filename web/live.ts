@@ -45,19 +45,6 @@ export function useNow(): number {
   return nowMs;
 }
 
-/** True on a phone. */
-export function useNarrow(): boolean {
-  const query = "(max-width: 640px)";
-  const [isNarrow, setNarrow] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const follow = () => setNarrow(list.matches);
-    list.addEventListener("change", follow);
-    return () => list.removeEventListener("change", follow);
-  }, []);
-  return isNarrow;
-}
-
 export type Answer<T> = { is: "loading" } | { is: "here"; value: T } | { is: "failed"; why: string };
 
 /** The JSON at `path`, asked for again whenever `beat` changes. The old answer stays until the new one is here. */

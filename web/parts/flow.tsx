@@ -2,12 +2,11 @@
 // is stuck if it is.
 import type { ComponentChildren } from "preact";
 import type { OverviewView } from "../../src/dashboard/contract.ts";
+import { nextToExpireFirst, soonMs } from "../expiry.ts";
 import { amount, duration } from "../format.ts";
 import { linkTo } from "../route.ts";
 
 type Mood = "good" | "warn" | "bad";
-
-const monthMs = 30 * 86_400_000;
 
 export function Flow({ overview }: { overview: OverviewView }) {
   return (
@@ -65,7 +64,7 @@ function NodesStage({ overview }: { overview: OverviewView }) {
 }
 
 function CertificateStage({ overview }: { overview: OverviewView }) {
-  const next = overview.certificates.toSorted((left, right) => left.expiresAtMs - right.expiresAtMs)[0];
+  const next = nextToExpireFirst(overview.certificates)[0];
   if (next === undefined) {
     return (
       <Stage name="Certificates" mood="bad" value="TLS is off" isAside>
@@ -74,7 +73,7 @@ function CertificateStage({ overview }: { overview: OverviewView }) {
     );
   }
   const leftMs = next.expiresAtMs - overview.nowMs;
-  const mood = leftMs > monthMs ? "good" : leftMs > monthMs / 4 ? "warn" : "bad";
+  const mood = leftMs > soonMs ? "good" : leftMs > soonMs / 4 ? "warn" : "bad";
   const value = leftMs > 0 ? `${duration(leftMs)} left` : "expired";
   return (
     <Stage name="Certificates" mood={mood} value={value} isAside>

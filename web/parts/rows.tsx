@@ -1,7 +1,6 @@
 // A table of thousands of rows of one height, of which only those in sight exist in the page.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useNarrow } from "../live.ts";
 
 export type Column<Row> = {
   readonly title: string;
@@ -129,4 +128,17 @@ function sortMark(order: Order, column: string) {
       {mark}
     </span>
   );
+}
+
+/** True on a phone; the width is that of the style sheets. */
+function useNarrow(): boolean {
+  const query = "(max-width: 640px)";
+  const [isNarrow, setNarrow] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setNarrow(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, []);
+  return isNarrow;
 }

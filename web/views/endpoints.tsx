@@ -5,6 +5,7 @@ import { amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
+import { Total } from "../parts/total.tsx";
 import { linkTo } from "../route.ts";
 import { nodeOfKey, podOfKey } from "../words.ts";
 
@@ -30,10 +31,7 @@ function FindEndpoint({ nowMs }: { nowMs: number }) {
             </Empty>
           ) : (
             <>
-              <p class="quiet" role="status">
-                {amount(total)} {total === 1 ? "pod" : "pods"}
-                {total > rows.length ? `, the first ${amount(rows.length)} are shown; type to narrow them down` : ""}
-              </p>
+              <Total total={total} shown={rows.length} one="pod" />
               <ul class="links">
                 {rows.map((row) => (
                   <li key={row.path}>

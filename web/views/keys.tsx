@@ -6,6 +6,7 @@ import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
+import { Total } from "../parts/total.tsx";
 import { linkTo } from "../route.ts";
 import { explainKind, nameOfKey } from "../words.ts";
 import { OneKey } from "./one-key.tsx";
@@ -51,11 +52,9 @@ function KeyList({ overview, parameters, syncer }: KeyListProps) {
       <WithAnswer answer={answer}>
         {({ rows, total }) => (
           <>
-            <p class="quiet" role="status">
-              {amount(total)} {total === 1 ? "key" : "keys"}
+            <Total total={total} shown={rows.length} one="key">
               {kind !== "" && explainKind(kind) !== "" ? ` (${explainKind(kind)})` : ""}
-              {total > rows.length ? `, the first ${amount(rows.length)} are shown; type to narrow them down` : ""}
-            </p>
+            </Total>
             {rows.length === 0 ? (
               <Empty title="No keys">
                 {search === "" && kind === ""

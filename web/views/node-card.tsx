@@ -1,7 +1,10 @@
 // One node's connections, with everything the server knows of each.
 import type { ConnectionView, NodeView } from "../../src/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
+import { Headings } from "../parts/headings.tsx";
 import { linkTo } from "../route.ts";
+
+const columns = ["follows", "state", "behind", "answers after", "sent", "waiting", "connected", "from", "speaks"];
 
 export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
   return (
@@ -23,15 +26,7 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
         <div class="scroll">
           <table>
             <thead>
-              <tr>
-                {["follows", "state", "behind", "answers after", "sent", "waiting", "connected", "from", "speaks"].map(
-                  (title) => (
-                    <th scope="col" key={title}>
-                      {title}
-                    </th>
-                  ),
-                )}
-              </tr>
+              <Headings columns={columns} />
             </thead>
             <tbody>
               {node.connections

@@ -2,6 +2,7 @@
 import type { KeyView } from "../../src/dashboard/contract.ts";
 import { ago, amount, bytes, clock, duration, readable } from "../format.ts";
 import { useAnswer } from "../live.ts";
+import { Headings } from "../parts/headings.tsx";
 import { WithAnswer } from "../parts/state.tsx";
 import { linkTo } from "../route.ts";
 import { explainKind, nameOfKey } from "../words.ts";
@@ -91,7 +92,7 @@ function History({ view }: { view: KeyView }) {
     return (
       <section class="card" aria-label="Last changes">
         <strong>Last changes</strong>
-        <p class="quiet">None of the last 10,000 changes was to this key.</p>
+        <p class="quiet">None of the changes that the server remembers was to this key.</p>
       </section>
     );
   }
@@ -101,14 +102,7 @@ function History({ view }: { view: KeyView }) {
         Last changes <span class="quiet">newest first</span>
       </caption>
       <thead>
-        <tr>
-          <th scope="col">when</th>
-          <th scope="col">what</th>
-          <th scope="col" class="number">
-            value
-          </th>
-          <th scope="col">revision</th>
-        </tr>
+        <Headings columns={["when", "what", { number: "value" }, "revision"]} />
       </thead>
       <tbody>
         {view.history.map((change) => (

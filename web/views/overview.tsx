@@ -1,7 +1,9 @@
 // The first look: is everything up to date, and if not, what to do.
 import type { AttentionView, CertificateView, OverviewView } from "../../src/dashboard/contract.ts";
+import { nextToExpireFirst, soonMs } from "../expiry.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { Flow } from "../parts/flow.tsx";
+import { Headings } from "../parts/headings.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { linkTo } from "../route.ts";
 import { explainKind, explainSyncer } from "../words.ts";
@@ -89,19 +91,7 @@ function Syncers({ overview }: { overview: OverviewView }) {
         What nodes are told <span class="quiet">four data sets; each client follows one</span>
       </caption>
       <thead>
-        <tr>
-          <th scope="col">data set</th>
-          <th scope="col">state</th>
-          <th scope="col" class="number">
-            keys
-          </th>
-          <th scope="col" class="number">
-            size
-          </th>
-          <th scope="col" class="number">
-            clients
-          </th>
-        </tr>
+        <Headings columns={["data set", "state", { number: "keys" }, { number: "size" }, { number: "clients" }]} />
       </thead>
       <tbody>
         {overview.syncers.map((syncer) => (
@@ -157,24 +147,18 @@ function Kinds({ overview }: { overview: OverviewView }) {
 
 function Certificates({ certificates, nowMs }: { certificates: CertificateView[]; nowMs: number }) {
   if (certificates.length === 0) return null;
-  const soonest = certificates.toSorted((left, right) => left.expiresAtMs - right.expiresAtMs);
   return (
     <table class="card">
       <caption>
         Certificates <span class="quiet">the next to expire first</span>
       </caption>
       <thead>
-        <tr>
-          <th scope="col">expires</th>
-          <th scope="col">subject</th>
-          <th scope="col">issuer</th>
-          <th scope="col">file</th>
-        </tr>
+        <Headings columns={["expires", "subject", "issuer", "file"]} />
       </thead>
       <tbody>
-        {soonest.map((certificate) => (
+        {nextToExpireFirst(certificates).map((certificate) => (
           <tr key={`${certificate.file} ${certificate.subject} ${certificate.expiresAtMs}`}>
-            <th scope="row" class={certificate.expiresAtMs - nowMs < 30 * 86_400_000 ? "bad" : ""}>
+            <th scope="row" class={certificate.expiresAtMs - nowMs < soonMs ? "bad" : ""}>
               {certificate.expiresAtMs > nowMs ? `in ${duration(certificate.expiresAtMs - nowMs)}` : "expired"}{" "}
               <span class="quiet">{new Date(certificate.expiresAtMs).toISOString().slice(0, 10)}</span>
             </th>

@@ -2,8 +2,18 @@
 import type { WatchView } from "../../src/dashboard/contract.ts";
 import { ago, amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
+import { Headings } from "../parts/headings.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
 
+const columns = [
+  "kind",
+  "state",
+  { number: "objects" },
+  { number: "last event" },
+  { number: "watches reopened" },
+  { number: "lists made again" },
+  "last error",
+];
 const calm = ["watching", "polling", "listing"];
 
 export function WatchesView({ nowMs }: { nowMs: number }) {
@@ -40,23 +50,7 @@ function Watches({ watches, nowMs }: { watches: WatchView[]; nowMs: number }) {
       <section class="card scroll" aria-label="Watches" tabIndex={0}>
         <table class="wide">
           <thead>
-            <tr>
-              <th scope="col">kind</th>
-              <th scope="col">state</th>
-              <th scope="col" class="number">
-                objects
-              </th>
-              <th scope="col" class="number">
-                last event
-              </th>
-              <th scope="col" class="number">
-                watches reopened
-              </th>
-              <th scope="col" class="number">
-                lists made again
-              </th>
-              <th scope="col">last error</th>
-            </tr>
+            <Headings columns={columns} />
           </thead>
           <tbody>
             {ordered.map((watch) => (
