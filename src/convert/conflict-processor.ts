@@ -45,7 +45,8 @@ export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Process
       if (read instanceof FieldError) return unreadable(object, claims.release(id.name), read);
       if (read.converted.is === "absent") return { kvs: claims.release(id.name), problems: [] };
       const { kvs, problems } = toOutput(read.converted, { object, path: read.path, revision });
-      return { kvs: kvs.flatMap((kv) => claims.take(id.name, kv)), problems };
+      const [kv] = kvs; // one value, one key
+      return kv === undefined ? { kvs, problems } : { kvs: claims.take(id.name, kv), problems };
     },
     delete: (id) => ({ kvs: claims.release(id.name), problems: [] }),
   };
@@ -63,7 +64,13 @@ class Claims {
   }
 
   take(name: string, kv: ConvertedKv): ConvertedKv[] {
-    const released = this.#byName.get(name)?.path === kv.path ? [] : this.release(name);
+    const known = this.#namesByPath.get(kv.path);
+    const isOwn = this.#byName.get(name)?.path === kv.path;
+    if (isOwn && known?.length === 1) {
+      this.#byName.set(name, kv); // nobody else claims it, as nearly always
+      return [kv];
+    }
+    const released = isOwn ? [] : this.release(name);
     this.#byName.set(name, kv);
     const others = (this.#namesByPath.get(kv.path) ?? []).filter((other) => other !== name);
     const names = [...others, name].sort(this.#compare);

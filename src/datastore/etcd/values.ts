@@ -78,7 +78,7 @@ function policyMarks(value: JsonObject, name: string): JsonObject {
 
 // Counted on the text, before a parser or anything behind it recurses.
 function isTooDeep(text: string): boolean {
-  if (text.length < 2 * maxDepth) return false;
+  if (!hasMany(text, maxDepth)) return false;
   let depth = 0;
   let isInText = false;
   for (let i = 0; i < text.length; i++) {
@@ -93,4 +93,13 @@ function isTooDeep(text: string): boolean {
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+/** Whether more than so many objects and lists begin in the text, or would if none of it were in quotation marks. */
+function hasMany(text: string, most: number): boolean {
+  let count = 0;
+  for (const opening of ["{", "["]) {
+    for (let at = text.indexOf(opening); at !== -1 && count <= most; at = text.indexOf(opening, at + 1)) count++;
+  }
+  return count > most;
 }
