@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { OverviewView } from "../../src/dashboard/contract.ts";
 import { clientFrame, clientPreamble } from "../../src/wire/index.ts";
+import { clientHello } from "../../test/kit/client-hello.ts";
 import { record } from "../../test/kit/record.ts";
 import { useOf } from "../fanout/process-use.ts";
 
@@ -166,13 +167,11 @@ async function connect(port: number, index: number): Promise<Socket> {
   socket.on("error", () => undefined); // the server ends it when the bench does
   const hello = {
     is: "clientHello" as const,
+    ...clientHello,
     hostname: `node-${String(index).padStart(3, "0")}`,
-    info: "bench",
-    version: "bench",
     syncerType: "node-status",
     supportsDecoderRestart: false,
     supportedCompressionAlgorithms: [],
-    supportsModernPolicyKeys: true,
     clientConnId: BigInt(index),
   };
   socket.write(clientPreamble);

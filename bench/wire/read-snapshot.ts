@@ -1,20 +1,11 @@
 // The process that snapshot-client.ts measures: connects, reads until in-sync, prints what it took.
 import { connect } from "node:net";
 import { ClientMachine } from "../../src/wire/index.ts";
+import { clientHello } from "../../test/kit/client-hello.ts";
 
-const hello = {
-  hostname: "bench",
-  info: "",
-  version: "",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 1n,
-};
 const cpuBefore = process.cpuUsage();
 const startMs = performance.now();
-const machine = new ClientMachine({ hello }, startMs);
+const machine = new ClientMachine({ hello: clientHello }, startMs);
 const socket = connect(Number(process.argv[2]), "127.0.0.1");
 let updates = 0;
 socket.on("data", (bytes: Buffer) => {

@@ -2,19 +2,9 @@ import { deepEqual } from "node:assert/strict";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
+import { clientHello as hello } from "../../test/kit/client-hello.ts";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
 import { converse } from "./connection.ts";
-
-const hello = {
-  hostname: "n",
-  info: "",
-  version: "",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 1n,
-};
 
 /** A connection that never says a word, and whose writes end or do not. */
 function mute(options: { takesWrites: boolean }): Duplex {

@@ -2,6 +2,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { Duplex } from "node:stream";
 import { describe, test } from "node:test";
+import { clientHello } from "../../test/kit/client-hello.ts";
 import { FakeClock } from "../../test/kit/fake-clock.ts";
 import type { Snapshot } from "../cache/index.ts";
 import { silentLog } from "../lib/index.ts";
@@ -63,14 +64,9 @@ const hello = Buffer.concat([
   clientPreamble,
   clientFrame({
     is: "clientHello",
-    hostname: "node",
-    info: "",
-    version: "",
-    syncerType: "felix",
+    ...clientHello,
     supportsDecoderRestart: false,
     supportedCompressionAlgorithms: [],
-    supportsModernPolicyKeys: true,
-    clientConnId: 1n,
   }),
 ]);
 

@@ -2,6 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { clientHello } from "../../test/kit/client-hello.ts";
 import { encoder } from "../gob/index.ts";
 import { ClientMachine, type ClientOptions } from "./client-machine.ts";
 import { frame, serverPreamble } from "./frame.ts";
@@ -11,16 +12,7 @@ import { encodeUpdate } from "./pieces.ts";
 import { anyEnvelope } from "./schema.ts";
 import { plainStream, type ServerStream, snappyStream, zstdStream } from "./streams.ts";
 
-const hello: ClientOptions["hello"] = {
-  hostname: "node-1",
-  info: "",
-  version: "",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["zstd", "snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 1n,
-};
+const hello = { ...clientHello, supportedCompressionAlgorithms: ["zstd", "snappy"] };
 const greeting: ServerHello = {
   is: "serverHello",
   version: "v1",

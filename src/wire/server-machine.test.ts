@@ -1,20 +1,11 @@
 // Every flow of the protocol and every way to break it, as tables: what the client sends, what the server decides.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
+import { clientHello } from "../../test/kit/client-hello.ts";
 import { serverConversation } from "../../test/kit/server-conversation.ts";
 import type { ClientHello } from "./messages.ts";
 
-const modern: ClientHello = {
-  is: "clientHello",
-  hostname: "node-1",
-  info: "",
-  version: "v3.32.0",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 7n,
-};
+const modern: ClientHello = { is: "clientHello", ...clientHello };
 
 const flows: { name: string; hello: Partial<ClientHello>; agreement: object; zstd?: boolean; remarks?: number }[] = [
   { name: "a modern client", hello: {}, agreement: { syncer: "felix", compression: "snappy", keys: "modern" } },

@@ -18,6 +18,7 @@ import {
   snappyStream,
   zstdStream,
 } from "../../src/wire/index.ts";
+import { clientHello } from "../kit/client-hello.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import { serverMachine } from "../kit/server-machine.ts";
 
@@ -28,16 +29,7 @@ const captures = ["felix-modern-compressed", "felix-no-compression", "bgp-modern
 const sent = captures.map((name) => readFileSync(`test/vectors/wire/${name}.sent.bin`));
 const received = captures.map((name) => readFileSync(`test/vectors/wire/${name}.recv.bin`));
 const update = encodeUpdate({ path: "/a", value: "1".repeat(50), revision: "2", v3ResourceVersion: "3", type: 1 });
-const hello = {
-  hostname: "h",
-  info: "",
-  version: "",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["zstd", "snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 1n,
-};
+const hello = { ...clientHello, supportedCompressionAlgorithms: ["zstd", "snappy"] };
 const ours = Buffer.concat([
   clientPreamble,
   clientFrame({ is: "clientHello", ...hello }),

@@ -9,22 +9,14 @@ import { connect as connectTls } from "node:tls";
 import { tlsClientOptions, tlsPolicy } from "../../src/security/index.ts";
 import { type ClientEvent, ClientMachine, type ClientOptions, type SerializedUpdate } from "../../src/wire/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
+import { clientHello } from "../kit/client-hello.ts";
 import { goPeer } from "../kit/go.ts";
 
 const server = await goPeer("test/peers/typha/server");
 const skip = server.missing ?? false;
 const authority = testAuthority();
 
-const modern: ClientOptions["hello"] = {
-  hostname: "node-1",
-  info: "",
-  version: "",
-  syncerType: "felix",
-  supportsDecoderRestart: true,
-  supportedCompressionAlgorithms: ["snappy"],
-  supportsModernPolicyKeys: true,
-  clientConnId: 18_446_744_073_709_551_615n,
-};
+const modern = { ...clientHello, clientConnId: 18_446_744_073_709_551_615n };
 const snapshot = Array.from({ length: 2500 }, (_, index) => ({
   key: `/calico/v1/config/key-${String(index).padStart(5, "0")}`,
   value: `value ${index} ${"ü".repeat(index % 300)}`,
