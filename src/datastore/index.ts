@@ -3,7 +3,6 @@ export type { Datastore, ObjectId, Revision, StoredObject, WatchEvent } from "./
 export { openDirectoryDatastore } from "./directory/directory-datastore.ts";
 export { manifestProblemText } from "./directory/manifest-folder.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
-export { openEtcdDatastore } from "./etcd/etcd-datastore.ts";
 export { type Follower, type FollowOptions, follow } from "./follow.ts";
 export type { FollowEvent } from "./follow-event.ts";
 export type { FollowLimits } from "./follow-limits.ts";
@@ -14,5 +13,6 @@ export { type KubernetesDatastore, openKubernetes, type Verb } from "./kubernete
 export { listServiceSlices } from "./kubernetes/service-slices.ts";
 export type { KubernetesSettings } from "./kubernetes/settings.ts";
 export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
+export { openEtcdDatastore } from "./open-etcd.ts";
 export { whenForbidden } from "./rights.ts";
 export { writeJson } from "./write-json.ts";
