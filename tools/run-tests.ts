@@ -18,6 +18,9 @@ const tally: Tally = { passed: 0, failed: [], skipped: [] };
 const { directory: compileCache } = enableCompileCache();
 if (compileCache !== undefined) process.env.NODE_COMPILE_CACHE = compileCache;
 
+// The API server, etcd and the compilers are Go programs: they collect garbage less often, for a fifth less of their time.
+process.env.GOGC ??= "400";
+
 const files = testFiles();
 console.log(`> node --test (${files.length} files)`);
 // All at the same time, so that nobody's waiting leaves a core idle. The files in test/alone/ use the ports that a user's
