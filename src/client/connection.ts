@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { zstdDecompressSync } from "node:zlib";
 import type { Clock } from "../lib/index.ts";
 import { type ClientEvent, ClientMachine, type ClientOptions } from "../wire/index.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { bufferMemory, bufferText } from "./buffer-text.ts";
 import { Inbox } from "./inbox.ts";
 
@@ -12,6 +13,8 @@ export type ConversationOptions = {
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
+  /** Those that the socket was opened with, if it was. */
+  readonly arrivals?: Arrivals;
 };
 
 /** Batches of events, one per read. Ends when the conversation does; why is the last event. Leaving closes the socket. */
@@ -25,7 +28,7 @@ export async function* converse(
     { hello, readTimeoutMs, zstdDecompress, decodeText: bufferText, allocate: bufferMemory },
     clock.monotonicMs(),
   );
-  const inbox = new Inbox(socket, clock);
+  const inbox = new Inbox(socket, clock, options.arrivals);
   const stop = () => socket.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {

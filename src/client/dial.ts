@@ -10,6 +10,7 @@ import {
   tlsClientOptions,
   tlsPolicy,
 } from "../security/index.ts";
+import { Arrivals } from "./arrivals.ts";
 import { addressText, type ServerAddress } from "./server-address.ts";
 
 /** Files, not their contents: they are read again for every connection, so renewed certificates are simply used. */
@@ -21,11 +22,14 @@ export type DialOptions = {
   readonly clock: Clock;
 };
 
-export async function dial(to: ServerAddress, options: DialOptions, signal: AbortSignal): Promise<Socket> {
+export type Dialled = { readonly socket: Socket; readonly arrivals: Arrivals };
+
+export async function dial(to: ServerAddress, options: DialOptions, signal: AbortSignal): Promise<Dialled> {
   signal.throwIfAborted();
   const { tls } = options;
   const material = tls === undefined ? undefined : await loadTlsMaterial(tls);
-  const target = { host: to.host, port: to.port };
+  const arrivals = new Arrivals();
+  const target = { host: to.host, port: to.port, onread: arrivals.onread };
   const isPlain = tls === undefined || material === undefined;
   const socket = isPlain
     ? connectTcp(target)
@@ -35,7 +39,8 @@ export async function dial(to: ServerAddress, options: DialOptions, signal: Abor
   socket.on("error", () => undefined);
   try {
     await opened(socket, isPlain ? "connect" : "secureConnect", { ...options, to, signal });
-    return socket.setNoDelay(true);
+    socket.setNoDelay(true);
+    return { socket, arrivals };
   } catch (error) {
     socket.destroy();
     throw error;

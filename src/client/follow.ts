@@ -67,10 +67,10 @@ async function* connection(
   known: KnownKeys,
 ): AsyncGenerator<ClientEvent[]> {
   const { signal, log } = following;
-  const socket = await dial(server, following, signal);
+  const { socket, arrivals } = await dial(server, following, signal);
   log.info("Connected to server", { server: addressText(server) });
   known.reconnected();
-  yield* converse(socket, { ...following, hello: following.hello() }, signal);
+  yield* converse(socket, { ...following, arrivals, hello: following.hello() }, signal);
 }
 
 type Told = { readonly batch: Update[]; readonly status: SyncStatus | undefined; readonly close?: CloseReason };

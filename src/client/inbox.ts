@@ -2,29 +2,35 @@
 // fills, then the kernel's, then the server has to wait. test/peers/client-life.test.ts measures it.
 import type { Socket } from "node:net";
 import type { Clock } from "../lib/index.ts";
+import type { Arrivals } from "./arrivals.ts";
 
 const closed = new Error("closed");
 
 export class Inbox {
   readonly #socket: Socket;
   readonly #clock: Clock;
+  readonly #arrivals: Arrivals | undefined;
   readonly #closing = new AbortController();
   #wake: ((isInTime: boolean) => void) | undefined;
   /** When the wait under way has taken too long. */
   #dueMs = 0;
   #isWatched = false;
 
-  constructor(socket: Socket, clock: Clock) {
+  /** `arrivals` are those that the socket was opened with, if it was. */
+  constructor(socket: Socket, clock: Clock, arrivals?: Arrivals) {
     this.#socket = socket;
     this.#clock = clock;
+    this.#arrivals = arrivals;
+    if (arrivals !== undefined) arrivals.onArrival = () => this.#wake?.(true);
     for (const event of ["readable", "end", "close"]) socket.on(event, () => this.#wake?.(true));
   }
 
-  /** What is there, once something is. A reset is an end: the protocol has no goodbye that could be missed. */
+  /** What is there, once something is: valid until the next call. A reset is an end: the protocol has no goodbye that could be missed. */
   async next(timeoutMs: number): Promise<Buffer | "end" | "timeout"> {
     const socket = this.#socket;
     for (;;) {
-      const chunk: Buffer | null = socket.read();
+      // With arrivals there is never anything to read, but being asked lets the socket go on.
+      const chunk: Buffer | null = this.#arrivals?.take() ?? socket.read();
       if (chunk !== null) return chunk;
       if (socket.readableEnded || socket.destroyed) return "end";
       if (!(await this.#woken(timeoutMs))) return "timeout";

@@ -1,14 +1,10 @@
-// Bytes that wait for the rest of their unit. What comes whole is never copied; what comes in small splits is copied into
-// a buffer that doubles, so that one byte at a time costs no more than linear time.
-
-const nothing = new Uint8Array(0);
+// Bytes that wait for the rest of their unit, in a buffer that doubles, so that one byte at a time costs no more than linear
+// time. What is pushed is copied: its memory is the reader's, who reads into it again.
 
 export class ByteQueue {
-  #buffer: Uint8Array = nothing;
+  #buffer = new Uint8Array(0);
   #start = 0;
   #end = 0;
-  /** Whether #buffer is ours to append to, rather than what somebody fed. */
-  #isOwn = false;
 
   get length(): number {
     return this.#end - this.#start;
@@ -16,13 +12,10 @@ export class ByteQueue {
 
   push(bytes: Uint8Array): void {
     if (this.length === 0) {
-      this.#buffer = bytes;
       this.#start = 0;
-      this.#end = bytes.length;
-      this.#isOwn = false;
-      return;
+      this.#end = 0;
     }
-    if (!this.#isOwn || this.#end + bytes.length > this.#buffer.length) this.#grow(this.length + bytes.length);
+    if (this.#end + bytes.length > this.#buffer.length) this.#grow(this.length + bytes.length);
     this.#buffer.set(bytes, this.#end);
     this.#end += bytes.length;
   }
@@ -32,11 +25,10 @@ export class ByteQueue {
     return this.#buffer.subarray(this.#start, this.#end);
   }
 
-  /** The first `count` bytes; they must be here. */
+  /** The first `count` bytes, which must be here, where they lie: valid until the next push(). */
   take(count: number): Uint8Array {
-    const taken = this.#buffer.subarray(this.#start, this.#start + count);
     this.#start += count;
-    return this.#isOwn ? taken.slice() : taken;
+    return this.#buffer.subarray(this.#start - count, this.#start);
   }
 
   #grow(needed: number): void {
@@ -45,6 +37,5 @@ export class ByteQueue {
     this.#buffer = grown;
     this.#end = this.length;
     this.#start = 0;
-    this.#isOwn = true;
   }
 }

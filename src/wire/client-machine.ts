@@ -59,6 +59,7 @@ export class ClientMachine {
     return this.#phase === "closed" ? undefined : this.#deadlineMs;
   }
 
+  /** Nothing is kept of the bytes' memory. */
   receive(bytes: Uint8Array, nowMs: number): ClientEvent[] {
     const events: ClientEvent[] = [];
     let input: Uint8Array | undefined = bytes;

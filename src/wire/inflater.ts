@@ -14,8 +14,9 @@ type Inflated =
 
 export type Inflater = {
   readonly compression: "none" | "snappy" | "zstd";
-  /** Only after next() has said needMore. */
+  /** Only after next() has said needMore. Once it says so again, the bytes' memory may be used for something else. */
   feed(bytes: Uint8Array): void;
+  /** The bytes it answers are valid until the next call. */
   next(): Inflated;
   /** What was fed and not yet inflated. */
   rest(): Uint8Array;

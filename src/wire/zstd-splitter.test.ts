@@ -63,7 +63,7 @@ function splitInSteps(stream: Uint8Array, step: number): Uint8Array[] {
   const found: Uint8Array[] = [];
   for (let at = 0; at < stream.length; at += step) {
     splitter.feed(stream.subarray(at, at + step));
-    for (let frame = splitter.next(); frame !== undefined; frame = splitter.next()) found.push(frame);
+    for (let frame = splitter.next(); frame !== undefined; frame = splitter.next()) found.push(frame.slice());
   }
   return found;
 }

@@ -33,7 +33,7 @@ export class ZstdSplitter {
     return this.#queue.peek();
   }
 
-  /** The next whole frame, or undefined until more is fed. Throws a ZstdError for what is no zstd. */
+  /** The next whole frame, valid until more is fed, or undefined until then. Throws a ZstdError for what is no zstd. */
   next(): Uint8Array | undefined {
     for (;;) {
       const bytes = this.#queue.peek();
