@@ -13,6 +13,7 @@ import { clientFrame, clientPreamble } from "../../src/wire/index.ts";
 import { clientHello } from "../../test/kit/client-hello.ts";
 import { record } from "../../test/kit/record.ts";
 import { useOf } from "../fanout/process-use.ts";
+import { median } from "../median.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -154,10 +155,6 @@ function ask(address: string, etag: string): Promise<{ bytes: number; etag: stri
 async function somePod(page: string): Promise<string> {
   const { text } = await ask(`${page}/api/keys?kind=WorkloadEndpoint&limit=1`, "");
   return (JSON.parse(text) as { rows: { path: string }[] }).rows[0]?.path ?? "";
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** Says hello and then reads without looking: the bench is about the server. */

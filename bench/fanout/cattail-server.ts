@@ -21,7 +21,6 @@ const { values: flags } = parseArgs({
     ca: { type: "string" },
     cert: { type: "string" },
     key: { type: "string" },
-    "client-cn": { type: "string", default: "calico-node" },
   },
 });
 const { ca, cert, key } = flags;
@@ -34,7 +33,7 @@ const server = await startServer({
   ...(flags.workers === undefined ? {} : { workers: Number(flags.workers) }),
   ...(material === undefined
     ? {}
-    : { tls: { material, policy: tlsPolicy(), requirement: { commonName: flags["client-cn"] } } }),
+    : { tls: { material, policy: tlsPolicy(), requirement: { commonName: "calico-node" } } }),
 });
 console.log(JSON.stringify({ listening: `127.0.0.1:${server.address.port}` }));
 

@@ -1,7 +1,10 @@
 // The six questions. Deltas: what does one delivered update cost, and how late is it? Connecting: what do clients that come
 // all at once cost, and how long do they wait? Reconnecting: what does a snapshot cost after a small change?
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientStats } from "../../test/kit/go-clients.ts";
+import { median } from "../median.ts";
 import { Clients, endpoint, nowNanos } from "./load.ts";
+import type { Use } from "./process-use.ts";
 import type { ServerName, Subject } from "./subjects.ts";
 
 export type Result = {
@@ -88,18 +91,8 @@ function deltas(how: { clients: number; keys: number; batch: number; perSecond: 
     const deliveries = (await clients.received(received + batches * batch * count)) - received;
     const after = subject.use();
     const stats = await clients.close();
-    return {
-      clients: count,
-      keys,
-      deliveries,
-      cpuMicrosPerDelivery: ((after.cpuMs - before.cpuMs) * 1000) / deliveries,
-      p50Ms: stats.latencyMs?.p50 ?? Number.NaN,
-      p99Ms: stats.latencyMs?.p99 ?? Number.NaN,
-      inSyncMs: stats.inSyncMs?.max ?? Number.NaN,
-      snapshotCpuMs: before.cpuMs - beforeSnapshot.cpuMs,
-      rssMb: after.rssMb,
-      peakRssMb: after.peakRssMb,
-    };
+    const snapshotCpuMs = before.cpuMs - beforeSnapshot.cpuMs;
+    return { clients: count, keys, ...cost(before, after, deliveries), ...times(stats, "latencyMs"), snapshotCpuMs };
   };
 }
 
@@ -124,17 +117,20 @@ async function connectAll(
   await clients.inSync();
   const after = subject.use();
   const stats = await clients.close();
-  const deliveries = how.count * how.keys;
-  return {
-    deliveries,
-    cpuMicrosPerDelivery: ((after.cpuMs - before.cpuMs) * 1000) / deliveries,
-    p50Ms: stats.inSyncMs?.p50 ?? Number.NaN,
-    p99Ms: stats.inSyncMs?.p99 ?? Number.NaN,
-    inSyncMs: stats.inSyncMs?.max ?? Number.NaN,
-    snapshotCpuMs: after.cpuMs - before.cpuMs,
-    rssMb: after.rssMb,
-    peakRssMb: after.peakRssMb,
-  };
+  const snapshotCpuMs = after.cpuMs - before.cpuMs;
+  return { ...cost(before, after, how.count * how.keys), ...times(stats, "inSyncMs"), snapshotCpuMs };
+}
+
+type Cost = Pick<Result, "deliveries" | "cpuMicrosPerDelivery" | "rssMb" | "peakRssMb">;
+
+function cost(before: Use, after: Use, deliveries: number): Cost {
+  const cpuMicrosPerDelivery = ((after.cpuMs - before.cpuMs) * 1000) / deliveries;
+  return { deliveries, cpuMicrosPerDelivery, rssMb: after.rssMb, peakRssMb: after.peakRssMb };
+}
+
+function times(stats: ClientStats, of: "latencyMs" | "inSyncMs"): Pick<Result, "p50Ms" | "p99Ms" | "inSyncMs"> {
+  const { p50 = Number.NaN, p99 = Number.NaN } = stats[of] ?? {};
+  return { p50Ms: p50, p99Ms: p99, inSyncMs: stats.inSyncMs?.max ?? Number.NaN };
 }
 
 /**
@@ -162,6 +158,6 @@ function reconnecting(how: { clients: number; keys: number; changed: number }): 
     }
     await change(6);
     const all = await connectAll(subject, { count, keys, flags });
-    return { clients: count, keys, ...all, snapshotCpuMs: costs.sort((a, b) => a - b)[2] ?? Number.NaN };
+    return { clients: count, keys, ...all, snapshotCpuMs: median(costs) };
   };
 }

@@ -3,7 +3,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 
 export type RawReport = { readonly opened: number; readonly closed: number };
 
@@ -13,8 +12,7 @@ export class RawSockets implements AsyncDisposable {
   #report: RawReport = { opened: 0, closed: 0 };
 
   constructor(port: number, options: { count: number; firstBytes?: string }) {
-    const file = fileURLToPath(import.meta.url);
-    const program = [file, `${port}`, `${options.count}`, options.firstBytes ?? ""];
+    const program = [import.meta.filename, `${port}`, `${options.count}`, options.firstBytes ?? ""];
     this.#child = spawn(process.execPath, program, { stdio: ["pipe", "pipe", "inherit"] });
     this.#exited = new Promise((resolve) => this.#child.on("exit", resolve));
     if (this.#child.stdout !== null) {
@@ -63,4 +61,4 @@ function open(): void {
   process.stdin.on("end", () => process.exit(0)).resume();
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) open();
+if (import.meta.main) open();

@@ -1,9 +1,10 @@
 // Keeps what a campaign or a bench has measured: with RESULTS=FILE each result is appended to FILE as a line of JSON, with
 // what one needs to judge it or to measure it again. `npm run figures` sets RESULTS and gathers the lines.
 import { execFileSync } from "node:child_process";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { relative } from "node:path";
+import { build } from "../../src/cli/build.ts";
 
 export type Figure = number | string | { readonly [name: string]: number };
 export type Recorded = {
@@ -34,13 +35,18 @@ export function circumstances(): Circumstances {
     command: command(),
     date: new Date().toISOString().slice(0, 16),
     machine: `${cores.length} x ${cores[0]?.model.trim() ?? "unknown"}, ${memoryGb} GB, ${process.platform} ${release().split("-")[0]}`,
-    versions: { cattail: packageVersion(), commit: said("git", "rev-parse", "--short=12", "HEAD"), ...languages() },
+    versions: { ...ours(), ...languages() },
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   };
 }
 
+function ours(): { [name: string]: string } {
+  const { version, commit } = build();
+  return { cattail: version.replace(/^v/, ""), commit };
+}
+
 function languages(): { [name: string]: string } {
-  return { node: process.version, go: /go[\d.]+/.exec(said("go", "version"))?.[0] ?? "none" };
+  return { node: process.version, go: goVersion() };
 }
 
 /** As one would type it. A test file is run by another process, which knows the name that npm was given. */
@@ -52,14 +58,10 @@ function command(): string {
   return `npm run ${name}${flags.length === 0 ? "" : ` -- ${flags.join(" ")}`}`;
 }
 
-function packageVersion(): string {
-  return (JSON.parse(readFileSync("package.json", "utf8")) as { version: string }).version; // our own file
-}
-
-function said(program: string, ...flags: string[]): string {
+function goVersion(): string {
   try {
-    return execFileSync(program, flags, { encoding: "utf8", stdio: "pipe" }).trim();
+    return /go[\d.]+/.exec(execFileSync("go", ["version"], { encoding: "utf8", stdio: "pipe" }))?.[0] ?? "none";
   } catch {
-    return "unknown"; // not installed, or not a checkout
+    return "none"; // not installed
   }
 }

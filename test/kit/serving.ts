@@ -1,17 +1,17 @@
 // A server of ours on a free port with short limits, and Go clients to hold it against. What a test waits for it waits
 // for by event or condition, with a deadline that only a failure reaches.
 import type { FanoutMetrics } from "../../src/fanout/index.ts";
-import type { Log, LogFields } from "../../src/lib/index.ts";
 import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/model/index.ts";
 // Past the door of src/server, through which the datastores and their clients would come along.
 import { type ServeOptions, type Server, startServer } from "../../src/server/serve.ts";
+import { type LogLine, recordLog } from "./recorded-log.ts";
 
 export { eventually } from "./eventually.ts";
 export { type ClientStats, digestOf, GoClients, goClient, lastKey, untilLast, withoutGoClient } from "./go-clients.ts";
 
 export type TestServer = Server & {
   readonly metrics: RecordedMetrics;
-  readonly lines: { level: string; message: string; fields: LogFields }[];
+  readonly lines: readonly LogLine[];
   /** What felix was told so far: a client that has followed to the end holds just this. */
   readonly told: ReadonlyMap<string, string>;
   /** Sets these keys of felix, or of the syncer named. */
@@ -21,12 +21,7 @@ export type TestServer = Server & {
 };
 
 export async function serve(options: Partial<ServeOptions> = {}): Promise<TestServer> {
-  const lines: TestServer["lines"] = [];
-  const at =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields });
-  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const { log, lines } = recordLog();
   const metrics = new RecordedMetrics();
   const told = new Map<string, string>();
   const server = await startServer({

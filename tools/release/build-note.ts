@@ -1,16 +1,9 @@
-// Which build this is, for `cattail version` of what was built: the version stands in package.json and nowhere else.
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+// Which build this is, for `cattail version` of what was built: what a checkout says of itself, or, without git, what
+// CATTAIL_COMMIT says.
+import { type Build, build } from "../../src/cli/build.ts";
 
-export function buildNote(): { version: string; commit: string } {
-  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string }; // our own file
-  return { version: `v${version}`, commit: commit() };
-}
-
-function commit(): string {
-  try {
-    return execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { encoding: "utf8", stdio: "pipe" }).trim();
-  } catch {
-    return process.env.CATTAIL_COMMIT ?? "unknown"; // built from an archive, or in an image without git
-  }
+export function buildNote(): Build {
+  const { version, commit } = build();
+  // Built from an archive, or in an image without git.
+  return { version, commit: commit === "unknown" ? (process.env.CATTAIL_COMMIT ?? commit) : commit };
 }
