@@ -1,6 +1,6 @@
 // Writes the reference pages that are made from tables in the source. A test beside each table compares the page with
 // what would be written now, so a page that was forgotten fails the build.
-//   node tools/generate-docs.ts
+//   npm run docs
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { settingsPage } from "../src/config/index.ts";

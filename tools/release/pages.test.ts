@@ -1,45 +1,8 @@
-// What SECURITY.md and the pages about reliability and releasing name must exist: a test that was renamed or removed must
-// not go on being somebody's proof.
+// What SECURITY.md, the pages about reliability and the changelog promise is proven by a test and of this version. (That
+// what pages name exists at all is looked after by test/conformance/pages.test.ts.)
 import { deepEqual, ok } from "node:assert/strict";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { describe, test } from "node:test";
-
-const pages = ["SECURITY.md", "CHANGELOG.md", "docs/reliability.md", "docs/releasing.md", "docs/performance.md"];
-
-for (const page of pages) {
-  const text = readFileSync(page, "utf8");
-  describe(page, () => {
-    test("every file that it names exists", () => {
-      const named = [...text.matchAll(/`((?:src|test|tools|bench|docs|examples)\/[^\s`]*)`/g)].map(
-        ([, path = ""]) => path,
-      );
-      deepEqual(
-        named.filter((path) => !existsSync(path) && globSync(path).length === 0),
-        [],
-      );
-    });
-
-    test("every link within the repository leads somewhere", () => {
-      const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
-      const local = links.filter((link) => !/^[a-z]+:/.test(link));
-      deepEqual(
-        local.filter((link) => !existsSync(join(dirname(page), link))),
-        [],
-      );
-    });
-
-    test("every npm script that it names is there", () => {
-      const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { [name: string]: string } };
-      const named = [...text.matchAll(/npm run ([a-z][a-z:-]*)/g)].map(([, name = ""]) => name);
-      // "campaign:NAME" and "bench:NAME" stand for all of them.
-      deepEqual(
-        named.filter((name) => !name.endsWith(":") && scripts[name] === undefined),
-        [],
-      );
-    });
-  });
-}
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
 
 test("every threat has a test", () => {
   const text = readFileSync("SECURITY.md", "utf8");
