@@ -47,7 +47,8 @@ export class KeyTable {
       const before = this.#wide.size;
       return this.#wide.set(path, number).size > before;
     }
-    const found = this.#find(hash, path.length);
+    const slot = this.#slotOf(hash, path.length);
+    const found = (this.#slots[slot] as number) - 1; // #slotOf() answers a slot there is
     if (found >= 0) {
       this.#numbers[found] = number;
       return false;
@@ -56,7 +57,7 @@ export class KeyTable {
     this.#hashes[entry] = hash;
     this.#numbers[entry] = number;
     this.#ends[entry] = this.#startOf(entry) + path.length;
-    this.#point(hash, entry);
+    this.#slots[slot] = entry + 1;
     this.#entries += 1;
     this.#size += 1;
     if (this.#entries === this.#hashes.length) this.#resize();
@@ -67,7 +68,7 @@ export class KeyTable {
   delete(path: string): boolean {
     const hash = this.#write(path);
     if (hash === undefined) return this.#wide.delete(path);
-    const found = this.#find(hash, path.length);
+    const found = (this.#slots[this.#slotOf(hash, path.length)] as number) - 1; // as above
     if (found < 0) return false;
     this.#numbers[found] = deleted;
     this.#size -= 1;
@@ -110,13 +111,14 @@ export class KeyTable {
     return hash;
   }
 
-  // The entry of the path that was written, or -1.
-  #find(hash: number, length: number): number {
+  // The slot that points to the path that was written, or the free one that would.
+  #slotOf(hash: number, length: number): number {
     const slots = this.#slots;
+    const hashes = this.#hashes;
     const mask = slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = (slots[slot] as number) - 1; // the mask keeps it inside
-      if (entry < 0 || (this.#hashes[entry] === hash && this.#isWritten(entry, length))) return entry;
+      if (entry < 0 || (hashes[entry] === hash && this.#isWritten(entry, length))) return slot;
     }
   }
 

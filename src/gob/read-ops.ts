@@ -181,7 +181,7 @@ function readMade(r: Reader, { slots, values: { zeros, own }, make }: StructPlan
     const read = readBy(r, slot.op);
     if (slot.index >= 0) values[slot.index] = read;
   }
-  for (const { index, zero } of own) if (values[index] === undefined) values[index] = zero();
+  if (own.length > 0) for (const { index, zero } of own) if (values[index] === undefined) values[index] = zero();
   r.depth--;
   return make?.(values);
 }
