@@ -2,6 +2,7 @@
 // rest and says why. Every way a handshake can fail ends here as one Refusal.
 import type { Server, TLSSocket } from "node:tls";
 import type { CertificateFacts } from "./certificate.ts";
+import { KnownCertificates } from "./known-certificates.ts";
 import type { Refusal } from "./refusals.ts";
 import { type PeerCheck, type PeerRequirement, verifyPeer } from "./verify-peer.ts";
 
@@ -15,9 +16,12 @@ export function admitPeers(
 ): void {
   const { requirement, admit, refuse } = options;
   const remembered = rememberPeers(server);
+  const { parse } = new KnownCertificates();
 
   server.on("secureConnection", (socket) => {
-    const verdict = verifyPeer(socket.getPeerX509Certificate()?.raw, { requirement, role: "client" });
+    const der = remembered.get(socket)?.der ?? socket.getPeerX509Certificate()?.raw;
+    remembered.delete(socket);
+    const verdict = verifyPeer(der, { requirement, role: "client", parse });
     if (verdict.accepted) return admit(socket, verdict.certificate);
     const { check, says, certificate } = verdict;
     refuse({ address: addressOf(socket), check, says, certificate });
@@ -28,7 +32,8 @@ export function admitPeers(
 
   server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
     const code = authorizationCode(socket) ?? error.code ?? "";
-    const { certificate, address = addressOf(socket) } = remembered.get(socket) ?? {};
+    const { der, address = addressOf(socket) } = remembered.get(socket) ?? {};
+    const { certificate } = verifyPeer(der, { requirement: {}, role: "client", parse });
     const check = checkOf(code);
     // A peer that only opens and closes (a TCP health check) is no refusal, nor is one whose question we do not answer
     // (server/freshness.ts).
@@ -99,7 +104,7 @@ function refusalText(check: PeerCheck, code: string): string {
 // address go with it. The only public event that names the socket earlier is "keylog", so it is what we hook; the key
 // material that comes along is dropped unread. (The other way, to let everyone in and look at `authorized` afterwards,
 // leaves the door open for whoever forgets to look.)
-type RememberedPeer = { address?: string; certificate?: CertificateFacts };
+type RememberedPeer = { readonly address: string; der?: Buffer };
 
 function rememberPeers(server: Server): WeakMap<TLSSocket, RememberedPeer> {
   const remembered = new WeakMap<TLSSocket, RememberedPeer>();
@@ -108,9 +113,8 @@ function rememberPeers(server: Server): WeakMap<TLSSocket, RememberedPeer> {
     const peer: RememberedPeer = { address: addressOf(socket) };
     remembered.set(socket, peer);
     socket.prependOnceListener("secure", () => {
-      const raw = socket.getPeerX509Certificate()?.raw;
-      const verdict = verifyPeer(raw, { requirement: {}, role: "client" });
-      if (verdict.certificate !== undefined) peer.certificate = verdict.certificate;
+      const der = socket.getPeerX509Certificate()?.raw;
+      if (der !== undefined) peer.der = der;
     });
   });
   return remembered;

@@ -34,15 +34,18 @@ export type PeerVerdict =
       readonly certificate?: CertificateFacts;
     };
 
-/** `der` is the leaf certificate's bytes, undefined where the peer sent none; `role` is what the peer says it is. */
+/**
+ * `der` is the leaf certificate's bytes, undefined where the peer sent none; `role` is what the peer says it is. Whoever
+ * verifies many may hand in a parser that remembers.
+ */
 export function verifyPeer(
   der: Uint8Array | undefined,
-  options: { requirement: PeerRequirement; role: "client" | "server" },
+  options: { requirement: PeerRequirement; role: "client" | "server"; parse?: (der: Uint8Array) => CertificateFacts },
 ): PeerVerdict {
   if (der === undefined) return { accepted: false, check: "no-certificate", says: "the peer sent no certificate" };
   let certificate: CertificateFacts;
   try {
-    certificate = parseCertificate(der);
+    certificate = (options.parse ?? parseCertificate)(der);
   } catch (error) {
     return { accepted: false, check: "unreadable-certificate", says: `its certificate has ${messageOf(error)}` };
   }

@@ -112,13 +112,14 @@ export class Listener {
     admitPeers(server, {
       requirement: tls.requirement,
       admit: (socket) => {
-        const session = this.#securing.get(peerKey(socket));
+        const key = peerKey(socket);
+        const session = this.#securing.get(key);
+        this.#securing.delete(key);
         if (session === undefined) socket.destroy();
         else {
           session.attach(socket);
           this.#trust?.add(socket, () => session.end(ends.untrusted));
         }
-        this.#securing.delete(peerKey(socket));
       },
       refuse: (refusal) => this.#options.refuse(refusal),
     });
