@@ -63,7 +63,7 @@ function initCommand(): Command {
     .action(async (flags: MakeFlags & { cn: string }) => {
       report([await makeAuthority({ ...makeArguments(flags), commonName: flags.cn })]);
       console.log(
-        "\nKeep typhaca.key safe: whoever has it can speak for every server and node. Next: cattail certs server, cattail certs client.",
+        "Keep typhaca.key safe: whoever has it can speak for every server and node. Next: cattail certs server, cattail certs client.",
       );
     });
 }
@@ -85,7 +85,7 @@ function allCommand(): Command {
       const { days: _, ...authority } = options; // --days is about the two that get renewed, not about the CA
       report([await makeAuthority(authority), await makePair("server", options), await makePair("client", options)]);
       console.log(
-        `\nServer: TYPHA_CAFILE=${flags.dir}/typhaca.crt TYPHA_SERVERCERTFILE=${flags.dir}/typha.crt TYPHA_SERVERKEYFILE=${flags.dir}/typha.key TYPHA_CLIENTCN=calico-node` +
+        `Server: TYPHA_CAFILE=${flags.dir}/typhaca.crt TYPHA_SERVERCERTFILE=${flags.dir}/typha.crt TYPHA_SERVERKEYFILE=${flags.dir}/typha.key TYPHA_CLIENTCN=calico-node` +
           `\nNodes:  FELIX_TYPHACAFILE, FELIX_TYPHACERTFILE and FELIX_TYPHAKEYFILE from typhaca.crt, calico-node.crt and calico-node.key; FELIX_TYPHACN=calico-typha`,
       );
     },
@@ -174,8 +174,24 @@ function leafOptions(command: Command, names: LeafNames): Command {
   return command
     .option("--cn <name>", "common name", names.commonName)
     .option("--uri <uri>", "URI SAN, may be given several times", gather, [])
-    .option("--dns <name>", "DNS SAN instead of the usual ones, may be given several times", gather, [])
-    .option("--ip <address>", "IP SAN instead of the usual ones, may be given several times", gather, []);
+    .addOption(
+      insteadOf(
+        names.dnsSans,
+        "--dns <name>",
+        "DNS SAN in place of the usual DNS and IP SANs, may be given several times",
+      ),
+    )
+    .addOption(
+      insteadOf(
+        names.ipSans,
+        "--ip <address>",
+        "IP SAN in place of the usual DNS and IP SANs, may be given several times",
+      ),
+    );
+}
+
+function insteadOf(usual: readonly string[] = [], flags: string, says: string): Option {
+  return new Option(flags, says).argParser(gather).default([], usual.join(", ") || "none");
 }
 
 function leafNames(flags: LeafFlags, usual: LeafNames): LeafNames {

@@ -80,6 +80,7 @@ function lookAtServers(flags: DoctorFlags) {
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (text === "" || !(value >= 0) || value > 3600) throw new InvalidArgumentError("It has to be a number of seconds.");
+  if (text === "" || !(value >= 0) || value > 3600)
+    throw new InvalidArgumentError("It has to be a number of seconds from 0 to 3600.");
   return value;
 }

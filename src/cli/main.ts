@@ -1,10 +1,16 @@
 // The command line. Each command is a file beside this one, loaded only when it is the one that was asked for: a person
 // waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next. The table
 // below is the list of commands: help, completion and the README's table are held to it.
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import { fail } from "./fail.ts";
 
-type Entry = { readonly name: string; readonly says: string; readonly load: () => Promise<Command> };
+type Entry = {
+  readonly name: string;
+  readonly says: string;
+  /** Where 1 would mean something else than having been asked wrongly. */
+  readonly exitCodeOfMisuse?: number;
+  readonly load: () => Promise<Command>;
+};
 
 const entries: readonly Entry[] = [
   {
@@ -25,6 +31,7 @@ const entries: readonly Entry[] = [
   {
     name: "doctor",
     says: "check settings, TLS files, ports, datastore and rights before a server starts; or a running server",
+    exitCodeOfMisuse: 2,
     load: async () => (await import("./doctor.ts")).doctorCommand(),
   },
   {
@@ -52,6 +59,10 @@ const entries: readonly Entry[] = [
 const program = new Command("cattail")
   .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
   .showHelpAfterError("(run the same command with --help to see what it takes)")
+  // That a flag is not set when nobody sets it goes without saying.
+  .configureHelp({
+    optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, ""),
+  })
   .addHelpText(
     "after",
     "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
@@ -60,6 +71,8 @@ const program = new Command("cattail")
 // `cattail help certs` asks for certs, and `--version` is what many type before they have read that it is a command.
 const words = process.argv.slice(2).map((word, index) => (index === 0 && word === "--version" ? "version" : word));
 const asked = words[0] === "help" ? words[1] : words[0];
+const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
+program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
 try {
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.

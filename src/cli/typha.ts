@@ -30,9 +30,14 @@ export function typhaCommand(): Command {
     .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
     .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
       const options = { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
-      if (printSettings) console.log(formatSettings(describeSettings(loadSettings(options))));
+      if (printSettings) print(loadSettings(options));
       else await run(await readSaying(options));
     });
+}
+
+function print(read: ReadSettings): void {
+  console.log(formatSettings(describeSettings(read)));
+  for (const warning of read.warnings) console.error(`cattail: ${warning}`);
 }
 
 async function readSaying(options: Parameters<typeof loadSettings>[0]): Promise<ReadSettings> {

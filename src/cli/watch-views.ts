@@ -99,6 +99,7 @@ export function statsView(screen: Screen, options: { isTerminal: boolean; title:
     },
     close: (nowMs) => {
       if (options.isTerminal) screen.write("\r\u001b[K");
+      if (keys.status === undefined) return; // never connected, which is an error and no total
       const seconds = Math.max(0.001, (nowMs - options.nowMs) / 1000);
       screen.write(`${"KIND".padEnd(24)} ${"KEYS".padStart(9)} ${"BYTES".padStart(12)}\n`);
       for (const { kind, keys: count, bytes } of keys.totals()) screen.write(totalLine(kind, count, bytes));

@@ -28,7 +28,7 @@ export function watchCommand(): Command {
     .addOption(new Option("--type <syncer>", "which data set").choices(syncerTypes).default("felix"))
     .option("--keys <pattern>", "only keys that match; * stands for anything; may be given several times", gather, [])
     .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json"]).default("table"))
-    .addOption(new Option("--until <state>", "stop there").choices(["in-sync"]))
+    .addOption(new Option("--until <state>", "end as soon as the server says so").choices(["in-sync"]))
     .option("--stats", "print keys per kind, bytes and rate instead of the keys", false)
     .option("--legacy-keys", "ask as a client of v3.31 or older does", false)
     .addOption(

@@ -51,6 +51,7 @@ test("doctor: exit code 2 where nobody listens, where it is asked wrongly, and f
   const wrong = await doctor(["--server", "a b", "--plaintext"]);
   equal(wrong.code, 2);
   match(wrong.stderr, /CLIENT_ADDRESS/);
+  equal((await doctor(["--observe", "-1"])).code, 2, "1 would mean that there are warnings");
   const settings = await doctor([], { TYPHA_SERVERPORT: "none of your business" });
   equal(settings.code, 2);
   match(settings.stdout, /SETTINGS_INVALID/);

@@ -33,7 +33,8 @@ export function toDatastoreError(error: unknown, doing: string): DatastoreError 
   // A follower counts an "unavailable" with a status as the server's own refusal. gRPC gives a status to a connection
   // that broke as well, so it would say nothing.
   const isRefusal = code !== undefined && meaning !== "unavailable";
-  return new DatastoreError(meaning, `${doing}: ${details}`, { cause: error, ...(isRefusal ? { status: code } : {}) });
+  const says = details.replace(/ Resolution note: *$/, ""); // gRPC's label for a note that there is not
+  return new DatastoreError(meaning, `${doing}: ${says}`, { cause: error, ...(isRefusal ? { status: code } : {}) });
 }
 
 /** A watch ends with a reason in words only. */
