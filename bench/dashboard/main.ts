@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { OverviewView } from "../../src/dashboard/contract.ts";
+import { nodeName } from "../../src/demo/index.ts";
 import { clientFrame, clientPreamble } from "../../src/wire/index.ts";
 import { clientHello } from "../../test/kit/client-hello.ts";
 import { record } from "../../test/kit/record.ts";
@@ -37,7 +38,7 @@ try {
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
   const server = JSON.parse(line) as { port: number; keys: number; debug: string; dashboard: string };
   console.log(`${server.keys} keys, ${flags.nodes} nodes, ${clients} clients`);
-  for (let index = 1; index <= clients; index += 1) sockets.push(await connect(server.port, index));
+  for (let index = 0; index < clients; index += 1) sockets.push(await connect(server.port, index));
   await sleep(5000);
 
   const debug = `http://${server.debug}`;
@@ -165,11 +166,11 @@ async function connect(port: number, index: number): Promise<Socket> {
   const hello = {
     is: "clientHello" as const,
     ...clientHello,
-    hostname: `node-${String(index).padStart(3, "0")}`,
+    hostname: nodeName(index),
     syncerType: "node-status",
     supportsDecoderRestart: false,
     supportedCompressionAlgorithms: [],
-    clientConnId: BigInt(index),
+    clientConnId: BigInt(index + 1),
   };
   socket.write(clientPreamble);
   socket.write(clientFrame(hello));

@@ -1,6 +1,7 @@
 // The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. With two something is
 // wrong on purpose, so that there is something to find: one never connects, and one lags behind a slow line.
 import { follow } from "../client/index.ts";
+import { nodeName } from "../demo/index.ts";
 import { type SyncerType, syncStatus } from "../model/index.ts";
 import { filesOf } from "../security/index.ts";
 import { startSlowLine } from "./slow-line.ts";
@@ -69,7 +70,7 @@ class DemoNodes implements AsyncDisposable {
       servers: address,
       type,
       signal,
-      hostname: `node-${String(index + 1).padStart(3, "0")}`,
+      hostname: nodeName(index),
       info: "cattail demo",
       version: "demo",
       tls: { ...filesOf("client", folder), caFile, server: { commonName: "calico-typha" } },

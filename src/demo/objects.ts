@@ -10,6 +10,7 @@ export const teams: readonly Team[] = [
   { namespace: "monitoring", apps: ["prometheus", "grafana"] },
 ];
 
+/** Of the first, index 0, node-001. */
 export function nodeName(index: number): string {
   return `node-${String(index + 1).padStart(3, "0")}`;
 }

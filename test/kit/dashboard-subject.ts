@@ -2,7 +2,7 @@
 import { follow } from "../../src/client/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { createMemoryDatastore, type Datastore } from "../../src/datastore/index.ts";
-import { PretendCluster } from "../../src/demo/index.ts";
+import { nodeName, PretendCluster } from "../../src/demo/index.ts";
 import { silentLog, systemClock } from "../../src/lib/index.ts";
 import { startTypha, type Typha } from "../../src/server/index.ts";
 import { eventually } from "./eventually.ts";
@@ -49,7 +49,7 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   await eventually(() => typha.windows.dashboard !== undefined, "the dashboard");
   const servers = `127.0.0.1:${typha.server.address.port}`;
   const connect = (hostname: string) => void drain(follow({ servers, type: "felix", hostname, signal }));
-  for (let index = 1; index <= clients; index += 1) connect(`node-${String(index).padStart(3, "0")}`);
+  for (let index = 0; index < clients; index += 1) connect(nodeName(index));
   await eventually(async () => {
     const reports = await typha.server.clients();
     return reports.filter(({ phase, position }) => phase === "streaming" && position > 0).length >= clients;
