@@ -31,7 +31,7 @@ const rounds = 5;
 
 const entry = new URL("./typha.ts", import.meta.url).pathname;
 const child = spawn(process.execPath, [entry, "--nodes", flags.nodes, "--pods", flags.pods, "--churn", flags.churn], {
-  stdio: ["ignore", "pipe", "inherit"],
+  stdio: ["pipe", "pipe", "inherit"],
 });
 const sockets: Socket[] = [];
 try {

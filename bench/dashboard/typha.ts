@@ -46,3 +46,4 @@ console.log(
   JSON.stringify({ port: typha.server.address.port, keys: typha.server.cacheSize("felix"), debug, dashboard }),
 );
 void cluster.live(signal);
+process.stdin.on("end", () => process.exit(0)).resume(); // whoever started it is gone, however that came about
