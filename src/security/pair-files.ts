@@ -22,7 +22,7 @@ export async function writePair(
       if (await exists(file)) {
         throw new CattailError("CERTS_FILE_EXISTS", {
           problem: `${file} exists already`,
-          next: `Add --force to replace it, or use "cattail certs renew" to keep its names`,
+          next: `"cattail certs renew" makes new certificates with the same names, of the same CA; --force replaces the file, and with a CA's everything it has signed becomes worthless`,
         });
       }
     }
