@@ -23,6 +23,8 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
     env: { ...process.env, ...settings({ port, etcdUrl: member.url, tls: options.tls }) },
   });
   child.on("error", (error) => console.error(`cannot start ${options.command}: ${error.message}`));
+  const end = () => void child.kill("SIGTERM"); // a profile is written at a proper end only
+  process.once("exit", end); // of a bench that failed, too
   const { pid } = child;
   if (pid === undefined) throw new Error(`${options.command} did not start`);
   await untilListening(port, () => child.exitCode);
@@ -35,7 +37,8 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
     use: () => useOf(serverPid(pid)),
     async [Symbol.asyncDispose]() {
       const exited = child.exitCode === null ? once(child, "exit") : Promise.resolve();
-      child.kill("SIGTERM"); // a profile is written at a proper end only
+      process.off("exit", end);
+      end();
       const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
       await exited;
       clearTimeout(timer);
