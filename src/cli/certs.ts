@@ -10,6 +10,7 @@ import {
   inspectPem,
   type KeyKind,
   type LeafNames,
+  lifetimes,
   makeAuthority,
   makePair,
   type Pair,
@@ -113,7 +114,7 @@ function renewCommand(): Command {
   return new Command("renew")
     .description("new dates (and keys) for the server's and the nodes' pair; a running server picks them up by itself")
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
-    .option("--days <days>", "how long the new certificates are valid", days)
+    .option("--days <days>", `how long the new certificates are valid (default: ${lifetimes.leafDays})`, days)
     .option("--keep-key", "sign the old keys again instead of making new ones", false)
     .addOption(keyOption())
     .action(async (flags: { dir: string; days?: number; keepKey: boolean; key: KeyKind }) => {
@@ -159,7 +160,11 @@ function pairManifest(pair: Pair, to: { folder: string; namespace: string; name:
 function makeOptions(command: Command): Command {
   return command
     .requiredOption("--dir <directory>", "where the files go")
-    .option("--days <days>", "how long the certificate is valid", days)
+    .option(
+      "--days <days>",
+      `how long the certificate is valid (default: ${lifetimes.leafDays}; a CA: ${lifetimes.authorityDays})`,
+      days,
+    )
     .option("--force", "overwrite what is there", false)
     .addOption(keyOption());
 }

@@ -53,7 +53,11 @@ async function opened(
   { to, signal, clock, dialTimeoutMs }: DialOptions & { to: ServerAddress; signal: AbortSignal },
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (problem: string, cause?: unknown) => reject(dialError(addressText(to), problem, cause));
+  let isReached = false;
+  socket.once("connect", () => {
+    isReached = true;
+  });
+  const fail = (problem: string, cause?: unknown) => reject(dialError(addressText(to), { problem, isReached, cause }));
   const settled = new AbortController();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -73,10 +77,16 @@ async function opened(
   }
 }
 
-function dialError(server: string, problem: string, cause: unknown): CattailError {
+function dialError(
+  server: string,
+  { problem, isReached, cause }: { problem: string; isReached: boolean; cause: unknown },
+): CattailError {
+  const look = isReached
+    ? "Somebody listens there, so look at the certificates of both sides"
+    : "Check that the server listens there";
   return new CattailError("CLIENT_DIAL", {
     problem: `no connection to ${server}: ${problem}`,
-    next: `Check that the server listens there; "cattail doctor --server ${server}" explains the handshake step by step`,
+    next: `${look}; "cattail doctor --server ${server}" with the same certificates explains the handshake step by step`,
     ...(cause === undefined ? {} : { cause }),
   });
 }

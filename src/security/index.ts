@@ -14,7 +14,14 @@ export {
 export { type TlsPolicy, tlsPolicy } from "./cipher-suites.ts";
 export { admitHttpsPeers, httpsServerOptions } from "./https-options.ts";
 export { describeInspected, inspectPem } from "./inspect.ts";
-export { type CertifiedKey, issueAuthority, issueCertificate, type KeyKind, type LeafNames } from "./issue.ts";
+export {
+  type CertifiedKey,
+  issueAuthority,
+  issueCertificate,
+  type KeyKind,
+  type LeafNames,
+  lifetimes,
+} from "./issue.ts";
 export type { PairFiles } from "./pair-files.ts";
 export { certificatesInPem } from "./pem.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./refusals.ts";

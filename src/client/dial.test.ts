@@ -1,0 +1,28 @@
+import { match, ok } from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { test } from "node:test";
+import { certificateFolder } from "../../test/kit/certificates.ts";
+import { freePort } from "../../test/kit/free-port.ts";
+import { CattailError, systemClock } from "../lib/index.ts";
+import { dial } from "./dial.ts";
+
+async function refusalOf(port: number): Promise<string> {
+  using folder = certificateFolder();
+  const tls = { ...folder.client, server: { commonName: "calico-typha" } };
+  const options = { tls, dialTimeoutMs: 10_000, clock: systemClock };
+  const error: unknown = await dial({ host: "127.0.0.1", port }, options, new AbortController().signal).catch((e) => e);
+  ok(error instanceof CattailError && error.code === "CLIENT_DIAL");
+  return error.next;
+}
+
+test("where nobody listens, that is what to look at", async () => {
+  match(await refusalOf(await freePort()), /^Check that the server listens there;/);
+});
+
+test("where somebody listens and hangs up, the certificates are what to look at", async () => {
+  const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  match(await refusalOf((server.address() as AddressInfo).port), /look at the certificates of both sides; .*same cert/);
+  server.close();
+});
