@@ -82,7 +82,8 @@ function deltas(how: { clients: number; keys: number; batch: number; perSecond: 
     for (let number = 0; number < batches; number += 1) {
       // Open loop: the next batch is due at its time, whether or not the server has coped with the last.
       const dueMs = startMs + (number * 1000) / perSecond;
-      if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+      const leftMs = dueMs - performance.now();
+      if (leftMs > 0) await sleep(leftMs);
       const sentNanos = nowNanos();
       await subject.apply(
         Array.from({ length: batch }, (_, index) => endpoint((number * batch + index) % keys, { sentNanos, type: 2 })),

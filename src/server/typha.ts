@@ -131,7 +131,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       workers: workerCount(settings),
       legacyForm: createLegacySpeech(log),
       version: options.version,
-      isVerbose: settings.logSeverityScreen === "DEBUG",
+      isVerbose: isDebugWritten(settings),
     }),
   );
   introspection.attach(server);
@@ -207,4 +207,9 @@ function startLoops(parts: TyphaParts, { refresh, ...edge }: Running): Promise<v
 
 function dialHost(serverHost: string): string {
   return serverHost === "" || serverHost === "0.0.0.0" || serverHost === "::" ? "127.0.0.1" : serverHost;
+}
+
+/** Workers hand a debug line over only where some destination would write it. */
+function isDebugWritten({ logSeverityScreen, logSeverityFile, logSeveritySys }: Settings): boolean {
+  return [logSeverityScreen, logSeverityFile, logSeveritySys].includes("DEBUG");
 }
