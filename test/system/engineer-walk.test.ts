@@ -111,9 +111,14 @@ const changes: Change[] = [
     name: "a kind without a feed, and without its page",
     half: [
       {
+        file: "src/model/calico-kinds.ts",
+        old: "const calicoKinds = {",
+        new: 'const calicoKinds = {\n  Walked: ["walkeds", "cluster"],',
+      },
+      {
         file: "src/model/kinds.ts",
         old: "export const kinds = {",
-        new: 'export const kinds = {\n  Walked: custom("walkeds", "cluster", "optional"),',
+        new: 'export const kinds = {\n  Walked: custom("Walked", "optional"),',
       },
     ],
     fails: [
