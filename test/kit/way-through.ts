@@ -58,9 +58,14 @@ function join(socket: Socket, port: number, onReady: () => void): void {
     onReady();
     socket.pipe(onward).pipe(socket);
   });
-  // Either end may go first.
-  onward.on("error", () => socket.destroy());
-  socket.on("error", () => onward.destroy());
+  // Either end may go first, and then the other has nobody to wait for.
+  for (const [one, other] of [
+    [socket, onward],
+    [onward, socket],
+  ] as const) {
+    one.on("error", () => other.destroy());
+    one.on("close", () => other.destroySoon());
+  }
 }
 
 async function start(server: Server, asked: string[]): Promise<WayThrough> {
