@@ -33,7 +33,8 @@ async function setUp(
   };
   write(first, old.pair.certPem);
   const files = { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key"), caFile: join(folder, "ca.crt") };
-  const watcher = await watchTlsFiles(files, {
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  const watching = watchTlsFiles(files, {
     role: "server",
     log,
     clock: { ...systemClock, wallMs: options.nowMs ?? systemClock.wallMs },
@@ -41,10 +42,12 @@ async function setUp(
     pollMs: options.pollMs ?? 3_600_000,
     debounceMs: options.debounceMs ?? 3_600_000,
   });
+  watching.catch(removeFolder);
+  const watcher = await watching;
   await watcher.reload(); // the look that every watcher takes right after its start
   const dispose = async () => {
     await watcher[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder();
   };
   return { folder, watcher, lines, write, [Symbol.asyncDispose]: dispose };
 }

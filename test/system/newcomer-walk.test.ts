@@ -34,6 +34,7 @@ test("the three commands that the demo prints work as printed", async () => {
   const exited = once(following, "exit");
   following.kill("SIGINT");
   equal((await exited)[0], 0);
+  await endByCtrlC(demo);
 });
 
 test("the introduction fits a terminal of 80 columns, but for the commands", async () => {
@@ -46,7 +47,14 @@ test("the introduction fits a terminal of 80 columns, but for the commands", asy
     introduction.filter((line) => line.length > 80 && !/bin\/cattail|cattail-demo-/.test(line)),
     [],
   );
+  await endByCtrlC(demo);
 });
+
+/** The way that leaves no folder behind. */
+async function endByCtrlC(demo: Cattail): Promise<void> {
+  demo.process.kill("SIGINT");
+  equal(await demo.ended, 0);
+}
 
 type Command = { readonly path: string; readonly words: readonly string[] };
 
