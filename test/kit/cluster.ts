@@ -197,6 +197,9 @@ function askOnce(
   });
 }
 
+/** Of a peer that panics while it starts. */
+const mostStarts = 3;
+
 type ProcessOptions = { command: string[]; log: string; isReady: (log: string) => Promise<boolean> };
 
 function makeProcess({ command: [program = "", ...parameters], log, isReady }: ProcessOptions): Process {
@@ -207,29 +210,39 @@ function makeProcess({ command: [program = "", ...parameters], log, isReady }: P
     await exited;
     child = undefined;
   };
+  /** Why it did not; undefined once it is ready. */
+  const tryToStart = async (): Promise<string | undefined> => {
+    const out = openSync(log, "w");
+    // Our end of its standard input closes when we die, however we die, and then it leaves too.
+    const env = { ...process.env, CATTAIL_STDIN_IS_LIFE: "1" };
+    const started = spawn(program, parameters, { stdio: ["pipe", out, out], env });
+    closeSync(out);
+    child = started;
+    exited = new Promise((resolve) => started.once("exit", () => resolve()));
+    started.stdin?.on("error", () => undefined); // it may leave before we write: we never do
+    const deadline = Date.now() + 120_000;
+    for (;;) {
+      const said = await readFile(log, "utf8");
+      if (await isReady(said)) return undefined;
+      if (started.exitCode !== null || started.signalCode !== null || Date.now() > deadline) {
+        await kill();
+        return `${program} ${parameters[0]} did not become ready:\n${(await readFile(log, "utf8")).slice(-8000)}`;
+      }
+      await sleep(50);
+    }
+  };
   return {
     get pid() {
       return child?.pid;
     },
     kill,
     async start() {
-      const out = openSync(log, "w");
-      // Our end of its standard input closes when we die, however we die, and then it leaves too.
-      const env = { ...process.env, CATTAIL_STDIN_IS_LIFE: "1" };
-      const started = spawn(program, parameters, { stdio: ["pipe", out, out], env });
-      closeSync(out);
-      child = started;
-      exited = new Promise((resolve) => started.once("exit", () => resolve()));
-      started.stdin?.on("error", () => undefined); // it may leave before we write: we never do
-      const deadline = Date.now() + 120_000;
-      for (;;) {
-        const said = await readFile(log, "utf8");
-        if (await isReady(said)) return;
-        if (started.exitCode !== null || started.signalCode !== null || Date.now() > deadline) {
-          await kill();
-          throw new Error(`${program} ${parameters[0]} did not become ready:\n${said.slice(-3000)}`);
-        }
-        await sleep(50);
+      for (let attempt = 1; ; attempt += 1) {
+        const problem = await tryToStart();
+        if (problem === undefined) return;
+        // The API server has a race of its own while it starts with custom resources (a nil pointer in kube-openapi).
+        if (attempt === mostStarts || !problem.includes("\npanic: ")) throw new Error(problem);
+        console.log(`starting ${program} ${parameters[0]} again, because it panicked`);
       }
     },
     freeze: () => void child?.kill("SIGSTOP"),
