@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { goPeer } from "../../test/kit/go.ts";
 import { startGoServer } from "../../test/kit/go-server.ts";
 import { record } from "../../test/kit/record.ts";
+import { median } from "../median.ts";
 
 type Figures = { cpuMs: number; wallMs: number };
 /** The least is the nearest to a machine that does nothing else: other work only ever adds to a run's time. */
@@ -98,7 +99,6 @@ function readWithOurs(by: "batches" | "updates"): Figures[] {
 }
 
 function summary(runs: readonly Figures[]): Summary {
-  const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
   const cpu = runs.map(({ cpuMs }) => cpuMs);
-  return { cpuMs: middle(cpu), leastCpuMs: Math.min(...cpu), wallMs: middle(runs.map(({ wallMs }) => wallMs)) };
+  return { cpuMs: median(cpu), leastCpuMs: Math.min(...cpu), wallMs: median(runs.map(({ wallMs }) => wallMs)) };
 }

@@ -25,7 +25,7 @@ export class Gathering {
 
   notePublished(updates: number, nowMs: number): void {
     const latest = updates / Math.max(1, nowMs - this.#lastMs);
-    // Half of what it was: bursts with gaps between them come out as the stream they are.
+    // Smoothed, so that bursts with gaps between them come out as the stream they are.
     this.#updatesPerMs = (this.#updatesPerMs + latest) / 2;
     this.#lastMs = nowMs;
   }
