@@ -43,6 +43,15 @@ const cases: { name: string; slices: unknown[]; localNode?: string; hosts: strin
     slices: [null, 42, { ports: "x", endpoints: {} }, { ports: port, endpoints: [null, { addresses: [7] }] }],
     hosts: [],
   },
+  {
+    name: "what nobody can connect to is passed over",
+    slices: [
+      { ports: [{ name: "calico-typha", port: 0 }], endpoints: [endpoint("10.0.0.1")] },
+      { ports: [{ name: "calico-typha", port: 65_536 }], endpoints: [endpoint("10.0.0.2")] },
+      { ports: port, endpoints: [endpoint("")] },
+    ],
+    hosts: [],
+  },
 ];
 
 for (const { name, slices, localNode, hosts } of cases) {

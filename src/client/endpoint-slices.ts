@@ -1,6 +1,7 @@
 // Discovery as the original's clients do it: the Typha service's EndpointSlices, those on our own node first, each
 // group in random order. Pure; kubernetes-discovery.ts does the asking.
 import { isRecord } from "../model/basics.ts";
+import { isName, isPort } from "./check-options.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 const portName = "calico-typha";
@@ -23,16 +24,14 @@ export function addressesOf(
 function addressesOfSlice(slice: unknown): ServerAddress[] {
   if (!isRecord(slice)) return [];
   const port = list(slice.ports).find((candidate) => candidate.name === portName)?.port;
-  if (typeof port !== "number") return [];
+  if (!isPort(port)) return [];
   return list(slice.endpoints).flatMap((endpoint) => {
     const conditions = endpoint.conditions;
     // No word on readiness counts as ready.
     if (isRecord(conditions) && conditions.ready === false) return [];
     const node = endpoint.nodeName;
     const addresses = Array.isArray(endpoint.addresses) ? endpoint.addresses : [];
-    return addresses
-      .filter((host) => typeof host === "string")
-      .map((host) => ({ host, port, ...(typeof node === "string" ? { node } : {}) }));
+    return addresses.filter(isName).map((host) => ({ host, port, ...(typeof node === "string" ? { node } : {}) }));
   });
 }
 

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { type Clock, type Log, silentLog, systemClock } from "../lib/index.ts";
 import type { SyncerType } from "../model/basics.ts";
+import { checkOptions } from "./check-options.ts";
 import type { ConversationOptions } from "./connection.ts";
 import type { ClientTls, DialOptions } from "./dial.ts";
 import { type Discovery, discoveryOf, type Servers } from "./server-address.ts";
@@ -49,7 +50,9 @@ export type Following = DialOptions &
     readonly log: Log;
   };
 
+/** Throws CLIENT_OPTION_INVALID or CLIENT_ADDRESS. */
 export function withDefaults(options: FollowOptions): Following {
+  checkOptions(options);
   const compression = options.compression ?? ["snappy"];
   const random = options.random ?? Math.random;
   return {

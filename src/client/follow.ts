@@ -10,6 +10,7 @@ import { CattailError } from "../lib/index.ts";
 import { type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
 import { Attempts } from "./attempts.ts";
+import { isInvalidOption } from "./check-options.ts";
 import { converse } from "./connection.ts";
 import { dial } from "./dial.ts";
 import { type Following, type FollowOptions, withDefaults } from "./follow-options.ts";
@@ -51,7 +52,7 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
     }
     if (signal.aborted) return;
     failures += 1;
-    if (failures >= maxFailures) throw ended;
+    if (failures >= maxFailures || isInvalidOption(ended)) throw ended;
     log.warn("Not connected; trying again", { failures, reason: messageOf(ended) });
     if (status !== undefined && status !== syncStatus.waitForDatastore) {
       status = syncStatus.waitForDatastore;

@@ -1,6 +1,7 @@
 // Where servers are: one address, several, or whatever a discovery answers when asked.
 import { isIP } from "node:net";
 import { CattailError } from "../lib/index.ts";
+import { checkAddresses } from "./check-options.ts";
 
 /** Where a server listens and, where that is known, on which node. */
 export type ServerAddress = { readonly host: string; readonly port: number; readonly node?: string };
@@ -14,7 +15,13 @@ export type Servers = string | readonly string[] | Discovery;
 export const defaultPort = 5473;
 
 export function discoveryOf(servers: Servers): Discovery {
-  if (typeof servers === "function") return servers;
+  if (typeof servers === "function") {
+    return async (signal) => {
+      const found = await servers(signal);
+      checkAddresses(found);
+      return found;
+    };
+  }
   const list = (typeof servers === "string" ? [servers] : servers).map(parseServerAddress);
   return async () => list;
 }
