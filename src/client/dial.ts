@@ -57,7 +57,8 @@ async function opened(
   socket.once("connect", () => {
     isReached = true;
   });
-  const fail = (problem: string, cause?: unknown) => reject(dialError(addressText(to), { problem, isReached, cause }));
+  const fail = (problem: string, cause?: unknown) =>
+    reject(dialError(addressText(to), { problem, isReached, isPlain: event === "connect", cause }));
   const settled = new AbortController();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -79,14 +80,17 @@ async function opened(
 
 function dialError(
   server: string,
-  { problem, isReached, cause }: { problem: string; isReached: boolean; cause: unknown },
+  { problem, isReached, isPlain, cause }: { problem: string; isReached: boolean; isPlain: boolean; cause: unknown },
 ): CattailError {
   const look = isReached
     ? "Somebody listens there, so look at the certificates of both sides"
     : "Check that the server listens there";
+  const doctor = `cattail doctor --server ${server}`;
   return new CattailError("CLIENT_DIAL", {
     problem: `no connection to ${server}: ${problem}`,
-    next: `${look}; "cattail doctor --server ${server}" with the same certificates explains the handshake step by step`,
+    next: isPlain
+      ? `${look}; "${doctor} --plaintext" looks step by step`
+      : `${look}; "${doctor}" with the same certificates explains the handshake step by step`,
     ...(cause === undefined ? {} : { cause }),
   });
 }
