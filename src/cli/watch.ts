@@ -5,6 +5,7 @@ import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Upda
 import { isPlainText } from "../client/parts.ts";
 import { CattailError, type Log, silentLog } from "../lib/index.ts";
 import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
+import { loadTlsMaterial } from "../security/index.ts";
 import { patternMatcher } from "./key-patterns.ts";
 import { gather } from "./option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
@@ -57,6 +58,8 @@ async function watch(flags: WatchFlags): Promise<void> {
   const isWanted = patternMatcher(flags.keys);
   const servers = serversOf(flags);
   const tls = tlsOf(flags, process.env);
+  // Each connection reads them anew; files that are wrong from the start are said once, rather than tried again.
+  if (tls !== undefined) await loadTlsMaterial(tls);
   const view = flags.output === "json" ? undefined : viewOf(flags);
   const batches = followBatches({
     servers,

@@ -128,6 +128,11 @@ const mistakes: { name: string; flags: string[]; says: RegExp }[] = [
     flags: ["--server", "127.0.0.1:1", "--plaintext"],
     says: /ECONNREFUSED.*cattail doctor --server/s,
   },
+  {
+    name: "a folder of certificates that is not there",
+    flags: ["--server", "127.0.0.1:1", "--certs", "no-such-folder"],
+    says: /^cattail: .*no-such-folder[^\n]*\n[^\n]*\(TLS_FILE_UNREADABLE\)\n$/,
+  },
 ];
 for (const { name, flags, says } of mistakes) {
   test(`watch: ${name} is said, with what to do`, async () => {
