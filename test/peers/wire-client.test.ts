@@ -1,19 +1,14 @@
 // A Go server's bytes, encoded by the standard library as the original's are, read by our client machine.
 import { deepEqual, equal } from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { connect as connectPlain, type Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { tlsClientOptions, tlsPolicy } from "../../src/security/index.ts";
 import { type ClientEvent, ClientMachine, type ClientOptions, type SerializedUpdate } from "../../src/wire/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { clientHello } from "../kit/client-hello.ts";
-import { goPeer } from "../kit/go.ts";
+import { withoutGoServer as skip, startGoServer } from "../kit/go-server.ts";
 
-const server = await goPeer("test/peers/typha/server");
-const skip = server.missing ?? false;
 const authority = testAuthority();
 
 const modern = { ...clientHello, clientConnId: 18_446_744_073_709_551_615n };
@@ -47,7 +42,7 @@ for (const { name, hello, restarts } of variants) {
       using folder = certificateFolder(authority);
       const { certFile, keyFile, caFile } = folder.server;
       const flags = isTls ? ["--cert", certFile, "--key", keyFile, "--ca", caFile] : [];
-      await using go = await startGoServer(["--updates-stdin", "--ping-interval", "100ms", ...flags]);
+      await using go = await startGoServer(["--ping-interval", "100ms", ...flags]);
       go.say({ kvs: snapshot, status: 2 });
       const client = follow({ ...modern, ...hello }, go.port, isTls);
       await client.until(() => client.statuses.length > 0);
@@ -70,7 +65,7 @@ const refusals: { name: string; flags: string[]; why: string }[] = [
 ];
 for (const { name, flags, why } of refusals) {
   test(`our client leaves a Go server ${name}`, { skip, timeout: 300_000 }, async () => {
-    await using go = await startGoServer(["--updates-stdin", ...flags]);
+    await using go = await startGoServer(flags);
     const client = follow(modern, go.port, false);
     await client.until(() => client.closed !== undefined);
     equal(client.closed, why);
@@ -78,7 +73,7 @@ for (const { name, flags, why } of refusals) {
 }
 
 test("our client is told when a Go server hangs up", { skip, timeout: 300_000 }, async () => {
-  await using go = await startGoServer(["--updates-stdin"]);
+  await using go = await startGoServer();
   const client = follow({ ...modern, syncerType: "nope" }, go.port, false);
   await client.until(() => client.closed !== undefined);
   equal(client.closed, "WIRE_PEER_CLOSED");
@@ -143,24 +138,4 @@ function follow(hello: ClientOptions["hello"], port: number, isTls: boolean): Fo
   socket.on("error", () => act(machine.end()));
   socket.write(machine.opening());
   return client;
-}
-
-type GoServer = AsyncDisposable & { port: number; say(line: object): void };
-
-async function startGoServer(flags: string[]): Promise<GoServer> {
-  if (server.path === undefined) throw new Error(server.missing);
-  const child: ChildProcess = spawn(server.path, flags, { stdio: ["pipe", "pipe", "ignore"] });
-  const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) throw new Error("the server has no pipes");
-  const lines = createInterface({ input: stdout });
-  const [line] = await once(lines, "line");
-  return {
-    port: (JSON.parse(String(line)) as { port: number }).port,
-    say: (update) => stdin.write(`${JSON.stringify(update)}\n`),
-    [Symbol.asyncDispose]: async () => {
-      const exited = once(child, "exit");
-      stdin.end();
-      await exited;
-    },
-  };
 }
