@@ -34,7 +34,7 @@ const environment = {
 };
 const { signal } = new AbortController();
 const typha = await startTypha({
-  read: loadSettings({ environment }),
+  read: loadSettings({ environment, configFile: "" }),
   datastore,
   log: silentLog,
   version: "bench",

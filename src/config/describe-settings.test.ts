@@ -1,7 +1,8 @@
 import { equal, match, ok, throws } from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
+  defaultConfigFile,
   describeSettings,
   formatSettings,
   loadSettings,
@@ -65,7 +66,7 @@ for (const { name, secret } of secrets) {
 }
 
 test("all problems are in one error, which says what to do next", () => {
-  throws(() => loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" } }), {
+  throws(() => loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" }, configFile: "" }), {
     code: "SETTINGS_INVALID",
     message: /2 settings are wrong:\n {2}- TYPHA_SERVERPORT.*\n {2}- TYPHA_HEALTHPORT.*--print-settings/s,
   });
@@ -79,9 +80,17 @@ test("what is only odd is in the same error, so that a misspelt name is mended i
   });
 });
 
-test("a configuration file that is not there is fine, with a word where it was named", () => {
-  equal(loadSettings({ environment: {} }).values.serverPort, 5473);
-  match(loadSettings({ environment: {}, configFile: "/does/not/exist.cfg" }).warnings.join(), /does not exist/);
+test("a configuration file that is named and not there is fine, with a word", () => {
+  const { values, warnings } = loadSettings({ environment: {}, configFile: "/does/not/exist.cfg" });
+  equal(values.serverPort, 5473);
+  match(warnings.join(), /does not exist/);
+});
+
+const isServer = existsSync(defaultConfigFile) ? `this machine has ${defaultConfigFile}` : false;
+test("the usual configuration file need not be there", { skip: isServer }, () => {
+  const { values, warnings } = loadSettings({ environment: {} });
+  equal(values.serverPort, 5473);
+  equal(warnings.join(), "");
 });
 
 const distances: { a: string; b: string; distance: number }[] = [

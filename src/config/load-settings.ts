@@ -6,7 +6,10 @@ import { type Environment, type ReadSettings, readSettings } from "./read-settin
 
 export const defaultConfigFile = "/etc/calico/typha.cfg";
 
-/** Throws one error that lists everything wrong. A file that is not there is fine, as in the original. */
+/**
+ * Throws one error that lists everything wrong. A file that is not there is fine, as in the original; "" names none, for
+ * a server that nothing on the machine may change.
+ */
 export function loadSettings(options: { environment: Environment; configFile?: string }): ReadSettings {
   const path = options.configFile ?? defaultConfigFile;
   const text = readConfigFile(path);

@@ -43,7 +43,7 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
     TYPHA_DASHBOARDHOST: "127.0.0.1",
     TYPHA_DASHBOARDPORT: String(options.port ?? 0),
   };
-  const read = loadSettings({ environment });
+  const read = loadSettings({ environment, configFile: "" });
   const { signal } = ending;
   const typha = started.use(await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal }));
   await eventually(() => typha.windows.dashboard !== undefined, "the dashboard");

@@ -41,7 +41,7 @@ describe("the debug address", () => {
     };
     typha = resources.use(
       await startTypha({
-        read: loadSettings({ environment }),
+        read: loadSettings({ environment, configFile: "" }),
         datastore,
         log: silentLog,
         version: "test",
@@ -208,7 +208,7 @@ for (const { host, isWarnedOf } of hosts) {
     };
     const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
     await using _ = await startTypha({
-      read: loadSettings({ environment }),
+      read: loadSettings({ environment, configFile: "" }),
       log,
       version: "test",
       signal: ending.signal,
