@@ -6,12 +6,11 @@
 //   npm run bench:client -- [--keys 100000] [--bytes 700] [--rounds 7] [--compression snappy|none] [--json]
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { goPeer } from "../../test/kit/go.ts";
 import { startGoServer } from "../../test/kit/go-server.ts";
 import { record } from "../../test/kit/record.ts";
 import { median } from "../median.ts";
+import { type Figures, readWithGo } from "../read-with-go.ts";
 
-type Figures = { cpuMs: number; wallMs: number };
 /** The least is the nearest to a machine that does nothing else: other work only ever adds to a run's time. */
 type Summary = Figures & { leastCpuMs: number };
 
@@ -24,9 +23,6 @@ const { values: args } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const client = await goPeer("test/peers/typha/client");
-if (client.path === undefined) throw new Error(`this bench needs its Go peers: ${client.missing}`);
-const goClient = client.path;
 await using server = await startGoServer(["--generate", `${args.keys}x${args.bytes}`]);
 
 const rows = {
@@ -45,8 +41,10 @@ const measured: Record<keyof typeof rows, Figures[]> = {
   followFirst: [],
   followLater: [],
 };
+const plainly = args.compression === "none" ? ["--no-restart"] : [];
 for (let round = 0; round <= Number(args.rounds); round += 1) {
-  const [go, goKnowing] = [readWithGo([]), readWithGo(["--know-keys"])];
+  const go = readWithGo(server.address, plainly);
+  const goKnowing = readWithGo(server.address, [...plainly, "--know-keys"]);
   const [batches, updates] = [readWithOurs("batches"), readWithOurs("updates")];
   if (round === 0) continue; // the server makes the snapshot; the others are served the same bytes
   measured.go.push(go);
@@ -82,15 +80,6 @@ else {
     );
     console.log(`  ${name.padEnd(30)}${times}   ${ratios.join(", ")}`);
   }
-}
-
-function readWithGo(more: readonly string[]): Figures {
-  const flags = ["--plaintext", "--server", server.address, "--until-in-sync", "--timeout", "120s", "--stats", ...more];
-  if (args.compression === "none") flags.push("--no-restart");
-  const last = execFileSync(goClient, flags, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
-  // written by test/peers/typha/client/stats.go
-  const { stats } = JSON.parse(last) as { stats: { cpuMs: number; inSyncMs: { max: number } } };
-  return { cpuMs: stats.cpuMs, wallMs: stats.inSyncMs.max };
 }
 
 function readWithOurs(by: "batches" | "updates"): Figures[] {

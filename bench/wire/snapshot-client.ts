@@ -3,12 +3,10 @@
 //   npm run bench:wire -- [--keys 100000] [--bytes 700] [--rounds 5] [--json]
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { goPeer } from "../../test/kit/go.ts";
 import { startGoServer } from "../../test/kit/go-server.ts";
 import { record } from "../../test/kit/record.ts";
 import { median } from "../median.ts";
-
-type Figures = { cpuMs: number; wallMs: number };
+import { type Figures, readWithGo } from "../read-with-go.ts";
 
 const { values: args } = parseArgs({
   options: {
@@ -18,13 +16,10 @@ const { values: args } = parseArgs({
     json: { type: "boolean" },
   },
 });
-const client = await goPeer("test/peers/typha/client");
-if (client.path === undefined) throw new Error(`this bench needs its Go peers: ${client.missing}`);
-
 await using server = await startGoServer(["--generate", `${args.keys}x${args.bytes}`]);
 const figures: { ours: Figures[]; go: Figures[] } = { ours: [], go: [] };
 for (let round = 0; round <= Number(args.rounds); round += 1) {
-  const go = readWithGo(client.path);
+  const go = readWithGo(server.address);
   const ours = readWithOurs();
   // In the first round the server makes the snapshot; the others are served the same bytes.
   if (round > 0) figures.go.push(go);
@@ -45,14 +40,6 @@ else {
   console.log(`  ours  ${show(result.ours)}`);
   console.log(`  Go    ${show(result.go)}`);
   console.log(`  ours / Go, CPU: ${ratio}`);
-}
-
-function readWithGo(path: string): Figures {
-  const flags = ["--plaintext", "--server", server.address, "--until-in-sync", "--timeout", "120s", "--stats"];
-  const last = execFileSync(path, flags, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
-  // written by test/peers/typha/client/stats.go
-  const { stats } = JSON.parse(last) as { stats: { cpuMs: number; inSyncMs: { max: number } } };
-  return { cpuMs: stats.cpuMs, wallMs: stats.inSyncMs.max };
 }
 
 function readWithOurs(): Figures {
