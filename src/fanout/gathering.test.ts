@@ -31,9 +31,32 @@ describe("updates gather", () => {
     { updatesPerMs: 2, flushCostMs: 500, gatherMs: 100, why: "never longer than ten batching ages" },
   ]) {
     test(`${gatherMs} ms: ${why}`, () => {
-      ok(Math.abs(afterStream(updatesPerMs, flushCostMs).gathering.gatherMs(flushCostMs) - gatherMs) < 1e-6);
+      ok(Math.abs(afterStream(updatesPerMs, flushCostMs).gathering.gatherMs(flushCostMs) - gatherMs) < 0.1);
     });
   }
+
+  test("the first updates after a pause wait no longer for the stream that was before it", () => {
+    const { gathering, nowMs } = afterStream(5);
+    gathering.notePublished(1, nowMs + 1000);
+    equal(gathering.gatherMs(0), 10);
+  });
+
+  test("a burst of a whole message in a slow stream is no stream", () => {
+    const { gathering, nowMs } = afterStream(0.2);
+    gathering.notePublished(100, nowMs + 20);
+    gathering.notePublished(2, nowMs + 30);
+    equal(gathering.gatherMs(0), 10);
+  });
+
+  test("bursts with gaps between them are one", () => {
+    const { gathering, nowMs } = afterStream(0.2);
+    for (let burst = 1; burst <= 20; burst += 1) {
+      gathering.notePublished(80, nowMs + burst * 50 - 30);
+      gathering.notePublished(20, nowMs + burst * 50);
+    }
+    const gatherMs = gathering.gatherMs(0);
+    ok(gatherMs > 40 && gatherMs < 70, String(gatherMs));
+  });
 
   test("a stream that ended is forgotten: what comes next is published at once", () => {
     const { gathering, nowMs } = afterStream(2);

@@ -11,6 +11,11 @@ const fanoutShare = 5;
 const longestGather = 10;
 /** In batching ages: the longest that is waited for a message to fill. A slower stream is not held up for it. */
 const longestFilling = 7;
+/**
+ * In batching ages: how long the rate of a stream is remembered. Bursts with gaps between them come out as the stream they
+ * are, a single burst is no stream, and after a pause what was before it counts for nothing.
+ */
+const rateMemory = 10;
 
 export class Gathering {
   readonly #batchingAgeMs: number;
@@ -24,9 +29,10 @@ export class Gathering {
   }
 
   notePublished(updates: number, nowMs: number): void {
-    const latest = updates / Math.max(1, nowMs - this.#lastMs);
-    // Smoothed, so that bursts with gaps between them come out as the stream they are.
-    this.#updatesPerMs = (this.#updatesPerMs + latest) / 2;
+    const elapsedMs = nowMs - this.#lastMs;
+    const latest = updates / Math.max(1, elapsedMs);
+    const weight = 1 - Math.exp(-elapsedMs / (rateMemory * this.#batchingAgeMs));
+    this.#updatesPerMs += (latest - this.#updatesPerMs) * weight;
     this.#lastMs = nowMs;
   }
 
