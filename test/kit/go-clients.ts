@@ -41,8 +41,9 @@ export type ClientStats = {
   bytes: number;
   errors: { [text: string]: number };
   states: { [digest: string]: number };
-  inSyncMs: Percentiles | null;
-  latencyMs: Percentiles | null;
+  /** Only in the last word of a program that ends: sorting them meanwhile would hold its clients up. */
+  inSyncMs?: Percentiles | null;
+  latencyMs?: Percentiles | null;
 };
 export type Percentiles = { count: number; p50: number; p90: number; p99: number; max: number };
 

@@ -28,8 +28,14 @@ func main() {
 		}
 		wait.Go(func() { failures[i] = runOne(d, o, i, out, all, told) })
 	}
-	go report(o, out, all)
+	ended, said := make(chan struct{}), make(chan struct{})
+	go func() {
+		report(o, out, all, ended)
+		close(said)
+	}()
 	wait.Wait()
+	close(ended)
+	<-said // the summary is the last word
 	if o.stats {
 		out.print(all.summary())
 	}
@@ -74,7 +80,7 @@ func verdict(o options, err error, stop <-chan struct{}) error {
 }
 
 // report prints the counts while the clients run, and says once when all of them are in sync.
-func report(o options, out *lines, all *stats) {
+func report(o options, out *lines, all *stats, ended <-chan struct{}) {
 	if !o.stats {
 		return
 	}
@@ -83,9 +89,15 @@ func report(o options, out *lines, all *stats) {
 		every = 20 * time.Millisecond
 	}
 	announced := false
-	for range time.Tick(every) {
+	ticks := time.Tick(every)
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ticks:
+		}
 		if o.statsEvery > 0 {
-			out.print(all.summary())
+			out.print(all.counts())
 		}
 		all.mu.Lock()
 		isAllInSync := all.inSync == o.clients

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -157,15 +158,27 @@ func (s *stats) add(change func(*stats)) {
 	change(s)
 }
 
+// counts is what is said while the clients run: sorting the latencies would hold them up, and be part of what they measure.
+func (s *stats) counts() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return map[string]any{"stats": s.counted()}
+}
+
 func (s *stats) summary() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return map[string]any{"stats": map[string]any{
+	all := s.counted()
+	all["inSyncMs"], all["latencyMs"] = percentiles(s.inSyncMs), percentiles(s.latencyMs)
+	return map[string]any{"stats": all}
+}
+
+func (s *stats) counted() map[string]any {
+	return map[string]any{
 		"clients": s.opts.clients, "connected": s.connected, "inSync": s.inSync, "seconds": time.Since(s.started).Seconds(),
 		"messages": s.messages, "kvs": s.kvCount, "deletions": s.deletions, "bytes": s.bytes,
-		"backwards": s.backwards, "fresh": s.fresh, "errors": s.errors, "states": s.states,
-		"inSyncMs": percentiles(s.inSyncMs), "latencyMs": percentiles(s.latencyMs), "cpuMs": cpuMs(),
-	}}
+		"backwards": s.backwards, "fresh": s.fresh, "errors": maps.Clone(s.errors), "states": maps.Clone(s.states), "cpuMs": cpuMs(),
+	}
 }
 
 func percentiles(values []float64) map[string]float64 {
