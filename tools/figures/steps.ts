@@ -59,8 +59,8 @@ export const figureSteps: readonly FigureStep[] = [
     long: ["bench/fanout/main.ts --json"],
     short: ["bench/fanout/main.ts --json --scenario batch-5"],
     takesAgainst: true,
-    aboutMinutes: 3.5,
-    atMostMinutes: 12,
+    aboutMinutes: 6,
+    atMostMinutes: 16,
   },
   {
     name: "flat",
