@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "../../src/lib/index.ts";
 import { type Kind, kindInfo, kindNames, parseJson } from "../../src/model/index.ts";
 import { testAuthority } from "../kit/certificates.ts";
 import { type EtcdClusterOptions, type EtcdMember, etcdMissing, startEtcd } from "../kit/etcd.ts";
+import { startProxy } from "../kit/proxy.ts";
 
 const skip = (await etcdMissing()) ?? false;
 const signal = AbortSignal.timeout(600_000);
@@ -151,6 +152,25 @@ test("one that accepts and never answers is passed over after the request's limi
   deepEqual(await untilAnswered(() => namesIn(datastore)), ["a"]);
   members[0]?.thaw();
 });
+
+// As behind a load balancer whose member is gone: the connection is accepted, and nobody ever speaks on it.
+for (const { by, tries } of [
+  { by: "a call", tries: (datastore: Datastore) => namesIn(datastore) },
+  { by: "a watch", tries: (datastore: Datastore) => take(datastore, "Tier", "1", 1) },
+]) {
+  test(`one endpoint that accepted and never spoke is dialled anew, when ${by} found out`, { skip }, async (t) => {
+    const [member] = await start(t);
+    const proxy = await startProxy(member?.port ?? 0);
+    t.after(() => proxy[Symbol.asyncDispose]());
+    const endpoints = [`http://127.0.0.1:${proxy.port}`];
+    const datastore = await open(t, { endpoints, requestTimeoutMs: 500, watchSilenceMs: 250 });
+    proxy.freeze();
+    equal(await codeOf(tries(datastore)), "unavailable");
+    proxy.halfOpen(); // the connection that was made stays silent for ever
+    proxy.thaw();
+    deepEqual(await untilAnswered(() => namesIn(datastore)), []);
+  });
+}
 
 test("a page too large for one message is asked for in smaller ones", { skip }, async (t) => {
   const members = await start(t);

@@ -30,6 +30,13 @@ export type CallOptions = {
   readonly isRead: boolean;
 };
 
+export type OpenStream<Request, Response> = {
+  readonly stream: ClientDuplexStream<Request, Response>;
+  readonly endpoint: Endpoint;
+  /** To be said when the other side is silent for too long: whoever comes next dials anew. */
+  readonly noAnswer: () => void;
+};
+
 type Address = { readonly host: string; readonly address: string; readonly isTls: boolean };
 type Endpoint = Address & { client: Client | undefined };
 
@@ -81,12 +88,13 @@ export class EtcdConnection implements AsyncDisposable {
   async openStream<Request, Response>(
     method: Method<Request, Response>,
     options: CallOptions,
-  ): Promise<{ stream: ClientDuplexStream<Request, Response>; endpoint: Endpoint }> {
+  ): Promise<OpenStream<Request, Response>> {
     const endpoint = this.#endpointInUse();
     try {
       const metadata = await this.#withToken(endpoint, options, async (made) => made);
       const client = await this.#client(endpoint);
-      return { stream: client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata), endpoint };
+      const stream = client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
+      return { stream, endpoint, noAnswer: () => this.#noAnswer(endpoint, client) };
     } catch (error) {
       options.signal?.throwIfAborted();
       const known = toDatastoreError(error, options.doing);
@@ -186,10 +194,19 @@ export class EtcdConnection implements AsyncDisposable {
     try {
       const settled = await settleWithin(promise, { clock, limitMs: requestTimeoutMs, signal });
       if (settled.is === "settled") return settled.value;
+      this.#noAnswer(endpoint, client);
       throw new DatastoreError("unavailable", `${endpoint.address} did not answer within ${requestTimeoutMs} ms`);
     } finally {
       call.cancel();
     }
+  }
+
+  // gRPC finds out by itself when an established connection dies, but waits for ever for one that was accepted and never
+  // spoken to (a load balancer without a member behind it). Streams that do work run on.
+  #noAnswer(endpoint: Endpoint, client: Client): void {
+    if (endpoint.client !== client) return;
+    client.close();
+    endpoint.client = undefined;
   }
 
   async #client(endpoint: Endpoint): Promise<Client> {

@@ -4,11 +4,10 @@
 //                        <- events             (a large answer comes in fragments; a revision is never handed out in part)
 //   progress request ->  <- progress           asked for whenever nothing came for a while: a silent stream is a dead one
 //                        <- canceled           compacted, or refused
-import type { ClientDuplexStream } from "@grpc/grpc-js";
 import type { Clock } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { untilSilent } from "../silence.ts";
-import type { EtcdConnection } from "./connection.ts";
+import type { EtcdConnection, OpenStream } from "./connection.ts";
 import { gathered } from "./gathered.ts";
 import type { KeyRange } from "./keys.ts";
 import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
@@ -41,7 +40,8 @@ export async function* watchRange(connection: EtcdConnection, options: WatchRang
 
 async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions): AsyncGenerator<WatchItem> {
   const { doing, signal } = options;
-  const { stream, endpoint } = await connection.openStream(methods.watch, { doing, signal, isRead: true });
+  const open = await connection.openStream(methods.watch, { doing, signal, isRead: true });
+  const { stream, endpoint } = open;
   const cancel = () => stream.cancel();
   signal.addEventListener("abort", cancel, { once: true });
   // The iterator reports errors; this listener is for the one that cancel() causes after nobody iterates any more.
@@ -55,7 +55,7 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
         fragment: true,
       },
     });
-    yield* wholeRevisions(responses(stream, options), doing);
+    yield* wholeRevisions(responses(open, options), doing);
   } catch (error) {
     signal.throwIfAborted();
     if (isTokenRefused(error)) connection.tokenRefused();
@@ -69,7 +69,7 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
 }
 
 function responses(
-  stream: ClientDuplexStream<WatchRequest, WatchResponse>,
+  { stream, noAnswer }: OpenStream<WatchRequest, WatchResponse>,
   { clock, silenceMs, signal, doing }: WatchRangeOptions,
 ): AsyncIterable<readonly WatchResponse[]> {
   const open = (hangUp: AbortSignal): AsyncIterable<readonly WatchResponse[]> => {
@@ -77,7 +77,7 @@ function responses(
     return gathered(stream, clock);
   };
   const ask = () => stream.write({ progressRequest: {} });
-  return untilSilent(open, { clock, signal, silenceMs, what: doing, ask });
+  return untilSilent(open, { clock, signal, silenceMs, what: doing, ask, onSilence: noAnswer });
 }
 
 async function* wholeRevisions(
