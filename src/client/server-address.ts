@@ -1,7 +1,7 @@
 // Where servers are: one address, several, or whatever a discovery answers when asked.
 import { isIP } from "node:net";
 import { CattailError } from "../lib/index.ts";
-import { checkAddresses } from "./check-options.ts";
+import { checkAddresses, isPort } from "./check-options.ts";
 
 /** Where a server listens and, where that is known, on which node. */
 export type ServerAddress = { readonly host: string; readonly port: number; readonly node?: string };
@@ -32,7 +32,7 @@ export function parseServerAddress(text: string): ServerAddress {
   const match = /^(?:\[([^\]]+)\]|([^:/\s]+))(?::(\d{1,5}))?$/.exec(text);
   const port = match?.[3] === undefined ? defaultPort : Number(match[3]);
   const host = match?.[1] ?? match?.[2];
-  if (host === undefined || port < 1 || port > 65535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+  if (host === undefined || !isPort(port) || (match?.[1] !== undefined && isIP(host) !== 6)) {
     throw new CattailError("CLIENT_ADDRESS", {
       problem: `${JSON.stringify(text)} is not a server address`,
       next: "Give host:port, e.g. 10.0.0.7:5473, typha.example:5473 or [fd00::7]:5473",
