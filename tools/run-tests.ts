@@ -7,6 +7,7 @@ import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
 import { runStep, type Step, steps } from "./steps.ts";
+import { StuckFiles } from "./stuck-files.ts";
 
 type Tally = { passed: number; failed: string[]; skipped: string[] };
 
@@ -60,7 +61,10 @@ function testFiles(): string[] {
 
 async function runFiles(batch: string[], concurrency: number): Promise<void> {
   if (batch.length === 0) return;
-  for await (const { type, data } of run({ files: batch, concurrency, timeout: 600_000 })) {
+  using stuck = new StuckFiles(660_000); // a little more than the runner grants, whose reports say more
+  for await (const event of run({ files: batch, concurrency, timeout: 600_000 })) {
+    const { type, data } = event;
+    stuck.note(event);
     if (type === "test:stdout" || type === "test:stderr") process.stdout.write((data as { message: string }).message);
     if (type !== "test:pass" && type !== "test:fail") continue;
     const result = data as TestResult;

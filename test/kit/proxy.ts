@@ -39,7 +39,7 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
     accepted += 1;
     client.on("error", () => undefined); // a cut is an error to whoever is cut
     if (isRefusing) {
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const server = dial({ host: "127.0.0.1", port: targetPort, noDelay: true });
@@ -85,8 +85,8 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
 
   function end(pair: Pair): void {
     pairs.delete(pair);
-    pair.client.resetAndDestroy();
-    pair.server.resetAndDestroy();
+    reset(pair.client);
+    reset(pair.server);
   }
 
   function thaw(): void {
@@ -134,6 +134,13 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
       await new Promise((resolve) => listener.close(resolve));
     },
   };
+}
+
+// A socket that is just being shut down cannot be reset: Node would report EINVAL, keep its handle open for good, and spin
+// when the process wants to end.
+function reset(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function write(to: Socket, chunk: Buffer): Promise<boolean> {
