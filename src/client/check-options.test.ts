@@ -107,6 +107,24 @@ const refusals: { name: string; options: unknown; problem: RegExp; next: RegExp 
     next: /commonName or the uriSan/,
   },
   {
+    name: "an option that nearly is one",
+    options: { servers, readTimeout: 1000 },
+    problem: /^there is no readTimeout$/,
+    next: /^write readTimeoutMs for readTimeout \(there are servers, type, tls, /,
+  },
+  {
+    name: "an option that is nothing like one",
+    options: { servers, zzzzzz: 1 },
+    problem: /^there is no zzzzzz$/,
+    next: /^leave out zzzzzz \(there are servers, /,
+  },
+  {
+    name: "a misspelt name within tls, and what is missing for it",
+    options: { servers, tls: { ...tls, keyFile: undefined, keyfile: "key" } },
+    problem: /^there is no tls.keyfile; tls.keyFile is undefined$/,
+    next: /^write tls.keyFile for tls.keyfile \(there are caFile, certFile, keyFile, server\); tls.keyFile has to be/,
+  },
+  {
     name: "a key's bytes for its path",
     options: { servers, tls: { ...tls, keyFile: Buffer.from("secret") } },
     problem: /^tls.keyFile is an object of the class Buffer$/,

@@ -1,6 +1,6 @@
 // What an option may be, as a table, for programs that no compiler has read: plain JavaScript and parsed configuration. A
 // wrong one would else be dialled with for ever, because following takes every failure for the server's.
-import { CattailError } from "../lib/index.ts";
+import { CattailError, nearest } from "../lib/index.ts";
 import { isRecord, syncerTypes } from "../model/basics.ts";
 import type { ClientTls } from "./dial.ts";
 import type { FollowOptions } from "./follow-options.ts";
@@ -74,9 +74,11 @@ const addressRules: Rules<ServerAddress> = {
 /** Throws one error that lists everything wrong. */
 export function checkOptions(options: FollowOptions): void {
   const given: unknown = options;
-  if (!isRecord(given)) throw invalid([{ name: "the argument", value: given, wants: `an object with "servers"` }]);
-  const wrong = wrongIn("", given, optionRules);
-  if (isRecord(given.tls)) wrong.push(...wrongIn("tls.", given.tls, tlsRules));
+  if (!isRecord(given)) throw invalid([wrongValue("the argument", given, `an object with "servers"`)]);
+  const wrong = [...misspeltIn("", given, optionRules), ...wrongIn("", given, optionRules)];
+  if (isRecord(given.tls)) {
+    wrong.push(...misspeltIn("tls.", given.tls, tlsRules), ...wrongIn("tls.", given.tls, tlsRules));
+  }
   if (wrong.length > 0) throw invalid(wrong);
 }
 
@@ -84,7 +86,7 @@ export function checkOptions(options: FollowOptions): void {
 export function checkAddresses(addresses: readonly ServerAddress[]): void {
   const given: unknown = addresses;
   if (!isList(given, isRecord)) {
-    throw invalid([{ name: "what the discovery answers", value: given, wants: "a list of { host, port }" }]);
+    throw invalid([wrongValue("what the discovery answers", given, "a list of { host, port }")]);
   }
   const wrong = given.flatMap((address, index) => wrongIn(`the discovery's [${index}].`, address, addressRules));
   if (wrong.length > 0) throw invalid(wrong);
@@ -95,7 +97,7 @@ export function isInvalidOption(error: unknown): boolean {
   return error instanceof CattailError && error.code === "CLIENT_OPTION_INVALID";
 }
 
-type Wrong = { readonly name: string; readonly value: unknown; readonly wants: string };
+type Wrong = { readonly problem: string; readonly next: string };
 
 function wrongIn(
   prefix: string,
@@ -103,14 +105,31 @@ function wrongIn(
   rules: { readonly [name: string]: Rule },
 ): Wrong[] {
   return Object.entries(rules).flatMap(([name, { isRight, wants }]) =>
-    isRight(given[name]) ? [] : [{ name: `${prefix}${name}`, value: given[name], wants }],
+    isRight(given[name]) ? [] : [wrongValue(`${prefix}${name}`, given[name], wants)],
   );
+}
+
+function misspeltIn(prefix: string, given: object, rules: object): Wrong[] {
+  const known = Object.keys(rules);
+  const unknown = Object.entries(given).filter(([name, value]) => value !== undefined && !known.includes(name));
+  return unknown.map(([name]) => misspelt(prefix, name, known));
+}
+
+function wrongValue(name: string, value: unknown, wants: string): Wrong {
+  return { problem: `${name} is ${seen(value)}`, next: `${name} has to be ${wants}` };
+}
+
+/** Passed over, it would leave its writer with a default that nobody asked for. */
+function misspelt(prefix: string, name: string, known: readonly string[]): Wrong {
+  const meant = nearest(name, known);
+  const next = meant === undefined ? `leave out ${prefix}${name}` : `write ${prefix}${meant} for ${prefix}${name}`;
+  return { problem: `there is no ${prefix}${name}`, next: `${next} (there are ${known.join(", ")})` };
 }
 
 function invalid(wrong: readonly Wrong[]): CattailError {
   return new CattailError("CLIENT_OPTION_INVALID", {
-    problem: wrong.map(({ name, value }) => `${name} is ${seen(value)}`).join("; "),
-    next: wrong.map(({ name, wants }) => `${name} has to be ${wants}`).join("; "),
+    problem: wrong.map(({ problem }) => problem).join("; "),
+    next: wrong.map(({ next }) => next).join("; "),
   });
 }
 

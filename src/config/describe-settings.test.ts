@@ -12,7 +12,6 @@ import {
   settingsPage,
   settingsTable,
 } from "./index.ts";
-import { editDistance, nearest } from "./nearest.ts";
 import { isSecretName } from "./redact.ts";
 
 test("the reference page is fresh: node tools/generate-docs.ts", () => {
@@ -92,13 +91,3 @@ test("the usual configuration file need not be there", { skip }, () => {
   equal(values.serverPort, 5473);
   equal(warnings.join(), "");
 });
-
-const distances: { a: string; b: string; distance: number }[] = [
-  { a: "", b: "abc", distance: 3 },
-  { a: "kitten", b: "sitting", distance: 3 },
-  { a: "same", b: "same", distance: 0 },
-];
-for (const { a, b, distance } of distances)
-  test(`${a} to ${b} is ${distance}`, () => equal(editDistance(a, b), distance));
-test("a very long name costs little and matches nothing", () =>
-  equal(nearest("X".repeat(1e6), ["TYPHA_A"]), undefined));

@@ -1,8 +1,8 @@
 // Environment and file to settings: a pure function over the table. Everything wrong is collected, so that the user
 // mends it in one go; what is only odd (unknown names, values without effect) becomes a warning.
+import { nearest } from "../lib/index.ts";
 import { checkTogether } from "./check-together.ts";
 import { type IniEntry, parseIni } from "./ini.ts";
-import { nearest } from "./nearest.ts";
 import { isSecretName, redacted } from "./redact.ts";
 import type { Setting } from "./setting.ts";
 import { type TypeChecks, withoutCredentials } from "./setting-types.ts";

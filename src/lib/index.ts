@@ -5,6 +5,7 @@ export { deadline } from "./deadline.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
+export { nearest } from "./nearest.ts";
 export { passAbort } from "./pass-abort.ts";
 export { type Settled, settleWithin } from "./settle-within.ts";
 export { unreachable } from "./unreachable.ts";
