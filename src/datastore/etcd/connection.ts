@@ -1,12 +1,11 @@
-// The way to etcd: one gRPC channel per endpoint, one endpoint in use at a time. A call that gets no answer moves
+// The way to etcd: one gRPC connection per endpoint, one endpoint in use at a time. A call that gets no answer moves
 // everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
-import { isIP } from "node:net";
-import { ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
 import { CattailError, type Clock, type Log, settleWithin } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { type EtcdTlsFiles, type LoadedCredentials, loadCredentials, reloadCredentials } from "./credentials.ts";
+import { askOnce, type GrpcCall, GrpcConnection, type GrpcMetadata } from "./grpc-connection.ts";
 import { type Method, methods } from "./messages.ts";
-import { isServiceError, isTokenRefused, toDatastoreError } from "./status.ts";
+import { isAuthSwitchedOff, isTokenRefused, toDatastoreError } from "./status.ts";
 
 export type EtcdAuth = { readonly username: string; readonly password: string };
 
@@ -30,15 +29,15 @@ export type CallOptions = {
   readonly isRead: boolean;
 };
 
-export type OpenStream<Request, Response> = {
-  readonly stream: ClientDuplexStream<Request, Response>;
+export type OpenStream = {
+  readonly stream: GrpcCall;
   readonly endpoint: Endpoint;
   /** To be said when the other side is silent for too long: whoever comes next dials anew. */
   readonly noAnswer: () => void;
 };
 
-type Address = { readonly host: string; readonly address: string; readonly isTls: boolean };
-type Endpoint = Address & { client: Client | undefined };
+type Address = { readonly url: string; readonly address: string; readonly isTls: boolean };
+type Endpoint = Address & { connection: GrpcConnection | undefined };
 
 const tlsCheckIntervalMs = 10_000;
 
@@ -52,7 +51,7 @@ export class EtcdConnection implements AsyncDisposable {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#endpoints = options.endpoints.map((text) => ({ ...parseEndpoint(text), client: undefined }));
+    this.#endpoints = options.endpoints.map((text) => ({ ...parseEndpoint(text), connection: undefined }));
   }
 
   /** Reads the TLS files a first time, so that a bad path stops the start. */
@@ -85,16 +84,12 @@ export class EtcdConnection implements AsyncDisposable {
   }
 
   /** A stream on the endpoint in use. Its reader says `failed` when it breaks, and `tokenRefused` when it was told so. */
-  async openStream<Request, Response>(
-    method: Method<Request, Response>,
-    options: CallOptions,
-  ): Promise<OpenStream<Request, Response>> {
+  async openStream(path: string, options: CallOptions): Promise<OpenStream> {
     const endpoint = this.#endpointInUse();
     try {
       const metadata = await this.#withToken(endpoint, options, async (made) => made);
-      const client = await this.#client(endpoint);
-      const stream = client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
-      return { stream, endpoint, noAnswer: () => this.#noAnswer(endpoint, client) };
+      const connection = await this.#connectionTo(endpoint);
+      return { stream: connection.open(path, metadata), endpoint, noAnswer: () => connection.giveUp() };
     } catch (error) {
       options.signal?.throwIfAborted();
       const known = toDatastoreError(error, options.doing);
@@ -123,8 +118,8 @@ export class EtcdConnection implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const endpoint of this.#endpoints) {
-      endpoint.client?.close();
-      endpoint.client = undefined;
+      endpoint.connection?.giveUp();
+      endpoint.connection = undefined;
     }
   }
 
@@ -134,7 +129,11 @@ export class EtcdConnection implements AsyncDisposable {
     return endpoint;
   }
 
-  async #withToken<T>(endpoint: Endpoint, options: CallOptions, work: (metadata: Metadata) => Promise<T>): Promise<T> {
+  async #withToken<T>(
+    endpoint: Endpoint,
+    options: CallOptions,
+    work: (metadata: GrpcMetadata) => Promise<T>,
+  ): Promise<T> {
     const token = await this.#tokenFrom(endpoint, options);
     try {
       return await work(makeMetadata(token));
@@ -157,7 +156,7 @@ export class EtcdConnection implements AsyncDisposable {
     }).then(
       ({ token }) => token,
       (error: unknown) => {
-        if (isServiceError(error) && /authentication is not enabled/.test(error.details)) {
+        if (isAuthSwitchedOff(error)) {
           log.warn("etcd has authentication switched off; going on without a user");
           return undefined;
         }
@@ -170,67 +169,44 @@ export class EtcdConnection implements AsyncDisposable {
 
   async #unary<Request, Response>(
     endpoint: Endpoint,
-    what: { method: Method<Request, Response>; request: Request; metadata: Metadata; signal: AbortSignal | undefined },
+    what: {
+      method: Method<Request, Response>;
+      request: Request;
+      metadata: GrpcMetadata;
+      signal: AbortSignal | undefined;
+    },
   ): Promise<Response> {
     what.signal?.throwIfAborted();
-    const client = await this.#client(endpoint);
+    const connection = await this.#connectionTo(endpoint);
     const { method, request, metadata, signal } = what;
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const call = client.makeUnaryRequest(
-      method.path,
-      method.encode,
-      method.decode,
-      request,
-      metadata,
-      (error, value) => {
-        if (error !== null) reject(error);
-        else if (value === undefined) reject(new Error("the answer is empty"));
-        else resolve(value);
-      },
-    );
-    // The limit is ours and not gRPC's deadline, which counts on the wall clock and so moves when that jumps.
+    const call = connection.open(method.path, metadata);
+    const answer = askOnce(call, method.encode(request));
     const { clock, requestTimeoutMs } = this.#options;
-    promise.catch(() => undefined); // also rejects after the race below was lost
+    answer.catch(() => undefined); // also rejects after the race below was lost
     try {
-      const settled = await settleWithin(promise, { clock, limitMs: requestTimeoutMs, signal });
-      if (settled.is === "settled") return settled.value;
-      this.#noAnswer(endpoint, client);
+      const settled = await settleWithin(answer, { clock, limitMs: requestTimeoutMs, signal });
+      if (settled.is === "settled") return method.decode(settled.value);
+      connection.giveUp();
       throw new DatastoreError("unavailable", `${endpoint.address} did not answer within ${requestTimeoutMs} ms`);
     } finally {
       call.cancel();
     }
   }
 
-  // gRPC finds out by itself when an established connection dies, but waits for ever for one that was accepted and never
-  // spoken to (a load balancer without a member behind it). Streams that do work run on.
-  #noAnswer(endpoint: Endpoint, client: Client): void {
-    if (endpoint.client !== client) return;
-    client.close();
-    endpoint.client = undefined;
-  }
-
-  async #client(endpoint: Endpoint): Promise<Client> {
+  async #connectionTo(endpoint: Endpoint): Promise<GrpcConnection> {
     const { clock, maxMessageBytes, keepaliveIntervalMs, keepaliveTimeoutMs } = this.#options;
     if (clock.monotonicMs() - this.#credentialsReadAtMs > tlsCheckIntervalMs) await this.#refreshCredentials();
-    if (endpoint.client !== undefined) return endpoint.client;
-    const credentials = endpoint.isTls
-      ? this.#credentials?.forHost(endpoint.host)
-      : ChannelCredentials.createInsecure();
-    if (credentials === undefined) throw new DatastoreError("unavailable", "the etcd connection was never opened");
-    endpoint.client = new Client(`dns:///${endpoint.address}`, credentials, {
-      "grpc.keepalive_time_ms": keepaliveIntervalMs,
-      "grpc.keepalive_timeout_ms": keepaliveTimeoutMs,
-      "grpc.max_receive_message_length": maxMessageBytes,
-      "grpc.max_send_message_length": maxMessageBytes,
-      "grpc.initial_reconnect_backoff_ms": 100,
-      "grpc.max_reconnect_backoff_ms": 1_000,
-      "grpc.enable_retries": 0,
-      "grpc.enable_http_proxy": 0, // a proxy named in the environment is not for the datastore
-      ...(isIP(endpoint.host) === 0 ? {} : { "grpc.ssl_target_name_override": "etcd" }),
-      "grpc.use_local_subchannel_pool": 1,
-      "grpc.service_config_disable_resolution": 1,
+    if (endpoint.connection?.isOpen) return endpoint.connection;
+    if (endpoint.isTls && this.#credentials === undefined) {
+      throw new DatastoreError("unavailable", "the etcd connection was never opened");
+    }
+    endpoint.connection = new GrpcConnection(endpoint.url, {
+      secureContext: endpoint.isTls ? this.#credentials?.secureContext : undefined,
+      keepaliveIntervalMs,
+      keepaliveTimeoutMs,
+      maxMessageBytes,
     });
-    return endpoint.client;
+    return endpoint.connection;
   }
 
   async #refreshCredentials(): Promise<void> {
@@ -242,18 +218,15 @@ export class EtcdConnection implements AsyncDisposable {
     this.#credentials = loaded;
     for (const endpoint of this.#endpoints) {
       // Closing lets the streams that are open run on; only new ones use the new certificate.
-      endpoint.client?.close();
-      endpoint.client = undefined;
+      endpoint.connection?.close();
+      endpoint.connection = undefined;
     }
   }
 }
 
 // Without a leader a member would answer from what it last knew; better it says so, and we ask another.
-function makeMetadata(token: string | undefined): Metadata {
-  const metadata = new Metadata();
-  metadata.set("hasleader", "true");
-  if (token !== undefined) metadata.set("token", token);
-  return metadata;
+function makeMetadata(token: string | undefined): GrpcMetadata {
+  return { hasleader: "true", ...(token === undefined ? {} : { token }) };
 }
 
 function parseEndpoint(text: string): Address {
@@ -265,6 +238,6 @@ function parseEndpoint(text: string): Address {
     });
   }
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  return { host, address: `${url.hostname}:${port}`, isTls: url.protocol === "https:" };
+  const address = `${url.hostname}:${port}`;
+  return { url: `${url.protocol}//${address}`, address, isTls: url.protocol === "https:" };
 }

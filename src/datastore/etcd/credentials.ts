@@ -2,17 +2,12 @@
 // under a running program; a pair caught halfway keeps the last good one.
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { checkServerIdentity } from "node:tls";
-import { ChannelCredentials } from "@grpc/grpc-js";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { CattailError, type Log } from "../../lib/index.ts";
 
 export type EtcdTlsFiles = { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 
-export type LoadedCredentials = {
-  readonly fingerprint: string;
-  /** For the endpoint on this host. */
-  forHost(host: string): ChannelCredentials;
-};
+export type LoadedCredentials = { readonly fingerprint: string; readonly secureContext: SecureContext };
 
 export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
@@ -22,18 +17,12 @@ export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCreden
     });
   }
   const [ca, cert, key] = await Promise.all([read(files.caFile), read(files.certFile), read(files.keyFile)]);
-  if (cert !== null && key !== null) checkPair(files, cert, key);
+  if (cert !== undefined && key !== undefined) checkPair(files, cert, key);
   const hash = createHash("sha256");
   for (const part of [ca, cert, key]) hash.update(part ?? "none").update("\u0000");
-  // Node refuses an IP address as the name to ask for, which is what gRPC would ask for; so connection.ts names another,
-  // and the certificate is compared with the address here.
-  const forHost = (host: string) =>
-    ChannelCredentials.createSsl(ca, key, cert, {
-      checkServerIdentity: (_asked, seen) => checkServerIdentity(host, seen),
-    });
   try {
-    forHost("localhost"); // throws for files that are not PEM
-    return { forHost, fingerprint: hash.digest("hex") };
+    const secureContext = createSecureContext({ ca, cert, key }); // throws for files that are not PEM
+    return { secureContext, fingerprint: hash.digest("hex") };
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
       problem: `etcd's TLS files cannot be used: ${String(cause)}`,
@@ -60,8 +49,8 @@ export async function reloadCredentials(
   }
 }
 
-async function read(file: string | undefined): Promise<Buffer | null> {
-  if (file === undefined) return null;
+async function read(file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
   try {
     return await readFile(file);
   } catch (cause) {

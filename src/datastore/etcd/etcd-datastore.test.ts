@@ -2,9 +2,9 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedHandleCall } from "@grpc/grpc-js";
+import { etcdServices } from "../../../test/kit/etcd-messages.ts";
 import type { Revision, WatchEvent } from "../datastore.ts";
 import { openEtcdDatastore } from "./etcd-datastore.ts";
-import { definitions } from "./messages.ts";
 
 type Message = { [field: string]: unknown };
 type Script = { range?: (request: Message) => Message; watch?: Message[] };
@@ -36,8 +36,8 @@ async function play(t: TestContext, script: Script) {
   const range = (call: { request: Message }, answer: (error: null, message: Message) => void) =>
     answer(null, script.range?.(call.request) ?? { header });
   const none: UntypedHandleCall = () => undefined;
-  server.addService(definitions["etcdserverpb.KV"] as ServiceDefinition, { Range: range, Txn: none }); // both made by fromJSON
-  server.addService(definitions["etcdserverpb.Watch"] as ServiceDefinition, { Watch: watch });
+  server.addService(etcdServices["etcdserverpb.KV"] as ServiceDefinition, { Range: range, Txn: none }); // both made by fromJSON
+  server.addService(etcdServices["etcdserverpb.Watch"] as ServiceDefinition, { Watch: watch });
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),

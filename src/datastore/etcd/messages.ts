@@ -1,92 +1,6 @@
-// The part of etcd's v3 API that we speak, as data: message fields with their numbers, then the same as types.
-// Data and not .proto files, because a packaged program has no files to read. 64-bit numbers travel as decimal text, which
-// is dear, so fields that nobody asks for are not named: they are passed over.
-import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
-
-const fields = (table: { [name: string]: [number, string] | [number, string, "repeated"] }) => ({
-  fields: Object.fromEntries(
-    Object.entries(table).map(([name, [id, type, rule]]) => [
-      name,
-      rule === undefined ? { id, type } : { id, type, rule },
-    ]),
-  ),
-});
-const oneOf = (table: { [name: string]: [number, string] }) => ({
-  ...fields(table),
-  oneofs: { choice: { oneof: Object.keys(table) } },
-});
-const rpc = (name: string) => ({ requestType: `${name}Request`, responseType: `${name}Response`, comment: "" });
-
-const header = [1, "ResponseHeader"] as [number, string];
-const etcdserverpb = {
-  ResponseHeader: fields({ revision: [3, "int64"] }),
-  KeyValue: fields({ key: [1, "bytes"], modRevision: [3, "int64"], value: [5, "bytes"] }),
-  EventType: { values: { PUT: 0, DELETE: 1 } },
-  Event: fields({ type: [1, "EventType"], kv: [2, "KeyValue"] }),
-  RangeRequest: fields({
-    key: [1, "bytes"],
-    rangeEnd: [2, "bytes"],
-    limit: [3, "int64"],
-    revision: [4, "int64"],
-    countOnly: [9, "bool"],
-  }),
-  RangeResponse: fields({ header, kvs: [2, "KeyValue", "repeated"], more: [3, "bool"] }),
-  PutRequest: fields({ key: [1, "bytes"], value: [2, "bytes"] }),
-  PutResponse: fields({ header }),
-  DeleteRangeRequest: fields({ key: [1, "bytes"] }),
-  DeleteRangeResponse: fields({ header, deleted: [2, "int64"] }),
-  RequestOp: oneOf({
-    requestRange: [1, "RangeRequest"],
-    requestPut: [2, "PutRequest"],
-    requestDeleteRange: [3, "DeleteRangeRequest"],
-  }),
-  ResponseOp: oneOf({
-    responseRange: [1, "RangeResponse"],
-    responsePut: [2, "PutResponse"],
-    responseDeleteRange: [3, "DeleteRangeResponse"],
-  }),
-  CompareResult: { values: { EQUAL: 0, GREATER: 1, LESS: 2, NOT_EQUAL: 3 } },
-  CompareTarget: { values: { VERSION: 0, CREATE: 1, MOD: 2 } },
-  Compare: {
-    ...fields({
-      result: [1, "CompareResult"],
-      target: [2, "CompareTarget"],
-      key: [3, "bytes"],
-      version: [4, "int64"],
-      modRevision: [6, "int64"],
-    }),
-    oneofs: { choice: { oneof: ["version", "modRevision"] } },
-  },
-  TxnRequest: fields({
-    compare: [1, "Compare", "repeated"],
-    success: [2, "RequestOp", "repeated"],
-    failure: [3, "RequestOp", "repeated"],
-  }),
-  TxnResponse: fields({ header, succeeded: [2, "bool"], responses: [3, "ResponseOp", "repeated"] }),
-  WatchCreateRequest: fields({
-    key: [1, "bytes"],
-    rangeEnd: [2, "bytes"],
-    startRevision: [3, "int64"],
-    progressNotify: [4, "bool"],
-    fragment: [8, "bool"],
-  }),
-  WatchProgressRequest: fields({}),
-  WatchRequest: oneOf({ createRequest: [1, "WatchCreateRequest"], progressRequest: [3, "WatchProgressRequest"] }),
-  WatchResponse: fields({
-    header,
-    created: [3, "bool"],
-    canceled: [4, "bool"],
-    compactRevision: [5, "int64"],
-    cancelReason: [6, "string"],
-    fragment: [7, "bool"],
-    events: [11, "Event", "repeated"],
-  }),
-  AuthenticateRequest: fields({ name: [1, "string"], password: [2, "string"] }),
-  AuthenticateResponse: fields({ header, token: [2, "string"] }),
-  KV: { methods: { Range: rpc("Range"), Txn: rpc("Txn") } },
-  Watch: { methods: { Watch: { ...rpc("Watch"), requestStream: true, responseStream: true } } },
-  Auth: { methods: { Authenticate: rpc("Authenticate") } },
-};
+// The part of etcd's v3 API that we speak: its messages as types, and how they become bytes and back. Fields that nobody
+// asks for are passed over. test/kit/etcd-messages.ts has both ends of the same as a table, for whoever plays etcd.
+import { ProtobufError, ProtobufReader, protobuf } from "./protobuf.ts";
 
 export type Header = { readonly revision: string };
 export type KeyValue = { readonly key: Buffer; readonly value: Buffer; readonly modRevision: string };
@@ -142,26 +56,177 @@ export type Method<Request, Response> = {
   readonly decode: (bytes: Buffer) => Response;
 };
 
-/** Both ends of each service; the other end is for tests that play etcd. */
-export const definitions = fromJSON(
-  { nested: { etcdserverpb: { nested: etcdserverpb } } },
-  { longs: String, enums: String, defaults: true, arrays: true },
-);
+export const methods = {
+  range: { path: "/etcdserverpb.KV/Range", encode: encodeRange, decode: whole(readRangeResponse) },
+  txn: { path: "/etcdserverpb.KV/Txn", encode: encodeTxn, decode: whole(readTxnResponse) },
+  watch: { path: "/etcdserverpb.Watch/Watch", encode: encodeWatch, decode: whole(readWatchResponse) },
+  authenticate: {
+    path: "/etcdserverpb.Auth/Authenticate",
+    encode: ({ name, password }: { name: string; password: string }) =>
+      protobuf([
+        [1, name],
+        [2, password],
+      ]),
+    decode: whole(readToken),
+  },
+};
 
-// The types above are what the tables above describe; only here does the compiler take our word for it.
-function method<Request, Response>(service: string, name: string): Method<Request, Response> {
-  const found = (definitions[`etcdserverpb.${service}`] as Record<string, MethodDefinition<object, object>>)[name];
-  if (found === undefined) throw new Error(`etcd's ${service} has no ${name}`);
-  return {
-    path: found.path,
-    encode: found.requestSerialize as (request: unknown) => Buffer,
-    decode: found.responseDeserialize as (bytes: Buffer) => unknown as (bytes: Buffer) => Response,
-  };
+function encodeRange({ key, rangeEnd, limit, revision, countOnly }: RangeRequest): Buffer {
+  return protobuf([
+    [1, key],
+    [2, rangeEnd],
+    [3, limit],
+    [4, revision === undefined ? undefined : BigInt(revision)],
+    [9, countOnly],
+  ]);
 }
 
-export const methods = {
-  range: method<RangeRequest, RangeResponse>("KV", "Range"),
-  txn: method<TxnRequest, TxnResponse>("KV", "Txn"),
-  watch: method<WatchRequest, WatchResponse>("Watch", "Watch"),
-  authenticate: method<{ name: string; password: string }, { readonly token: string }>("Auth", "Authenticate"),
-};
+const compareResults = { EQUAL: 0, GREATER: 1 } as const;
+const compareTargets = { VERSION: 0, MOD: 2 } as const;
+
+function encodeCompare({ result, target, key, version, modRevision }: Compare): Buffer {
+  return protobuf([
+    [1, compareResults[result]],
+    [2, compareTargets[target]],
+    [3, key],
+    [4, version === undefined ? undefined : BigInt(version)],
+    [6, modRevision === undefined ? undefined : BigInt(modRevision)],
+  ]);
+}
+
+function encodeOp(op: RequestOp): Buffer {
+  if ("requestRange" in op) return protobuf([[1, encodeRange(op.requestRange)]]);
+  if ("requestDeleteRange" in op) return protobuf([[3, protobuf([[1, op.requestDeleteRange.key]])]]);
+  const { key, value } = op.requestPut;
+  const put = protobuf([
+    [1, key],
+    [2, value],
+  ]);
+  return protobuf([[2, put]]);
+}
+
+function encodeTxn({ compare, success, failure }: TxnRequest): Buffer {
+  return protobuf([
+    ...compare.map((one) => [1, encodeCompare(one)] as const),
+    ...success.map((op) => [2, encodeOp(op)] as const),
+    ...failure.map((op) => [3, encodeOp(op)] as const),
+  ]);
+}
+
+function encodeWatch(request: WatchRequest): Buffer {
+  if ("progressRequest" in request) return protobuf([[3, protobuf([])]]);
+  const { key, rangeEnd, startRevision, progressNotify, fragment } = request.createRequest;
+  const create = protobuf([
+    [1, key],
+    [2, rangeEnd],
+    [3, BigInt(startRevision)],
+    [4, progressNotify],
+    [8, fragment],
+  ]);
+  return protobuf([[1, create]]);
+}
+
+function whole<T>(read: (reader: ProtobufReader) => T): (bytes: Buffer) => T {
+  return (bytes) => read(new ProtobufReader(bytes));
+}
+
+function readHeader(reader: ProtobufReader): Header {
+  let revision = "0";
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 3) revision = reader.int64();
+    else reader.skip();
+  }
+  return { revision };
+}
+
+const nothing: Buffer = Buffer.alloc(0);
+
+function readKeyValue(reader: ProtobufReader): KeyValue {
+  let key = nothing;
+  let value = nothing;
+  let modRevision = "0";
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) key = reader.bytes();
+    else if (field === 3) modRevision = reader.int64();
+    else if (field === 5) value = reader.bytes();
+    else reader.skip();
+  }
+  return { key, value, modRevision };
+}
+
+function readEvent(reader: ProtobufReader): EtcdEvent {
+  let type: EtcdEvent["type"] = "PUT";
+  let kv: KeyValue | undefined;
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) type = reader.small() === 1 ? "DELETE" : "PUT";
+    else if (field === 2) kv = reader.message(readKeyValue);
+    else reader.skip();
+  }
+  if (kv === undefined) throw new ProtobufError("etcd sent an event without its key");
+  return { type, kv };
+}
+
+function readRangeResponse(reader: ProtobufReader): RangeResponse {
+  let header: Header | null = null;
+  const kvs: KeyValue[] = [];
+  let more = false;
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) header = reader.message(readHeader);
+    else if (field === 2) kvs.push(reader.message(readKeyValue));
+    else if (field === 3) more = reader.bool();
+    else reader.skip();
+  }
+  return { header, kvs, more };
+}
+
+function readOpResponse(reader: ProtobufReader): { responseRange?: RangeResponse } {
+  let found: { responseRange?: RangeResponse } = {};
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) found = { responseRange: reader.message(readRangeResponse) };
+    else reader.skip();
+  }
+  return found;
+}
+
+function readTxnResponse(reader: ProtobufReader): TxnResponse {
+  let header: Header | null = null;
+  let succeeded = false;
+  const responses: { responseRange?: RangeResponse }[] = [];
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) header = reader.message(readHeader);
+    else if (field === 2) succeeded = reader.bool();
+    else if (field === 3) responses.push(reader.message(readOpResponse));
+    else reader.skip();
+  }
+  return { header, succeeded, responses };
+}
+
+function readWatchResponse(reader: ProtobufReader): WatchResponse {
+  let header: Header | null = null;
+  let created = false;
+  let canceled = false;
+  let compactRevision = "0";
+  let cancelReason = "";
+  let fragment = false;
+  const events: EtcdEvent[] = [];
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 1) header = reader.message(readHeader);
+    else if (field === 3) created = reader.bool();
+    else if (field === 4) canceled = reader.bool();
+    else if (field === 5) compactRevision = reader.int64();
+    else if (field === 6) cancelReason = reader.text();
+    else if (field === 7) fragment = reader.bool();
+    else if (field === 11) events.push(reader.message(readEvent));
+    else reader.skip();
+  }
+  return { header, created, canceled, compactRevision, cancelReason, fragment, events };
+}
+
+function readToken(reader: ProtobufReader): { readonly token: string } {
+  let token = "";
+  for (let field = reader.field(); field !== 0; field = reader.field()) {
+    if (field === 2) token = reader.text();
+    else reader.skip();
+  }
+  return { token };
+}

@@ -1,6 +1,7 @@
 // etcd's answers that are no answers: gRPC status and message to the one error of the datastores.
-import { type ServiceError, status } from "@grpc/grpc-js";
+import { messageOf } from "../../lib/index.ts";
 import { DatastoreError, type DatastoreErrorCode } from "../errors.ts";
+import { GrpcError, grpcStatus } from "./grpc-status.ts";
 
 const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
   { says: /required revision has been compacted/, code: "expired" },
@@ -17,23 +18,23 @@ const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
 ];
 
 const byStatus: { readonly [code: number]: DatastoreErrorCode } = {
-  [status.UNAUTHENTICATED]: "unauthorized",
-  [status.PERMISSION_DENIED]: "forbidden",
-  [status.INVALID_ARGUMENT]: "invalid",
-  [status.OUT_OF_RANGE]: "invalid",
-  [status.UNIMPLEMENTED]: "unsupported",
-  [status.RESOURCE_EXHAUSTED]: "rate-limited",
+  [grpcStatus.unauthenticated]: "unauthorized",
+  [grpcStatus.permissionDenied]: "forbidden",
+  [grpcStatus.invalidArgument]: "invalid",
+  [grpcStatus.outOfRange]: "invalid",
+  [grpcStatus.unimplemented]: "unsupported",
+  [grpcStatus.resourceExhausted]: "rate-limited",
 };
 
 /** Everything without a more precise meaning is "unavailable": who asks again loses nothing. */
 export function toDatastoreError(error: unknown, doing: string): DatastoreError {
   if (error instanceof DatastoreError) return error;
-  const { code, details } = isServiceError(error) ? error : { code: undefined, details: String(error) };
-  const meaning = codeOf(code, details);
-  // A follower counts an "unavailable" with a status as the server's own refusal. gRPC gives a status to a connection
+  const code = error instanceof GrpcError ? error.code : undefined;
+  const says = messageOf(error);
+  const meaning = codeOf(code, says);
+  // A follower counts an "unavailable" with a status as the server's own refusal. gRPC has a status for a connection
   // that broke as well, so it would say nothing.
   const isRefusal = code !== undefined && meaning !== "unavailable";
-  const says = details.replace(/ Resolution note: *$/, ""); // gRPC's label for a note that there is not
   return new DatastoreError(meaning, `${doing}: ${says}`, { cause: error, ...(isRefusal ? { status: code } : {}) });
 }
 
@@ -45,8 +46,8 @@ export function cancelReasonToError(reason: string, doing: string): DatastoreErr
   );
 }
 
-export function isServiceError(error: unknown): error is ServiceError {
-  return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
+export function isAuthSwitchedOff(error: unknown): boolean {
+  return error instanceof GrpcError && /authentication is not enabled/.test(error.message);
 }
 
 /** The answer would not fit into the largest message we take. */

@@ -8,7 +8,8 @@ import type { Clock } from "../../lib/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { untilSilent } from "../silence.ts";
 import type { EtcdConnection, OpenStream } from "./connection.ts";
-import { gathered } from "./gathered.ts";
+import { gathered, type Source } from "./gathered.ts";
+import type { GrpcCall } from "./grpc-connection.ts";
 import type { KeyRange } from "./keys.ts";
 import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
 import { cancelReasonToError, isTokenRefused, toDatastoreError } from "./status.ts";
@@ -40,14 +41,12 @@ export async function* watchRange(connection: EtcdConnection, options: WatchRang
 
 async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions): AsyncGenerator<WatchItem> {
   const { doing, signal } = options;
-  const open = await connection.openStream(methods.watch, { doing, signal, isRead: true });
+  const open = await connection.openStream(methods.watch.path, { doing, signal, isRead: true });
   const { stream, endpoint } = open;
   const cancel = () => stream.cancel();
   signal.addEventListener("abort", cancel, { once: true });
-  // The iterator reports errors; this listener is for the one that cancel() causes after nobody iterates any more.
-  stream.on("error", () => undefined);
   try {
-    stream.write({
+    say(stream, {
       createRequest: {
         ...options.range,
         startRevision: String(options.startRevision),
@@ -68,15 +67,27 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
   }
 }
 
+function say(stream: GrpcCall, request: WatchRequest): void {
+  stream.write(methods.watch.encode(request));
+}
+
+function decoded(stream: GrpcCall): Source<WatchResponse> {
+  return {
+    listen: ({ item, end }) => stream.listen({ message: (bytes) => item(methods.watch.decode(bytes)), end }),
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+  };
+}
+
 function responses(
-  { stream, noAnswer }: OpenStream<WatchRequest, WatchResponse>,
+  { stream, noAnswer }: OpenStream,
   { clock, silenceMs, signal, doing }: WatchRangeOptions,
 ): AsyncIterable<readonly WatchResponse[]> {
   const open = (hangUp: AbortSignal): AsyncIterable<readonly WatchResponse[]> => {
     hangUp.addEventListener("abort", () => stream.cancel(), { once: true });
-    return gathered(stream, clock);
+    return gathered(decoded(stream), clock);
   };
-  const ask = () => stream.write({ progressRequest: {} });
+  const ask = () => say(stream, { progressRequest: {} });
   return untilSilent(open, { clock, signal, silenceMs, what: doing, ask, onSilence: noAnswer });
 }
 

@@ -1,0 +1,288 @@
+// gRPC calls against servers that behave, and that do not: what HTTP/2 servers, proxies and load balancers do.
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startProxy } from "../../../test/kit/proxy.ts";
+import { askOnce, type GrpcCall, GrpcConnection } from "./grpc-connection.ts";
+import { frame } from "./grpc-frames.ts";
+import { GrpcError } from "./grpc-status.ts";
+
+const options = {
+  secureContext: undefined,
+  keepaliveIntervalMs: 60_000,
+  keepaliveTimeoutMs: 60_000,
+  maxMessageBytes: 1 << 20,
+};
+const ok200 = { ":status": 200, "content-type": "application/grpc" };
+
+async function serve(
+  t: TestContext,
+  answer: (stream: ServerHttp2Stream) => void,
+): Promise<{ url: string; server: Http2Server; sessions: Set<ServerHttp2Session> }> {
+  const server = createHttp2Server();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => sessions.add(session));
+  server.on("stream", (stream: ServerHttp2Stream) => {
+    stream.on("error", () => undefined);
+    answer(stream);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  });
+  return { url: urlOf(server), server, sessions };
+}
+
+function dial(t: TestContext, url: string, differs: Partial<typeof options> = {}): GrpcConnection {
+  const connection = new GrpcConnection(url, { ...options, ...differs });
+  t.after(() => connection.close());
+  return connection;
+}
+
+/** Answers with these messages and this status. */
+function says(messages: string[], trailers: { [name: string]: string } = { "grpc-status": "0" }) {
+  return (stream: ServerHttp2Stream) => {
+    stream.respond(ok200, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers(trailers));
+    stream.end(Buffer.concat(messages.map((message) => frame(Buffer.from(message)))));
+  };
+}
+
+const echo = (stream: ServerHttp2Stream) => {
+  stream.respond(ok200, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  stream.on("data", (chunk) => stream.write(chunk));
+  stream.on("end", () => stream.end());
+};
+
+test("a question is answered, and the metadata goes with it", async (t) => {
+  const { url, server } = await serve(t, echo);
+  const seen = once(server, "stream");
+  const call = dial(t, url).open("/service/Method", { hasleader: "true" });
+  equal((await askOnce(call, Buffer.from("question"))).toString(), "question");
+  const [, headers] = await seen;
+  const { ":method": method, ":path": path, "content-type": type, te, hasleader } = headers;
+  deepEqual([method, path, type, te, hasleader], ["POST", "/service/Method", "application/grpc", "trailers", "true"]);
+});
+
+const ends: { name: string; answer: (stream: ServerHttp2Stream) => void; code: number; says: RegExp }[] = [
+  {
+    name: "a status in the trailers",
+    answer: says(["half an answer"], { "grpc-status": "14", "grpc-message": "no leader" }),
+    code: 14,
+    says: /^no leader$/,
+  },
+  {
+    name: "a status in place of an answer, with a message beyond ASCII",
+    answer: (stream) =>
+      stream.respond({ ...ok200, "grpc-status": "7", "grpc-message": "nicht f%C3%BCr dich" }, { endStream: true }),
+    code: 7,
+    says: /^nicht für dich$/,
+  },
+  {
+    name: "a message that is not encoded as it should be",
+    answer: (stream) =>
+      stream.respond({ ...ok200, "grpc-status": "13", "grpc-message": "100% wrong" }, { endStream: true }),
+    code: 13,
+    says: /^100% wrong$/,
+  },
+  {
+    name: "a proxy that has nobody behind it",
+    answer: (stream) => {
+      stream.respond({ ":status": 503, "content-type": "text/html" });
+      stream.end("");
+    },
+    code: 14,
+    says: /HTTP status 503/,
+  },
+  {
+    name: "an end without a status",
+    answer: (stream) => {
+      stream.respond(ok200);
+      stream.end(frame(Buffer.from("answer")));
+    },
+    code: 14,
+    says: /without a status/,
+  },
+  { name: "an end in good order without an answer", answer: says([]), code: 13, says: /the answer is empty/ },
+  {
+    name: "an answer that is too large, even if its status is good",
+    answer: says(["x".repeat((1 << 20) + 1)]),
+    code: 8,
+    says: /larger than max/,
+  },
+];
+for (const { name, answer, code, says: message } of ends) {
+  test(`${name} is an error that says so`, async (t) => {
+    const { url } = await serve(t, answer);
+    const error = await askOnce(dial(t, url).open("/service/Method", {}), Buffer.alloc(0)).catch((e: unknown) => e);
+    ok(error instanceof GrpcError, String(error));
+    equal(error.code, code);
+    match(error.message, message);
+  });
+}
+
+test("a stream that is reset fails; others on the same connection do not notice", async (t) => {
+  let count = 0;
+  const { url } = await serve(t, (stream) => {
+    count += 1;
+    if (count === 1) stream.close(2);
+    else echo(stream);
+  });
+  const connection = dial(t, url);
+  await rejects(askOnce(connection.open("/service/Method", {}), Buffer.alloc(0)));
+  equal(connection.isOpen, true);
+  equal((await askOnce(connection.open("/service/Method", {}), Buffer.from("b"))).toString(), "b");
+});
+
+test("nobody there: the call says whom it could not reach, and the connection is over", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = urlOf(server);
+  server.close();
+  await once(server, "close");
+  const connection = dial(t, url);
+  await rejects(askOnce(connection.open("/service/Method", {}), Buffer.alloc(0)), /ECONNREFUSED 127\.0\.0\.1/);
+  equal(connection.isOpen, false);
+});
+
+test("given up before the other side has spoken, nothing stays: neither calls nor the socket", async (t) => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.resume();
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+  }).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const connection = dial(t, urlOf(server));
+  const calls = [1, 2].map(() => askOnce(connection.open("/service/Method", {}), Buffer.alloc(0)));
+  const failures = Promise.all(calls.map((call) => rejects(call, /never spoke/)));
+  const [socket] = await once(server, "connection");
+  const closed = once(socket, "close");
+  connection.giveUp();
+  await failures;
+  await closed;
+  equal(sockets.size, 0);
+  equal(connection.isOpen, false);
+});
+
+test("given up when it works, it takes no new calls, and those that run go on", async (t) => {
+  const { url } = await serve(t, echo);
+  const connection = dial(t, url);
+  const { call, next } = listenTo(connection.open("/service/Method", {}));
+  call.write(Buffer.from("1"));
+  equal(await next(), "1");
+  connection.giveUp();
+  equal(connection.isOpen, false);
+  call.write(Buffer.from("2"));
+  equal(await next(), "2");
+  call.cancel();
+});
+
+test("the other side is going: what runs goes on, new calls need another connection", async (t) => {
+  const { url, sessions } = await serve(t, echo);
+  const connection = dial(t, url);
+  const { call, next } = listenTo(connection.open("/service/Method", {}));
+  call.write(Buffer.from("1"));
+  equal(await next(), "1");
+  for (const session of sessions) session.close();
+  while (connection.isOpen) await sleep(5);
+  call.write(Buffer.from("2"));
+  equal(await next(), "2");
+  call.cancel();
+});
+
+test("a connection that forgets to answer is found by a ping, and its calls fail", async (t) => {
+  const { url } = await serve(t, echo);
+  const proxy = await startProxy(Number(new URL(url).port));
+  t.after(() => proxy[Symbol.asyncDispose]());
+  const connection = dial(t, `http://127.0.0.1:${proxy.port}`, { keepaliveIntervalMs: 50, keepaliveTimeoutMs: 100 });
+  const { call, next, ended } = listenTo(connection.open("/service/Method", {}));
+  call.write(Buffer.from("1"));
+  equal(await next(), "1");
+  proxy.freeze();
+  match(String(await ended), /did not answer a ping within 100 ms/);
+  equal(connection.isOpen, false);
+});
+
+test("without calls nobody is pinged: etcd would take it for an attack", async (t) => {
+  const { url, server } = await serve(t, echo);
+  let pings = 0;
+  server.on("session", (session: ServerHttp2Session) => session.on("ping", () => (pings += 1)));
+  const connection = dial(t, url, { keepaliveIntervalMs: 20 });
+  const { call, next } = listenTo(connection.open("/service/Method", {}));
+  call.write(Buffer.from("1"));
+  equal(await next(), "1");
+  while (pings === 0) await sleep(5);
+  call.cancel();
+  await sleep(40); // the last one may be on its way
+  const before = pings;
+  await sleep(100);
+  equal(pings, before);
+});
+
+test("what is not taken is not sent: a paused call holds the other side back", async (t) => {
+  let sent = 0;
+  const { url } = await serve(t, (stream) => {
+    stream.respond(ok200);
+    const message = frame(Buffer.alloc(64 << 10));
+    const more = () => {
+      while (sent < 1000 && stream.writable) {
+        sent += 1;
+        if (!stream.write(message)) return void stream.once("drain", more);
+      }
+    };
+    more();
+  });
+  const { call, heard } = listenTo(dial(t, url).open("/service/Method", {}));
+  while (heard.length === 0) await sleep(5);
+  call.pause();
+  await sleep(200);
+  const held = sent;
+  ok(held < 900, `${held} of 1000 messages were sent to somebody who takes none`);
+  call.resume();
+  while (heard.length < 1000) await sleep(5);
+});
+
+test("an end that came before anybody listened is heard all the same", async (t) => {
+  const { url } = await serve(t, (stream) => stream.close(2));
+  const call = dial(t, url).open("/service/Method", {});
+  call.write(Buffer.alloc(0));
+  await sleep(50);
+  const { ended } = listenTo(call);
+  ok((await ended) instanceof Error);
+});
+
+function listenTo(call: GrpcCall) {
+  const heard: string[] = [];
+  const ended = Promise.withResolvers<unknown>();
+  let wake: () => void = () => undefined;
+  call.listen({
+    message: (bytes) => {
+      heard.push(bytes.toString());
+      wake();
+    },
+    end: ended.resolve,
+  });
+  const next = async () => {
+    while (heard.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    return heard.shift();
+  };
+  return { call, heard, next, ended: ended.promise };
+}
+
+function urlOf(server: { address(): string | AddressInfo | null }): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server's address has a port
+}
