@@ -76,8 +76,9 @@ async function put(member: EtcdMember, kvs: readonly Kv[]): Promise<void> {
     kvs.map(async ({ key, value }) => {
       const name = /pod-\d+/.exec(key)?.[0] ?? "pod";
       const sentNanos = /"sentNanos":(\d+)/.exec(value ?? "")?.[1] ?? "0";
+      // In the order of their names, as calicoctl and every other Go program writes a map.
       const labels = Object.fromEntries(
-        [...(value ?? "").matchAll(/"(label-\d+)":"(value-\d+)"/g)].map(([, label, text]) => [label, text]),
+        [...(value ?? "").matchAll(/"(label-\d+)":"(value-\d+)"/g)].map(([, label, text]) => [label, text]).sort(),
       );
       const object = {
         kind: "GlobalNetworkSet",

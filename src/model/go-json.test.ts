@@ -42,6 +42,42 @@ const numbers: [number | bigint, string][] = [
 ];
 for (const [value, json] of numbers) test(`number: ${json}`, () => equal(writeGoNumber(value), json));
 
+// The quick way and the long one: what is written at once must be what is written piece by piece.
+const anyText = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.string({
+    unit: fc.constantFrom("a", "b", "<", "&", '"', "\\", "\u2028", "\u007f", "\ud800", "\udc00", "😀", "\uffff", "é"),
+  }),
+  fc.nat(20).map(String), // JavaScript puts members that are numbers first
+  fc.constantFrom("__proto__", "toJSON", "constructor"),
+);
+const pieceByPiece = { ...goString }; // the same type, but not the one that has a quick way
+
+test("maps of text are written alike at once and piece by piece, whatever is in them and in which order", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyText, anyText)), (members) => {
+      const map: { [name: string]: string } = Object.create(null);
+      for (const [name, value] of members) map[name] = value;
+      equal(goMap(goString).write(map), goMap(pieceByPiece).write(map));
+      const sorted: { [name: string]: string } = {};
+      for (const name of Object.keys(map).sort())
+        Object.defineProperty(sorted, name, { value: map[name], enumerable: true });
+      equal(goMap(goString).write(sorted), goMap(pieceByPiece).write(sorted));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("lists of text are written alike at once and piece by piece, holes among them", () => {
+  const holes = fc.constantFrom(undefined, null) as unknown as fc.Arbitrary<string>; // what Go has no word for
+  fc.assert(
+    fc.property(fc.array(fc.oneof({ weight: 9, arbitrary: anyText }, { weight: 1, arbitrary: holes })), (list) => {
+      equal(goList(goString).write(list), goList(pieceByPiece).write(list));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 type Sample = {
   name?: string;
   order?: number;

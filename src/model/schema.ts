@@ -35,8 +35,10 @@ type StructType<F extends { readonly [name: string]: Member<unknown> }> = {
   readonly [N in keyof F]?: SchemaType<F[N]> | undefined;
 };
 
+const anyText = z.string();
+
 export const text = (crd: CrdSchema = {}): Schema<string> => ({
-  zod: z.string(),
+  zod: anyText,
   go: goString,
   crd: { type: "string", ...crd },
 });
@@ -61,7 +63,7 @@ export const float = (crd: CrdSchema = {}): Schema<number> => ({
 });
 
 export const list = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema<readonly T[]> => ({
-  zod: z.array(element.zod),
+  zod: isAnyText(element) ? orZod(isTextList, z.array(element.zod)) : z.array(element.zod),
   go: goList(element.go),
   crd: { type: "array", items: element.crd, ...crd },
 });
@@ -78,10 +80,41 @@ export const nullableList = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema
 });
 
 export const map = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema<{ readonly [key: string]: T }> => ({
-  zod: z.record(z.string(), element.zod),
+  zod: isAnyText(element) ? orZod(isTextMap, z.record(z.string(), element.zod)) : z.record(z.string(), element.zod),
   go: goMap(element.go),
   crd: { type: "object", additionalProperties: element.crd, ...crd },
 });
+
+// Labels and lists of names are most of what there is to read. Nearly all of them fit; those stay themselves, without the
+// copy that zod makes member by member. The rest is zod's to name.
+function orZod<T>(fits: (value: unknown) => boolean, zod: z.ZodType<T>): z.ZodType<T> {
+  return z.unknown().transform((value, context): T => {
+    if (fits(value)) return value as T; // what zod would say, too
+    const result = zod.safeParse(value);
+    if (result.success) return result.data;
+    for (const { message, path } of result.error.issues) context.addIssue({ code: "custom", message, path });
+    return z.NEVER;
+  });
+}
+
+function isAnyText(element: Schema<unknown>): boolean {
+  return element.zod === anyText;
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isTextMap(value: unknown): boolean {
+  // Of a value that cleanJson has been over: an object has members of its own only.
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  for (const name in value) if (!isText((value as { [name: string]: unknown })[name])) return false; // no array: its keys are text
+  return true;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
 
 /** JSON passed on as it is. */
 export const raw = (crd: CrdSchema = {}): Schema<unknown> => ({
