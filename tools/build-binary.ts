@@ -57,7 +57,7 @@ try {
     mainFormat: "module",
     output: join(output, process.platform === "win32" ? "cattail.exe" : "cattail"),
     disableExperimentalSEAWarning: true,
-    execArgv: ["--max-semi-space-size=4", "--no-parallel-scavenge"], // as bin/cattail does, and for its reasons
+    execArgv: ["--max-semi-space-size=4", "--no-parallel-scavenge", "--no-allocation-site-pretenuring"], // as bin/cattail does, and for its reasons
     assets,
   };
   writeFileSync(join(work, "config.json"), JSON.stringify(config));
