@@ -1,12 +1,14 @@
 // How long updates gather before they are published. The write to each socket is the floor of what an update costs, so a
 // busy server lets them travel together:
-//   - at least until the first of them is as old as the batching age;
-//   - for longer where writing to everybody takes long (many clients, a busy machine): fan-out may take a fifth of a
+//   - at least for a part of the batching age;
+//   - for longer where writing to everybody takes long (many clients, a busy machine): fan-out may take a third of a
 //     thread's time;
 //   - for longer while they come so fast that a whole message soon gathers, which costs little more than a part of one.
 
 /** Of a thread's time, one part in so many may go into writing flushes. */
-const fanoutShare = 5;
+const fanoutShare = 3;
+/** In batching ages: the shortest that updates gather. What comes at the same moment still travels together. */
+const shortestGather = 0.3;
 /** In batching ages: the longest that updates gather, whatever a flush costs. */
 const longestGather = 10;
 /** In batching ages: the longest that is waited for a message to fill. A slower stream is not held up for it. */
@@ -45,6 +47,6 @@ export class Gathering {
     const age = this.#batchingAgeMs;
     const fillingMs = this.#messageUpdates / this.#updatesPerMs; // infinite while nothing comes
     const wantedMs = Math.max(fanoutShare * flushCostMs, fillingMs <= longestFilling * age ? fillingMs : 0);
-    return Math.min(Math.max(age, wantedMs), longestGather * age);
+    return Math.min(Math.max(shortestGather * age, wantedMs), longestGather * age);
   }
 }

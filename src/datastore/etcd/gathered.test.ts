@@ -30,12 +30,16 @@ test("the first word is handed on at once, what follows close behind gathers", a
   source.push(1);
   deepEqual((await first).value, [1]);
   const next = bunches.next();
-  for (const item of [2, 3, 4]) {
-    source.push(item);
-    await clock.advance(1);
-  }
-  await clock.advance(10);
-  deepEqual((await next).value, [2, 3, 4]);
+  const few = [2, 3, 4, 5, 6, 7, 8, 9];
+  for (const item of few) source.push(item);
+  await clock.advance(1);
+  deepEqual((await next).value, few);
+  const many = bunches.next();
+  source.push(10);
+  await clock.advance(2); // much has just come
+  source.push(11);
+  await clock.advance(3);
+  deepEqual((await many).value, [10, 11]);
   await clock.advance(10);
   const later = bunches.next();
   source.push(5);

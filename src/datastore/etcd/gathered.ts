@@ -1,6 +1,7 @@
 // What a busy stream says, handed on in bunches: each hand-over passes a dozen asynchronous steps on its way to the cache,
 // which cost more than the reading of one change. The first word after a pause is handed on at once; what follows close
-// behind gathers for a few milliseconds. Bound: so many items, then the stream is paused until they are taken.
+// behind gathers for a moment, or a few milliseconds where much comes. Bound: so many items, then the source is paused
+// until they are taken.
 import type { Clock } from "../../lib/index.ts";
 
 export type Source<Item> = {
@@ -10,8 +11,10 @@ export type Source<Item> = {
   resume(): void;
 };
 
-/** Less than what updates gather for before they are published, so that nobody gets them later for it. */
-const gatherMs = 5;
+// Less than what updates gather for before they are published, so that nobody gets them much later for it.
+const gatherFewMs = 1;
+const gatherManyMs = 5;
+const many = 8;
 const mostItems = 1000;
 
 export async function* gathered<Item>(source: Source<Item>, clock: Clock): AsyncGenerator<Item[]> {
@@ -33,17 +36,18 @@ export async function* gathered<Item>(source: Source<Item>, clock: Clock): Async
       wake?.();
     },
   });
-  for (let handedAtMs = Number.NEGATIVE_INFINITY; ; ) {
+  let handed = { count: 0, atMs: Number.NEGATIVE_INFINITY };
+  for (;;) {
     while (waiting.length === 0 && end === undefined) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
-    const leftMs = handedAtMs + gatherMs - clock.monotonicMs();
+    const leftMs = handed.atMs + (handed.count < many ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
     if (leftMs > 0 && end === undefined) await clock.sleep(leftMs);
     const items = waiting;
     waiting = [];
-    handedAtMs = clock.monotonicMs();
+    handed = { count: items.length, atMs: clock.monotonicMs() };
     if (items.length > 0) yield items;
     else if (end?.error !== undefined) throw end.error;
     else if (end !== undefined) return;
