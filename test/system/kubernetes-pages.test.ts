@@ -55,9 +55,9 @@ test("a list in pages starts again when its continuation expires, and deletes no
   let passed = 0;
   await rejects(
     async () => {
-      const token = await firstPage();
       for await (const _ of datastore.list("GlobalNetworkSet", { signal })) {
         passed += 1;
+        const token = await firstPage(); // no older than the list: once it is forgotten, so is that
         await cluster.must("POST", sets, named(`later-${passed}`)); // compaction needs a newer revision
         await eventually(() => isForgotten(token), "the list's revision is compacted");
       }
