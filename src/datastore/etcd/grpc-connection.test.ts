@@ -3,6 +3,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import {
   createServer as createHttp2Server,
+  createSecureServer,
   type Http2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -10,6 +11,8 @@ import {
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createSecureContext } from "node:tls";
+import { type LeafOptions, testAuthority } from "../../../test/kit/certificates.ts";
 import { startProxy } from "../../../test/kit/proxy.ts";
 import { askOnce, type GrpcCall, GrpcConnection } from "./grpc-connection.ts";
 import { frame } from "./grpc-frames.ts";
@@ -264,6 +267,45 @@ test("an end that came before anybody listened is heard all the same", async (t)
   const { ended } = listenTo(call);
   ok((await ended) instanceof Error);
 });
+
+const identities: {
+  name: string;
+  host: string;
+  names: NonNullable<LeafOptions["names"]>;
+  isOther?: boolean;
+  fails?: RegExp;
+}[] = [
+  { name: "its address is in the certificate", host: "127.0.0.1", names: {} },
+  { name: "its name is in the certificate", host: "localhost", names: {} },
+  { name: "only another address is", host: "127.0.0.1", names: { ipSans: ["192.0.2.1"] }, fails: /127\.0\.0\.1/ },
+  { name: "only another name is", host: "localhost", names: { dnsSans: ["etcd-1"] }, fails: /localhost/ },
+  { name: "another CA signed it", host: "127.0.0.1", names: {}, isOther: true, fails: /certificate/ },
+];
+for (const { name, host, names, isOther, fails } of identities) {
+  test(`a server is ${fails === undefined ? "believed" : "refused"} where ${name}`, async (t) => {
+    const authority = testAuthority();
+    const { certPem: cert, keyPem: key } = authority.server({ names });
+    const server = createSecureServer({ cert, key });
+    const sessions = new Set<ServerHttp2Session>();
+    server.on("session", (session) => sessions.add(session));
+    server.on("stream", (stream: ServerHttp2Stream) => echo(stream));
+    server.listen(0, host);
+    await once(server, "listening");
+    t.after(() => {
+      for (const session of sessions) session.destroy();
+      server.close();
+    });
+    const ca = (isOther === true ? testAuthority("Another CA") : authority).pair.certPem;
+    const connection = new GrpcConnection(`https://${host}:${(server.address() as AddressInfo).port}`, {
+      ...options,
+      secureContext: createSecureContext({ ca }),
+    });
+    t.after(() => connection.close());
+    const answer = askOnce(connection.open("/service/Method", {}), Buffer.from("a"));
+    if (fails === undefined) equal((await answer).toString(), "a");
+    else await rejects(answer, fails);
+  });
+}
 
 function listenTo(call: GrpcCall) {
   const heard: string[] = [];
