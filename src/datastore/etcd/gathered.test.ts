@@ -30,20 +30,45 @@ test("the first word is handed on at once, what follows close behind gathers", a
   source.push(1);
   deepEqual((await first).value, [1]);
   const next = bunches.next();
-  const few = [2, 3, 4, 5, 6, 7, 8, 9];
-  for (const item of few) source.push(item);
+  for (const item of [2, 3]) source.push(item);
   await clock.advance(1);
-  deepEqual((await next).value, few);
-  const many = bunches.next();
-  source.push(10);
-  await clock.advance(2); // much has just come
-  source.push(11);
-  await clock.advance(3);
-  deepEqual((await many).value, [10, 11]);
+  deepEqual((await next).value, [2, 3]);
   await clock.advance(10);
   const later = bunches.next();
   source.push(5);
   deepEqual((await later).value, [5]);
+});
+
+test("while much comes, in bursts or not, it gathers for longer, and after a pause no more", async () => {
+  const clock = new FakeClock();
+  const source = new FakeSource();
+  const bunches = gathered<number>(source, clock);
+  const sizes: number[] = [];
+  const reading = (async () => {
+    for await (const bunch of bunches) sizes.push(bunch.length);
+  })();
+  await clock.advance(0);
+  const burst = async () => {
+    for (let ms = 0; ms < 20; ms += 1) {
+      for (let item = 0; item < 5; item += 1) source.push(item);
+      await clock.advance(1);
+    }
+    await clock.advance(30);
+  };
+  for (let bursts = 0; bursts < 10; bursts += 1) await burst();
+  sizes.length = 0;
+  await burst();
+  deepEqual([sizes.length <= 6, sizes.reduce((sum, size) => sum + size, 0)], [true, 100], sizes.join());
+  await clock.advance(2000);
+  sizes.length = 0;
+  for (const item of [1, 2, 3]) {
+    source.push(item);
+    await clock.advance(1);
+  }
+  deepEqual(sizes, [1, 1, 1]);
+  source.end();
+  await clock.advance(10);
+  await reading;
 });
 
 test("what came before an error is handed on before it", async () => {

@@ -1,7 +1,7 @@
 // What a busy stream says, handed on in bunches: each hand-over passes a dozen asynchronous steps on its way to the cache,
 // which cost more than the reading of one change. The first word after a pause is handed on at once; what follows close
-// behind gathers for a moment, or a few milliseconds where much comes. Bound: so many items, then the source is paused
-// until they are taken.
+// behind gathers for a moment, or for a few milliseconds while much comes. Bound: so many items, then the source is
+// paused until they are taken.
 import type { Clock } from "../../lib/index.ts";
 
 export type Source<Item> = {
@@ -13,8 +13,10 @@ export type Source<Item> = {
 
 // Less than what updates gather for before they are published, so that nobody gets them much later for it.
 const gatherFewMs = 1;
-const gatherManyMs = 5;
-const many = 8;
+const gatherManyMs = 15;
+/** Much is more than so many a millisecond, over as long as is remembered: bursts with gaps between them are a stream. */
+const manyPerMs = 1.5;
+const rateMemoryMs = 100;
 const mostItems = 1000;
 
 export async function* gathered<Item>(source: Source<Item>, clock: Clock): AsyncGenerator<Item[]> {
@@ -36,18 +38,22 @@ export async function* gathered<Item>(source: Source<Item>, clock: Clock): Async
       wake?.();
     },
   });
-  let handed = { count: 0, atMs: Number.NEGATIVE_INFINITY };
+  let handedAtMs = Number.NEGATIVE_INFINITY;
+  let perMs = 0;
   for (;;) {
     while (waiting.length === 0 && end === undefined) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
-    const leftMs = handed.atMs + (handed.count < many ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
+    const leftMs = handedAtMs + (perMs < manyPerMs ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
     if (leftMs > 0 && end === undefined) await clock.sleep(leftMs);
     const items = waiting;
     waiting = [];
-    handed = { count: items.length, atMs: clock.monotonicMs() };
+    const nowMs = clock.monotonicMs();
+    const elapsedMs = nowMs - handedAtMs;
+    handedAtMs = nowMs;
+    perMs += (items.length / Math.max(1, elapsedMs) - perMs) * (1 - Math.exp(-elapsedMs / rateMemoryMs));
     if (items.length > 0) yield items;
     else if (end?.error !== undefined) throw end.error;
     else if (end !== undefined) return;
