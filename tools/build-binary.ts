@@ -19,6 +19,7 @@ import { build, type Plugin } from "esbuild";
 import { bundlePageWithInputs } from "./bundle-page.ts";
 import { buildNote } from "./release/build-note.ts";
 import { notices, packagesRead } from "./release/notices.ts";
+import { serverFlags } from "./server-flags.ts";
 
 const replacements: readonly { readonly filter: RegExp; readonly by: string }[] = [
   { filter: /^\.\/worker-entry\.ts$/, by: "tools/binary/worker-entry.ts" },
@@ -57,7 +58,7 @@ try {
     mainFormat: "module",
     output: join(output, process.platform === "win32" ? "cattail.exe" : "cattail"),
     disableExperimentalSEAWarning: true,
-    execArgv: ["--max-semi-space-size=4", "--no-parallel-scavenge", "--no-allocation-site-pretenuring"], // as bin/cattail does, and for its reasons
+    execArgv: serverFlags,
     assets,
   };
   writeFileSync(join(work, "config.json"), JSON.stringify(config));

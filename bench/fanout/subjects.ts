@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildSync } from "esbuild";
 import { goPeer } from "../../test/kit/go.ts";
+import { serverFlags } from "../../tools/server-flags.ts";
 import { type Use, useOf } from "./process-use.ts";
 
 export type Kv = { key: string; value: string | null; type: 1 | 2 | 3 };
@@ -40,7 +41,10 @@ export async function startCattail(options: { workers: number | undefined; tls: 
   bundle("bench/fanout/cattail-server.ts", "cattail-server.mjs");
   bundle("src/server/worker.ts", "worker.js");
   const program = [join(folder, "cattail-server.mjs"), ...workers, ...tlsArguments(options.tls)];
-  const child = spawn(process.execPath, [...profileFlags(), ...program], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...serverFlags, ...profileFlags(), ...program], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { MALLOC_ARENA_MAX: "2", ...process.env }, // as bin/cattail sets it
+  });
   child.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return fedByLines("cattail", child);
 }
