@@ -134,7 +134,7 @@ export class ProtobufReader {
   }
 }
 
-/** Undefined is left out; decimal text is for `int64()`. */
+/** Undefined is left out. Text and bytes are written with their length, all else as a number. */
 export type ProtobufValue = Uint8Array | string | number | bigint | boolean | undefined;
 
 /** A message of these fields. A message within is given by its own bytes. */
