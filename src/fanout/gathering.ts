@@ -4,6 +4,7 @@
 //   - for longer where writing to everybody takes long (many clients, a busy machine): fan-out may take a third of a
 //     thread's time;
 //   - for longer while they come so fast that a whole message soon gathers, which costs little more than a part of one.
+import { RecentRate } from "../lib/index.ts";
 
 /** Of a thread's time, one part in so many may go into writing flushes. */
 const fanoutShare = 3;
@@ -13,39 +14,32 @@ const shortestGather = 0.3;
 const longestGather = 10;
 /** In batching ages: the longest that is waited for a message to fill. A slower stream is not held up for it. */
 const longestFilling = 7;
-/**
- * In batching ages: how long the rate of a stream is remembered. Bursts with gaps between them come out as the stream they
- * are, a single burst is no stream, and after a pause what was before it counts for nothing.
- */
+/** In batching ages: how long the rate of a stream is remembered. */
 const rateMemory = 10;
 
 export class Gathering {
   readonly #batchingAgeMs: number;
   readonly #messageUpdates: number;
-  #lastMs = Number.NEGATIVE_INFINITY;
-  #updatesPerMs = 0;
+  readonly #updates: RecentRate;
 
   constructor(options: { batchingAgeMs: number; messageUpdates: number }) {
     this.#batchingAgeMs = options.batchingAgeMs;
     this.#messageUpdates = options.messageUpdates;
+    this.#updates = new RecentRate(rateMemory * options.batchingAgeMs);
   }
 
   notePublished(updates: number, nowMs: number): void {
-    const elapsedMs = nowMs - this.#lastMs;
-    const latest = updates / Math.max(1, elapsedMs);
-    const weight = 1 - Math.exp(-elapsedMs / (rateMemory * this.#batchingAgeMs));
-    this.#updatesPerMs += (latest - this.#updatesPerMs) * weight;
-    this.#lastMs = nowMs;
+    this.#updates.note(updates, nowMs);
   }
 
   /** Nothing was published lately, so nothing is likely to come that an update could travel with. */
   isIdle(nowMs: number, flushCostMs: number): boolean {
-    return nowMs - this.#lastMs >= 2 * this.gatherMs(flushCostMs);
+    return nowMs - this.#updates.lastMs >= 2 * this.gatherMs(flushCostMs);
   }
 
   gatherMs(flushCostMs: number): number {
     const age = this.#batchingAgeMs;
-    const fillingMs = this.#messageUpdates / this.#updatesPerMs; // infinite while nothing comes
+    const fillingMs = this.#messageUpdates / this.#updates.perMs; // infinite while nothing comes
     const wantedMs = Math.max(fanoutShare * flushCostMs, fillingMs <= longestFilling * age ? fillingMs : 0);
     return Math.min(Math.max(shortestGather * age, wantedMs), longestGather * age);
   }

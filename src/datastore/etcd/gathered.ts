@@ -2,7 +2,7 @@
 // which cost more than the reading of one change. The first word after a pause is handed on at once; what follows close
 // behind gathers for a moment, or for a few milliseconds while much comes. Bound: so many items, then the source is
 // paused until they are taken.
-import type { Clock } from "../../lib/index.ts";
+import { type Clock, RecentRate } from "../../lib/index.ts";
 
 export type Source<Item> = {
   /** Says once that it ended, without an error when it ended well. */
@@ -14,7 +14,7 @@ export type Source<Item> = {
 // Less than what updates gather for before they are published, so that nobody gets them much later for it.
 const gatherFewMs = 1;
 const gatherManyMs = 15;
-/** Much is more than so many a millisecond, over as long as is remembered: bursts with gaps between them are a stream. */
+/** Much is more than so many a millisecond, over as long as is remembered. */
 const manyPerMs = 1.5;
 const rateMemoryMs = 100;
 const mostItems = 1000;
@@ -38,22 +38,18 @@ export async function* gathered<Item>(source: Source<Item>, clock: Clock): Async
       wake?.();
     },
   });
-  let handedAtMs = Number.NEGATIVE_INFINITY;
-  let perMs = 0;
+  const handed = new RecentRate(rateMemoryMs);
   for (;;) {
     while (waiting.length === 0 && end === undefined) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
-    const leftMs = handedAtMs + (perMs < manyPerMs ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
+    const leftMs = handed.lastMs + (handed.perMs < manyPerMs ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
     if (leftMs > 0 && end === undefined) await clock.sleep(leftMs);
     const items = waiting;
     waiting = [];
-    const nowMs = clock.monotonicMs();
-    const elapsedMs = nowMs - handedAtMs;
-    handedAtMs = nowMs;
-    perMs += (items.length / Math.max(1, elapsedMs) - perMs) * (1 - Math.exp(-elapsedMs / rateMemoryMs));
+    handed.note(items.length, clock.monotonicMs());
     if (items.length > 0) yield items;
     else if (end?.error !== undefined) throw end.error;
     else if (end !== undefined) return;
