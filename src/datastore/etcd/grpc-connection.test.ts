@@ -1,24 +1,27 @@
 // gRPC calls against servers that behave, and that do not: what HTTP/2 servers, proxies and load balancers do.
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import {
   createServer as createHttp2Server,
   createSecureServer,
+  type Http2SecureServer,
   type Http2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSecureContext } from "node:tls";
+import { createSecureContext, createServer as createTlsServer } from "node:tls";
 import { type LeafOptions, testAuthority } from "../../../test/kit/certificates.ts";
 import { startProxy } from "../../../test/kit/proxy.ts";
-import { askOnce, type GrpcCall, GrpcConnection } from "./grpc-connection.ts";
+import { askOnce, type GrpcCall, GrpcConnection, type GrpcOptions } from "./grpc-connection.ts";
 import { frame } from "./grpc-frames.ts";
 import { GrpcError } from "./grpc-status.ts";
 
-const options = {
+const options: GrpcOptions = {
   secureContext: undefined,
   keepaliveIntervalMs: 60_000,
   keepaliveTimeoutMs: 60_000,
@@ -29,24 +32,25 @@ const ok200 = { ":status": 200, "content-type": "application/grpc" };
 async function serve(
   t: TestContext,
   answer: (stream: ServerHttp2Stream) => void,
-): Promise<{ url: string; server: Http2Server; sessions: Set<ServerHttp2Session> }> {
-  const server = createHttp2Server();
+  { host = "127.0.0.1", tls }: { host?: string; tls?: { cert: string; key: string } } = {},
+): Promise<{ url: string; server: Http2Server | Http2SecureServer; sessions: Set<ServerHttp2Session> }> {
+  const server = tls === undefined ? createHttp2Server() : createSecureServer(tls);
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => sessions.add(session));
   server.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("error", () => undefined);
     answer(stream);
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   t.after(() => {
     for (const session of sessions) session.destroy();
     server.close();
   });
-  return { url: urlOf(server), server, sessions };
+  return { url: urlOf(server, tls === undefined ? "http" : "https", host), server, sessions };
 }
 
-function dial(t: TestContext, url: string, differs: Partial<typeof options> = {}): GrpcConnection {
+function dial(t: TestContext, url: string, differs: Partial<GrpcOptions> = {}): GrpcConnection {
   const connection = new GrpcConnection(url, { ...options, ...differs });
   t.after(() => connection.close());
   return connection;
@@ -285,25 +289,74 @@ for (const { name, host, names, isOther, fails } of identities) {
   test(`a server is ${fails === undefined ? "believed" : "refused"} where ${name}`, async (t) => {
     const authority = testAuthority();
     const { certPem: cert, keyPem: key } = authority.server({ names });
-    const server = createSecureServer({ cert, key });
-    const sessions = new Set<ServerHttp2Session>();
-    server.on("session", (session) => sessions.add(session));
-    server.on("stream", (stream: ServerHttp2Stream) => echo(stream));
-    server.listen(0, host);
-    await once(server, "listening");
-    t.after(() => {
-      for (const session of sessions) session.destroy();
-      server.close();
-    });
+    const { url } = await serve(t, echo, { host, tls: { cert, key } });
     const ca = (isOther === true ? testAuthority("Another CA") : authority).pair.certPem;
-    const connection = new GrpcConnection(`https://${host}:${(server.address() as AddressInfo).port}`, {
-      ...options,
-      secureContext: createSecureContext({ ca }),
-    });
-    t.after(() => connection.close());
+    const connection = dial(t, url, { secureContext: createSecureContext({ ca }) });
     const answer = askOnce(connection.open("/service/Method", {}), Buffer.from("a"));
     if (fails === undefined) equal((await answer).toString(), "a");
     else await rejects(answer, fails);
+  });
+}
+
+const authority = testAuthority();
+const { certPem: cert, keyPem: key } = authority.server();
+const hangUp = (socket: Socket) => void socket.on("error", () => undefined).destroy();
+const strangers: { name: string; server: () => Server; scheme: "http" | "https"; says: RegExp }[] = [
+  {
+    name: "a web server",
+    server: () => createHttpServer((_, response) => response.end()),
+    scheme: "http",
+    says: /^http:\/\/127\.0\.0\.1:\d+: Protocol error: .* does not speak gRPC as etcd does; check the port$/,
+  },
+  {
+    name: "a web server with TLS",
+    server: () => createHttpsServer({ cert, key }, (_, response) => response.end()),
+    scheme: "https",
+    says: /^https:\S+: tlsv1 alert no application protocol: .* does not speak gRPC as etcd does; check the port$/,
+  },
+  {
+    name: "a server that wants TLS, which it was not offered",
+    server: () => createTlsServer({ cert, key, ALPNProtocols: ["h2"] }),
+    scheme: "http",
+    says: /^http:\S+: the connection was closed before a word was said: .*client port, and does it want https:\/\/\?$/,
+  },
+  {
+    name: "a server without TLS, which it was offered",
+    server: () => createHttpServer((_, response) => response.end()),
+    scheme: "https",
+    says: /^https:\S+: wrong version number: .* does not speak TLS; check the port, or write http:\/\/$/,
+  },
+  {
+    name: "a server that wants to know who we are",
+    server: () =>
+      createTlsServer({ cert, key, ca: authority.pair.certPem, requestCert: true, ALPNProtocols: ["h2"] }, hangUp),
+    scheme: "https",
+    // Having said so it hangs up, and what we say meanwhile may turn that into a reset, which overtakes its words.
+    says: /^https:\S+: (tlsv13 alert certificate required: it wants a client certificate and got none|the connection was closed before a word was said)$/,
+  },
+  {
+    name: "one that hangs up",
+    server: () => createServer(hangUp),
+    scheme: "https",
+    says: /^https:\S+: (the connection was closed before a word was said|Client network socket disconnected .*)$/,
+  },
+];
+for (const { name, server: make, scheme, says: message } of strangers) {
+  test(`${name} is named with its address and what to do`, async (t) => {
+    const server = make();
+    const sockets = new Set<Socket>();
+    server.on("connection", (socket) => sockets.add(socket));
+    server.on("tlsClientError", () => undefined);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const secureContext = scheme === "https" ? createSecureContext({ ca: authority.pair.certPem }) : undefined;
+    const connection = dial(t, urlOf(server, scheme), { secureContext });
+    await rejects(askOnce(connection.open("/service/Method", {}), Buffer.alloc(0)), { code: 14, message });
+    equal(connection.isOpen, false);
   });
 }
 
@@ -325,6 +378,6 @@ function listenTo(call: GrpcCall) {
   return { call, heard, next, ended: ended.promise };
 }
 
-function urlOf(server: { address(): string | AddressInfo | null }): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server's address has a port
+function urlOf(server: { address(): string | AddressInfo | null }, scheme = "http", host = "127.0.0.1"): string {
+  return `${scheme}://${host}:${(server.address() as AddressInfo).port}`; // a TCP server's address has a port
 }

@@ -10,6 +10,7 @@ import {
 import type { SecureContext } from "node:tls";
 import { FrameReader, frame } from "./grpc-frames.ts";
 import { errorOfEnd, GrpcError, grpcStatus } from "./grpc-status.ts";
+import { explainNoConnection } from "./no-connection.ts";
 
 export type GrpcOptions = {
   /** For https. */
@@ -33,6 +34,7 @@ const streamWindowBytes = 1 << 20;
 const connectionWindowBytes = 4 << 20;
 
 export class GrpcConnection {
+  readonly #url: string;
   readonly #session: ClientHttp2Session;
   readonly #options: GrpcOptions;
   readonly #keepalive: NodeJS.Timeout;
@@ -42,6 +44,7 @@ export class GrpcConnection {
   /** http://host:port or https://host:port. Dials at once; calls wait for it. */
   constructor(url: string, options: GrpcOptions) {
     const { secureContext, keepaliveIntervalMs } = options;
+    this.#url = url;
     this.#options = options;
     const session = http2Connect(url, {
       ...(secureContext === undefined ? {} : { secureContext }),
@@ -77,7 +80,10 @@ export class GrpcConnection {
       this.#callCount -= 1;
       if (this.#callCount === 0) this.#session.unref();
     });
-    return new GrpcCall(stream, this.#options.maxMessageBytes);
+    return new GrpcCall(stream, {
+      maxMessageBytes: this.#options.maxMessageBytes,
+      explain: (error) => (this.#isEstablished ? error : explainNoConnection(this.#url, error)),
+    });
   }
 
   /** No new calls; those that run go on, and then it ends. */
@@ -110,6 +116,7 @@ export class GrpcConnection {
 export class GrpcCall {
   readonly #stream: ClientHttp2Stream;
   readonly #frames: FrameReader;
+  readonly #explain: (error: unknown) => unknown;
   #listener: GrpcListener | undefined;
   #headers: IncomingHttpHeaders | undefined;
   #trailers: IncomingHttpHeaders | undefined;
@@ -118,9 +125,13 @@ export class GrpcCall {
   #failure: unknown;
   #end: { readonly error: unknown } | undefined;
 
-  constructor(stream: ClientHttp2Stream, maxMessageBytes: number) {
+  constructor(
+    stream: ClientHttp2Stream,
+    { maxMessageBytes, explain }: { maxMessageBytes: number; explain: (error: unknown) => unknown },
+  ) {
     this.#stream = stream;
     this.#frames = new FrameReader(maxMessageBytes);
+    this.#explain = explain;
     stream.once("response", (headers) => {
       this.#headers = headers;
     });
@@ -177,7 +188,8 @@ export class GrpcCall {
 
   #othersEnd(): unknown {
     const [headers, trailers, error] = [this.#headers, this.#trailers, this.#streamError];
-    return errorOfEnd({ headers, trailers, error, resetCode: this.#stream.rstCode });
+    const end = errorOfEnd({ headers, trailers, error, resetCode: this.#stream.rstCode });
+    return end === undefined ? undefined : this.#explain(end);
   }
 
   #fail(error: unknown): void {

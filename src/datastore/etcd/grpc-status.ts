@@ -17,8 +17,8 @@ export const grpcStatus = {
 export class GrpcError extends Error {
   readonly code: number;
 
-  constructor(code: number, message: string) {
-    super(message);
+  constructor(code: number, message: string, options?: { cause: unknown }) {
+    super(message, options);
     this.code = code;
   }
 }
