@@ -116,14 +116,19 @@ async function drained(): Promise<void> {
   await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]).catch(() => undefined); // its error stops us
 }
 
-/** Says what is wrong, and not again while it stays the same. */
+/**
+ * Says what is wrong, and not again while it stays the same. What to do about it is said once, in the error at the end if
+ * it is none that passes.
+ */
 function complaints(): Log {
-  let before: unknown;
+  const said = new Set<unknown>();
   return {
     ...silentLog,
-    warn: (message, fields) => {
-      if (fields?.reason !== before) console.error(`cattail: ${message}: ${fields?.reason ?? ""}`);
-      before = fields?.reason;
+    info: () => said.clear(), // connected
+    warn: (_, fields) => {
+      const reason = fields?.reason;
+      if (!said.has(reason)) console.error(`cattail: trying again: ${reason}`);
+      said.add(reason);
     },
   };
 }

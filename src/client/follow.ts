@@ -6,7 +6,7 @@
 //   discover ─▶ dial ─▶ converse ──batches──▶ the consumer        what the consumer holds is in KnownKeys, so that
 //      ▲                   │                                       the next connection only has to say what differs
 //      └──── backoff ◀── lost
-import { CattailError } from "../lib/index.ts";
+import { CattailError, messageOf } from "../lib/index.ts";
 import { type SyncStatus, syncStatus } from "../model/basics.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
 import { Attempts } from "./attempts.ts";
@@ -53,7 +53,7 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
     if (signal.aborted) return;
     failures += 1;
     if (failures >= maxFailures || isInvalidOption(ended)) throw ended;
-    log.warn("Not connected; trying again", { failures, reason: messageOf(ended) });
+    log.warn("Not connected; trying again", { failures, ...reasonOf(ended) });
     if (status !== undefined && status !== syncStatus.waitForDatastore) {
       status = syncStatus.waitForDatastore;
       yield [{ is: "status", status }];
@@ -113,6 +113,6 @@ function noServers(): CattailError {
   });
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function reasonOf(ended: unknown): { reason: string; next?: string } {
+  return ended instanceof CattailError ? { reason: ended.problem, next: ended.next } : { reason: messageOf(ended) };
 }

@@ -126,7 +126,12 @@ const mistakes: { name: string; flags: string[]; says: RegExp }[] = [
   {
     name: "nobody there",
     flags: ["--server", "127.0.0.1:1", "--plaintext"],
-    says: /ECONNREFUSED.*cattail doctor --server/s,
+    says: /^cattail: trying again: [^\n]*ECONNREFUSED 127\.0\.0\.1:1\ncattail: [^\n]*ECONNREFUSED[^\n]*\n[^\n]*cattail doctor --server 127.0.0.1:1 --plaintext"[^\n]*\n$/,
+  },
+  {
+    name: "nobody at any of two, each once,",
+    flags: ["--server", "127.0.0.1:1", "--server", "127.0.0.1:2", "--plaintext"],
+    says: /^(cattail: trying again: [^\n]*127\.0\.0\.1:[12]\n){2}cattail: no connection[^\n]*\n[^\n]*\(CLIENT_DIAL\)\n$/,
   },
   {
     name: "a folder of certificates that is not there",
