@@ -1,5 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { createIpPoolProcessor } from "./ip-pool.ts";
 import { createIpamBlockProcessor } from "./ipam.ts";
 import type { ProcessorOutput } from "./processor.ts";
@@ -59,3 +60,41 @@ test("a block whose CIDR changes leaves its old key", () => {
     ],
   );
 });
+
+const names = ["", "a", "b", "ab", "é"];
+const cidrs = ["10.0.0.0/26", "10.0.0.64/26", "junk"];
+const step = fc.record({
+  name: fc.constantFrom(...names),
+  cidr: fc.option(fc.constantFrom(...cidrs), { nil: undefined }), // undefined: deleted
+});
+for (const { of, create, ownerIs } of [
+  { of: "pools", create: () => createIpPoolProcessor(), ownerIs: 0 },
+  { of: "blocks", create: () => createIpamBlockProcessor({ flavour: "kubernetes" }), ownerIs: -1 },
+]) {
+  test(`${of}: whatever came before, each key has what its owner last said`, () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const processor = create();
+        const sent = new Map<string, string>();
+        const claims = new Map<string, { cidr: string; revision: string }>();
+        for (const [index, { name, cidr }] of steps.entries()) {
+          const revision = `${index + 1}`;
+          const { kvs } =
+            cidr === undefined ? processor.delete(id(name)) : processor.set(id(name), revision, pool(cidr));
+          for (const { path, value, revision: said } of kvs) {
+            if (value === undefined) sent.delete(path);
+            else sent.set(path, said);
+          }
+          if (cidr === undefined || cidr === "junk") claims.delete(name);
+          else claims.set(name, { cidr, revision });
+        }
+        const owned = cidrs.flatMap((cidr) => {
+          const claimants = [...claims].filter(([, claim]) => claim.cidr === cidr).map(([name]) => name);
+          const owner = claimants.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).at(ownerIs);
+          return owner === undefined ? [] : [claims.get(owner)?.revision];
+        });
+        deepEqual([...sent.values()].sort(), owned.sort());
+      }),
+    );
+  });
+}

@@ -56,37 +56,52 @@ export function createClaimProcessor({ kind, owner, claim }: ClaimKind): Process
 class Claims {
   readonly #compare: (a: string, b: string) => number;
   readonly #byName = new Map<string, ConvertedKv>();
-  /** The owner first. */
-  readonly #namesByPath = new Map<string, string[]>();
+  readonly #ownerByPath = new Map<string, string>();
+  /** In the order in which they will own it. Hardly any key has some. */
+  readonly #waitingByPath = new Map<string, string[]>();
 
   constructor(owner: ClaimKind["owner"]) {
     this.#compare = owner === "first" ? compareUtf8 : (a, b) => compareUtf8(b, a);
   }
 
   take(name: string, kv: ConvertedKv): ConvertedKv[] {
-    const known = this.#namesByPath.get(kv.path);
-    const isOwn = this.#byName.get(name)?.path === kv.path;
-    if (isOwn && known?.length === 1) {
-      this.#byName.set(name, kv); // nobody else claims it, as nearly always
-      return [kv];
-    }
-    const released = isOwn ? [] : this.release(name);
+    const released = this.#byName.get(name)?.path === kv.path ? [] : this.release(name);
     this.#byName.set(name, kv);
-    const others = (this.#namesByPath.get(kv.path) ?? []).filter((other) => other !== name);
-    const names = [...others, name].sort(this.#compare);
-    this.#namesByPath.set(kv.path, names);
-    return names[0] === name ? [...released, kv] : released;
+    const owner = this.#ownerByPath.get(kv.path) ?? name;
+    const isOwner = this.#compare(name, owner) <= 0;
+    if (owner !== name) this.#wait(kv.path, isOwner ? owner : name);
+    if (!isOwner) return released;
+    this.#ownerByPath.set(kv.path, name);
+    return [...released, kv];
   }
 
   release(name: string): ConvertedKv[] {
     const kv = this.#byName.get(name);
     if (kv === undefined) return [];
     this.#byName.delete(name);
-    const names = this.#namesByPath.get(kv.path) ?? [];
-    const rest = names.filter((other) => other !== name);
-    if (rest.length === 0) this.#namesByPath.delete(kv.path);
-    else this.#namesByPath.set(kv.path, rest);
-    if (names[0] !== name) return [];
-    return [this.#byName.get(rest[0] ?? "") ?? deletion(kv.path)];
+    const isOwner = this.#ownerByPath.get(kv.path) === name;
+    const next = isOwner ? this.#waitingByPath.get(kv.path)?.[0] : undefined;
+    this.#waitNoMore(kv.path, next ?? name);
+    if (!isOwner) return [];
+    const heir = next === undefined ? undefined : this.#byName.get(next);
+    if (next === undefined || heir === undefined) {
+      this.#ownerByPath.delete(kv.path);
+      return [deletion(kv.path)];
+    }
+    this.#ownerByPath.set(kv.path, next);
+    return [heir];
+  }
+
+  #wait(path: string, name: string): void {
+    const waiting = new Set(this.#waitingByPath.get(path)).add(name);
+    this.#waitingByPath.set(path, [...waiting].sort(this.#compare));
+  }
+
+  #waitNoMore(path: string, name: string): void {
+    const waiting = this.#waitingByPath.get(path);
+    if (waiting === undefined) return;
+    const rest = waiting.filter((other) => other !== name);
+    if (rest.length === 0) this.#waitingByPath.delete(path);
+    else this.#waitingByPath.set(path, rest);
   }
 }
