@@ -1,12 +1,14 @@
 // What does it cost to keep many clients up to date, beside the way the original does it?
-//   npm run bench:fanout -- [--scenario NAME] [--json] [--workers N] [--plaintext] [--against CMD] [--only SERVER]
+//   npm run bench:fanout -- [--scenario NAME] [--json] [--workers N] [--plaintext] [--against CMD] [--only SERVER] [--rounds N]
 // Runs each scenario with our server and with a Go server that encodes and compresses for every client, one after the other
-// on the same machine, over mutual TLS. --json prints one line per scenario and server; without it a table with ratios.
+// on the same machine, over mutual TLS. --json prints one line per scenario and server; without it a table with ratios. With
+// --rounds the servers take turns so many times, and each figure is the middle one of its rounds.
 import { parseArgs } from "node:util";
 import { certificateFolder } from "../../test/kit/certificates.ts";
 import { withoutGoClient } from "../../test/kit/go-clients.ts";
 import { record } from "../../test/kit/record.ts";
 import { startOnEtcd } from "./against.ts";
+import { middle } from "./middle.ts";
 import { printTable } from "./print.ts";
 import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";
 import { profileFlags, released, type Subject, startCattail, startGoPerClient, type TlsFlags } from "./subjects.ts";
@@ -19,8 +21,14 @@ const { values: flags } = parseArgs({
     workers: { type: "string" },
     plaintext: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    rounds: { type: "string", default: "1" },
   },
 });
+const rounds = Number(flags.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) {
+  console.error(`--rounds is "${flags.rounds}"; it takes a number from 1 on`);
+  process.exit(1);
+}
 if (withoutGoClient !== false) {
   console.error(`bench:fanout needs the Go client of test/peers: ${withoutGoClient}`);
   process.exit(1);
@@ -60,15 +68,19 @@ else {
 
 const results: Result[] = [];
 for (const scenario of chosen()) {
-  for (const { name, start } of starters) {
-    if (flags.only !== undefined && flags.only !== name) continue;
-    if (!flags.json) console.error(`${scenario.name} (${scenario.says}): ${name} …`);
-    await using subject = await start();
-    const result: Result = {
-      scenario: scenario.name,
-      server: subject.name,
-      ...(await scenario.run(subject, clientFlags)),
-    };
+  const wanted = starters.filter(({ name }) => flags.only === undefined || flags.only === name);
+  const runs: Result[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    const turn = rounds === 1 ? "" : `, round ${round} of ${rounds}`;
+    for (const { name, start } of wanted) {
+      if (!flags.json) console.error(`${scenario.name} (${scenario.says}): ${name}${turn} …`);
+      await using subject = await start();
+      const run = await scenario.run(subject, clientFlags);
+      runs.push({ scenario: scenario.name, server: subject.name, ...run });
+    }
+  }
+  for (const { name } of wanted) {
+    const result = middle(runs.filter(({ server }) => server === name));
     results.push(result);
     const { scenario: _, server, ...figures } = rounded(result);
     record({ of: `${scenario.name} ${server}`, figures: { says: scenario.says, server, ...figures } });

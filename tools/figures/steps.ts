@@ -56,11 +56,11 @@ export const figureSteps: readonly FigureStep[] = [
   {
     name: "fanout",
     says: "keeping up to 1,000 clients up to date, next to a Go server",
-    long: ["bench/fanout/main.ts --json"],
+    long: ["bench/fanout/main.ts --json --rounds 3"],
     short: ["bench/fanout/main.ts --json --scenario batch-5"],
     takesAgainst: true,
-    aboutMinutes: 6,
-    atMostMinutes: 16,
+    aboutMinutes: 24,
+    atMostMinutes: 45,
   },
   {
     name: "flat",
