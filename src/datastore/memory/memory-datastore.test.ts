@@ -1,5 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock } from "../../../test/kit/fake-clock.ts";
 import type { Datastore, Revision, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { createMemoryDatastore } from "./memory-datastore.ts";
@@ -66,6 +67,28 @@ test("an idle watch says its revision after the bookmark interval", async () => 
   const datastore = createMemoryDatastore({ bookmarkIntervalMs: 1 });
   await datastore.put("Node", tier("n"));
   deepEqual(await take(datastore, datastore.revision(), 1), [{ is: "bookmark", revision: "1" }]);
+});
+
+test("a watch of a quiet kind says its revision in time, however busy the others are", async () => {
+  const clock = new FakeClock();
+  const datastore = createMemoryDatastore({ clock, bookmarkIntervalMs: 60_000 });
+  const controller = new AbortController();
+  const heard: string[] = [];
+  const watching = (async () => {
+    const options = { from: datastore.revision(), signal: controller.signal };
+    for await (const [event] of datastore.watch("Tier", options)) {
+      heard.push(`${clock.monotonicMs() / 1000} ${event?.is} ${event?.is === "set" ? "" : event?.revision}`.trim());
+    }
+  })();
+  for (let second = 1; second <= 150; second++) {
+    if (second === 31) await datastore.put("Tier", tier("a"));
+    await datastore.put("Node", tier("n"));
+    await clock.advance(1000);
+  }
+  // Sixty seconds after the last word, and as far as all kinds are.
+  deepEqual(heard, ["30 set", "90 bookmark 91", "150 bookmark 151"]);
+  controller.abort(new Error("enough"));
+  await rejects(watching, /enough/);
 });
 
 test("an aborted watch throws the signal's reason", async () => {

@@ -58,7 +58,8 @@ class Memory implements MemoryDatastore {
   /** Undefined: metadata stays as it is given. */
   readonly #birth: Birth | undefined;
   readonly #tables = new Map<Kind, KindTable>();
-  readonly #sleepers = new Set<() => void>();
+  /** Watches that wait for the next change of their kind. */
+  readonly #sleepers = new Map<Kind, Set<() => void>>();
   #intercept: MemoryDatastoreOptions["intercept"];
   #revision = 0n;
   #compacted = 0n;
@@ -97,6 +98,7 @@ class Memory implements MemoryDatastore {
     let at = parse(from);
     if (at > this.#revision) throw notYet(from);
     if (at < this.#compacted) throw tooOld(kind, at);
+    let spokeAtMs = this.#clock.monotonicMs();
     while (!this.#isClosed && this.#era === openedIn) {
       if (at < table.floor) throw tooOld(kind, at);
       const change = table.next(at);
@@ -104,10 +106,16 @@ class Memory implements MemoryDatastore {
         await this.#before({ does: "event", kind }, signal);
         at = change.at;
         yield [toEvent(change)];
+        spokeAtMs = this.#clock.monotonicMs();
         continue;
       }
       at = this.#revision; // every change of this kind up to here was handed out
-      if ((await this.#changed(signal)) === "silence") yield [{ is: "bookmark", revision: text(at) }];
+      const leftMs = spokeAtMs + this.#bookmarkIntervalMs - this.#clock.monotonicMs();
+      if (leftMs > 0) await this.#changed(kind, leftMs, signal);
+      else {
+        yield [{ is: "bookmark", revision: text(at) }];
+        spokeAtMs = this.#clock.monotonicMs();
+      }
     }
   }
 
@@ -135,7 +143,7 @@ class Memory implements MemoryDatastore {
     this.#mustHave(kind, id, options.revision);
     this.#revision += 1n;
     this.#tableOf(kind).apply({ at: this.#revision, is: "delete", id });
-    this.#wake();
+    this.#wake(kind);
   }
 
   async put(kind: Kind, value: unknown, { id }: { id?: ObjectId } = {}): Promise<StoredObject> {
@@ -149,12 +157,12 @@ class Memory implements MemoryDatastore {
   compact(): void {
     this.#compacted = this.#revision;
     for (const table of this.#tables.values()) table.compact();
-    this.#wake();
+    this.#wakeAll();
   }
 
   endWatches(): void {
     this.#era += 1;
-    this.#wake();
+    this.#wakeAll();
   }
 
   setIntercept(intercept: MemoryDatastoreOptions["intercept"]): void {
@@ -163,7 +171,7 @@ class Memory implements MemoryDatastore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    this.#wake();
+    this.#wakeAll();
   }
 
   async #before(step: MemoryStep, signal: AbortSignal | undefined): Promise<void> {
@@ -199,7 +207,7 @@ class Memory implements MemoryDatastore {
     this.#revision = at;
     const object: StoredObject = { id, revision: text(at), value: stored };
     table.apply({ at, is: "set", object });
-    this.#wake();
+    this.#wake(kind);
     return object;
   }
 
@@ -215,20 +223,23 @@ class Memory implements MemoryDatastore {
     return { ...value, metadata: this.flavour === "kubernetes" ? { ...named, resourceVersion } : named };
   }
 
-  #wake(): void {
-    for (const resume of this.#sleepers) resume();
-    this.#sleepers.clear();
+  #wake(kind: Kind): void {
+    for (const resume of this.#sleepers.get(kind) ?? []) resume();
   }
 
-  /** Resolves at the next write, or after the bookmark interval without one; rejects when the signal aborts. */
-  async #changed(signal: AbortSignal): Promise<"change" | "silence"> {
+  #wakeAll(): void {
+    for (const kind of this.#sleepers.keys()) this.#wake(kind);
+  }
+
+  /** Resolves when the kind changes, or something about all watches does, or the time is over; rejects on abort. */
+  async #changed(kind: Kind, limitMs: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#sleepers.add(resolve);
+    const sleepers = this.#sleepers.get(kind) ?? new Set();
+    this.#sleepers.set(kind, sleepers.add(resolve));
     try {
-      const limit = { clock: this.#clock, limitMs: this.#bookmarkIntervalMs, signal };
-      return (await settleWithin(promise, limit)).is === "late" ? "silence" : "change";
+      await settleWithin(promise, { clock: this.#clock, limitMs, signal });
     } finally {
-      this.#sleepers.delete(resolve);
+      sleepers.delete(resolve);
     }
   }
 }
