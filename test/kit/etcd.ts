@@ -1,12 +1,11 @@
 // Real etcd members for tests: test/peers/etcd, built once. Each is a process that ends with its stdin, so a test that
 // dies leaves none behind. Kill, restart, stop and continue them; tell them to write, list or compact behind our back.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "./free-port.ts";
 import { type GoPeer, goPeer } from "./go.ts";
 
@@ -149,22 +148,6 @@ class MemberProcess {
   async restart({ wipe = false }: { wipe?: boolean }): Promise<void> {
     await this.kill();
     if (wipe) rmSync(this.#data, { recursive: true, force: true });
-    // Rarely the system holds a port for a moment longer than the process that had it.
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.start();
-      } catch (error) {
-        const port = /127\.0\.0\.1:(\d+): bind: address already in use/.exec(String(error))?.[1];
-        if (attempt === 20 || port === undefined) throw error;
-        console.log(`starting etcd again, because port ${port} is still in use:\n${socketsOf(port)}`);
-        await sleep(500);
-      }
-    }
+    await this.start();
   }
-}
-
-/** Where `ss` is there to tell. */
-function socketsOf(port: string): string {
-  const { stdout } = spawnSync("ss", ["-tanp", `( sport = :${port} )`], { encoding: "utf8" });
-  return stdout ?? "ss is not there to tell by whom";
 }
