@@ -3,6 +3,5 @@ import { crdManifest, v3KindNames } from "../model/index.ts";
 import type { InstallOptions, Manifest } from "./options.ts";
 
 export function crdManifests({ apiGroup }: InstallOptions): Manifest[] {
-  const version = apiGroup === "projectcalico.org" ? "v3" : "v1";
-  return v3KindNames.map((kind) => crdManifest(kind, { group: apiGroup, version }));
+  return v3KindNames.map((kind) => crdManifest(kind, apiGroup));
 }

@@ -1,11 +1,13 @@
 // What an installation may choose; everything else about the manifests is decided here once.
+import type { CalicoGroup } from "../model/index.ts";
+
 export type InstallOptions = {
   readonly namespace: string;
   readonly name: string;
   readonly image: string;
   readonly replicas: number;
   /** Which of Calico's API groups the cluster's custom resources live in. */
-  readonly apiGroup: "crd.projectcalico.org" | "projectcalico.org";
+  readonly apiGroup: CalicoGroup;
   readonly certificates: CertificateSource;
   /** The common name that client certificates must carry. */
   readonly clientCn: string;

@@ -1,4 +1,4 @@
-import { deepEqual, doesNotThrow, equal, notEqual, ok } from "node:assert/strict";
+import { deepEqual, doesNotThrow, equal, ok } from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { calicoKind } from "../calico-kinds.ts";
@@ -32,17 +32,27 @@ function untyped(schema: CrdSchema, path: string): string[] {
 }
 
 for (const kind of v3KindNames) {
-  test(`the CRD of ${kind} is structural and survives JSON`, () => {
-    deepEqual(untyped(crdSchema(kind), kind), []);
-    const manifest = crdManifest(kind);
-    deepEqual(JSON.parse(JSON.stringify(manifest)), manifest);
+  test(`the CRD of ${kind} is structural and survives JSON, in either group`, () => {
+    for (const group of ["crd.projectcalico.org", "projectcalico.org"] as const) {
+      deepEqual(untyped(crdSchema(kind, group), kind), []);
+      const manifest = crdManifest(kind, group);
+      deepEqual(JSON.parse(JSON.stringify(manifest)), manifest);
+    }
   });
 }
 
-test("a CRD can be of the new group", () => {
-  const { metadata, spec } = crdManifest("Tier", { group: "projectcalico.org", version: "v3" });
-  deepEqual(metadata, { name: "tiers.projectcalico.org" });
-  notEqual(spec, undefined);
+test("a CRD can be of the new group, where some kinds have other names and fields", () => {
+  const { metadata, spec } = crdManifest("IPAMConfig", "projectcalico.org");
+  deepEqual(metadata, { name: "ipamconfigurations.projectcalico.org" });
+  deepEqual(Object(spec).names, {
+    kind: "IPAMConfiguration",
+    listKind: "IPAMConfigurationList",
+    plural: "ipamconfigurations",
+    singular: "ipamconfiguration",
+    shortNames: ["ipamconfig", "ipamconfigs"],
+  });
+  const { deleted, node } = Object(crdSchema("BlockAffinity", "projectcalico.org")).properties.spec.properties;
+  deepEqual({ deleted, node }, { deleted: { type: "boolean", default: false }, node: { type: "string" } });
 });
 
 type Observed = { object: string; answer?: { kind?: string; rejected?: string } }[];

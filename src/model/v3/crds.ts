@@ -21,6 +21,7 @@ import {
 } from "./kube-controllers-configuration.ts";
 import { networkPolicySpec } from "./network-policy.ts";
 import { networkSetSpec } from "./network-set.ts";
+import { type CalicoGroup, type Column, type Difference, newGroupDifferences } from "./new-group.ts";
 import { stagedKubernetesNetworkPolicySpec } from "./staged-kubernetes-network-policy.ts";
 import { stagedGlobalNetworkPolicySpec, stagedNetworkPolicySpec } from "./staged-policies.ts";
 import { tierRules, tierSpec } from "./tier.ts";
@@ -62,45 +63,65 @@ export const v3Schemas = {
 export type V3KindName = keyof typeof v3Schemas;
 export const v3KindNames = Object.keys(v3Schemas) as V3KindName[]; // Object.keys loses the literal names
 
+/** What the group says of the kind that the old one does not. */
+function differenceOf(kind: V3KindName, group: CalicoGroup): Difference {
+  return (group === "projectcalico.org" ? newGroupDifferences[kind] : undefined) ?? {};
+}
+
 /** The OpenAPI schema of a whole object, as a CRD holds it. */
-export function crdSchema(kind: V3KindName): CrdSchema {
+export function crdSchema(kind: V3KindName, group: CalicoGroup = "crd.projectcalico.org"): CrdSchema {
   const { spec, status, crd }: V3Kind = v3Schemas[kind];
   const properties = {
     apiVersion: { type: "string" },
     kind: { type: "string" },
     metadata: { type: "object" },
-    spec: spec.crd,
+    spec: withMembers(spec.crd, differenceOf(kind, group).spec ?? {}),
     ...(status === undefined ? {} : { status: status.crd }),
   };
-  return { type: "object", properties, ...crd };
+  const required = group === "projectcalico.org" ? { required: ["metadata", "spec"] } : {};
+  return { type: "object", properties, ...required, ...crd };
 }
 
-type CrdGroup = { readonly group: string; readonly version: string };
+/** The schema of a struct with more said of some of its members. */
+function withMembers(schema: CrdSchema, members: { readonly [name: string]: CrdSchema }): CrdSchema {
+  const properties = { ...(schema.properties as { readonly [name: string]: CrdSchema }) }; // every spec is a struct
+  for (const [name, more] of Object.entries(members)) properties[name] = { ...properties[name], ...more };
+  return { ...schema, properties };
+}
 
 /** The CustomResourceDefinition, ready to be applied. */
 export function crdManifest(
-  kind: V3KindName,
-  { group, version }: CrdGroup = { group: "crd.projectcalico.org", version: "v1" },
+  name: V3KindName,
+  group: CalicoGroup = "crd.projectcalico.org",
 ): { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown } {
-  const { status }: V3Kind = v3Schemas[kind];
-  const { plural, namespaced } = calicoKind(kind);
+  const { status }: V3Kind = v3Schemas[name];
+  const { plural: usualPlural, namespaced } = calicoKind(name);
+  const { names, shortNames, columns, selectable } = differenceOf(name, group);
+  const { kind, plural } = names ?? { kind: name, plural: usualPlural };
+  const singular = kind.toLowerCase();
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      names: { kind, listKind: `${kind}List`, plural, singular, ...(shortNames === undefined ? {} : { shortNames }) },
       scope: namespaced ? "Namespaced" : "Cluster",
       versions: [
         {
-          name: version,
+          name: group === "projectcalico.org" ? "v3" : "v1",
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: crdSchema(kind) },
+          schema: { openAPIV3Schema: crdSchema(name, group) },
           ...(status === undefined ? {} : { subresources: { status: {} } }),
+          ...(columns === undefined ? {} : { additionalPrinterColumns: columns.map(column) }),
+          ...(selectable === undefined ? {} : { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
         },
       ],
     },
   };
+}
+
+function column([name, jsonPath, type]: Column): object {
+  return { name, jsonPath, type };
 }

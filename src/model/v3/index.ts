@@ -33,6 +33,7 @@ export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpe
 export { type LiveMigrationSpec, liveMigrationSpec } from "./live-migration.ts";
 export { type NetworkPolicySpec, networkPolicySpec } from "./network-policy.ts";
 export { networkSetSpec } from "./network-set.ts";
+export type { CalicoGroup } from "./new-group.ts";
 export { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "./node.ts";
 export { type ProfileSpec, profileSpec } from "./profile.ts";
 export { type EntityRule, type Rule, rule } from "./rule.ts";
