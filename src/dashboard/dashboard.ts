@@ -41,7 +41,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   const server = startHttp({
     ...options,
     name: "dashboard",
-    guard: { hosts: options.host === "" || options.host === "localhost" ? [] : [options.host.toLowerCase()] },
+    guard: { hosts: [options.host] },
     routes: {
       ...pageRoutes(assets),
       "/events": async (request, response) => {

@@ -1,8 +1,9 @@
-import { equal, match } from "node:assert/strict";
-import { request } from "node:http";
+import { deepEqual, equal, match } from "node:assert/strict";
+import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { freePort } from "../../test/kit/free-port.ts";
+import { recordLog } from "../../test/kit/recorded-log.ts";
 import { silentLog, systemClock } from "../lib/index.ts";
 import { type HttpOptions, startHttp } from "./http-server.ts";
 
@@ -43,6 +44,21 @@ async function ask(options: Partial<HttpOptions>, asked: Asked): Promise<{ statu
 }
 
 const guard = { hosts: [] };
+
+/** Asked at 127.0.0.1 of a server on all interfaces, unless an address is given. */
+const ownNames: { name: string; hosts?: string[]; host: string; address?: string; status: number }[] = [
+  { name: "the address that was reached is its name", host: "127.0.0.9:6060", address: "127.0.0.9", status: 200 },
+  { name: "another address is not", host: "127.0.0.9:6060", status: 403 },
+  { name: "an IPv6 address is its name", host: "[::1]:6060", address: "::1", status: 200 },
+  { name: "an IPv6 address may be long", host: "[0:0::0:1]", address: "::1", status: 200 },
+  { name: "another IPv6 address is not its name", host: "[fd00::5]:6060", address: "::1", status: 403 },
+  { name: "an allowed IPv6 address is asked for in brackets", hosts: ["FD00::5"], host: "[fd00::5]:6060", status: 200 },
+  { name: "an IPv4 address inside IPv6 is the same", hosts: ["10.0.0.5"], host: "[::ffff:10.0.0.5]:1", status: 200 },
+  { name: "a name that begins like the address is foreign", host: "127.0.0.1.evil.example", status: 403 },
+  { name: "a Host of several colons is foreign", host: "127.0.0.1:1:2", status: 403 },
+  { name: "brackets around a name that is allowed change nothing", host: "[evil.example]", status: 403 },
+  { name: "what is no address at all is foreign", host: "[::1::2]", status: 403 },
+];
 const cases: { name: string; options: Partial<HttpOptions>; asked: Asked; status: number }[] = [
   { name: "a route answers", options: {}, asked: { path: "/hello" }, status: 200 },
   { name: "a query does not change the route", options: {}, asked: { path: "/hello?x=1" }, status: 200 },
@@ -79,6 +95,12 @@ const cases: { name: string; options: Partial<HttpOptions>; asked: Asked; status
     asked: { path: "/hello", method: "POST" },
     status: 405,
   },
+  ...ownNames.map(({ name, hosts = [], host, address, status }) => ({
+    name: `with a guard ${name}`,
+    options: { guard: { hosts }, host: "" },
+    asked: { path: "/hello", host, ...(address === undefined ? {} : { address }) },
+    status,
+  })),
   { name: "localhost is both families", options: {}, asked: { path: "/hello", address: "::1" }, status: 200 },
 ];
 for (const { name, options, asked, status } of cases) {
@@ -90,6 +112,22 @@ test("http: a handler that throws is a 500 that does not say why", async () => {
   const { status, body } = await ask({ routes }, { path: "/x" });
   equal(status, 500);
   match(body, /log says why/);
+});
+
+test("http: an error of a server that listens is a line in the log, and not the end of the process", async () => {
+  const { log, lines } = recordLog();
+  const routes = {
+    "/x": (request: IncomingMessage, response: ServerResponse) => {
+      const server = Reflect.get(request.socket, "server") as Server; // as Node tells of a failed accept
+      for (let i = 0; i < 3; i++) server.emit("error", new Error("accept EMFILE"));
+      response.end();
+    },
+  };
+  equal((await ask({ routes, log }, { path: "/x" })).status, 200);
+  deepEqual(
+    lines.filter(({ level }) => level === "error"),
+    [{ level: "error", message: "HTTP server has a problem", fields: { server: "test", problem: "accept EMFILE" } }],
+  );
 });
 
 test("http: a port that is taken is tried again until it is free", async () => {

@@ -2,10 +2,9 @@
 // it cannot, and turns away who should not be asking.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { isIP } from "node:net";
+import { type AddressInfo, isIP, SocketAddress } from "node:net";
 import type { TlsOptions, Server as TlsServer } from "node:tls";
-import type { Clock, Log } from "../lib/index.ts";
+import { type Clock, type Log, limitRepeats } from "../lib/index.ts";
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
@@ -17,7 +16,10 @@ export type HttpOptions = {
   readonly port: number;
   /** Exact path → handler. Whatever is not here is 404. A path that ends in "/*" takes everything below it. */
   readonly routes: { readonly [path: string]: HttpHandler };
-  /** Given: GET and HEAD only, and only with a Host header of this machine or one of these (DNS rebinding). */
+  /**
+   * Given: GET and HEAD only, and only with a Host header that is the loopback, the address the connection was made to, or
+   * one of these. A page that had its own name point here (DNS rebinding) sends that name.
+   */
   readonly guard?: { readonly hosts: readonly string[] };
   /** HTTPS. `prepare` sees each server before it listens, to judge its clients' certificates. */
   readonly tls?: { readonly options: TlsOptions; readonly prepare?: (server: TlsServer) => void };
@@ -36,7 +38,7 @@ export type HttpServer = AsyncDisposable & {
 };
 
 const retryMs = 1000;
-const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+const loopbackNames = ["localhost", "127.0.0.1", "::1"];
 
 export function startHttp(options: HttpOptions): HttpServer {
   const stop = new AbortController();
@@ -141,6 +143,11 @@ function makeServer(options: HttpOptions): Server {
     });
   };
   const server = options.tls === undefined ? createServer(answer) : createSecureServer(options.tls.options, answer);
+  // Running out of descriptors, mostly: it passes, and must not end the process.
+  const rare = limitRepeats(options.log, options);
+  server.on("error", (error) => {
+    if (server.listening) rare.error("HTTP server has a problem", { server: options.name, problem: error.message });
+  });
   if (isSecure(server)) options.tls?.prepare?.(server);
   // Probes and scrapes are short; whoever drips a request or holds one open is not one of them.
   server.headersTimeout = 5000;
@@ -159,8 +166,8 @@ async function respond(
   { routes, guard }: HttpOptions,
 ): Promise<void> {
   response.setHeader("x-content-type-options", "nosniff");
-  if (guard !== undefined && !isHostAllowed(request.headers.host, guard.hosts)) {
-    return refuse(response, 403, "this address answers only under its own name; ask for it as localhost");
+  if (guard !== undefined && !isHostAllowed(request, guard.hosts)) {
+    return refuse(response, 403, "this server answers only under its own address, or as localhost");
   }
   if (guard !== undefined && request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("allow", "GET, HEAD");
@@ -184,10 +191,22 @@ function findRoute(routes: HttpOptions["routes"], path: string): HttpHandler | u
   return below === undefined ? undefined : routes[below];
 }
 
-function isHostAllowed(header: string | undefined, hosts: readonly string[]): boolean {
-  if (header === undefined) return false;
-  const name = header.replace(/:\d+$/, "").toLowerCase();
-  return loopbackNames.includes(name) || hosts.includes(name);
+function isHostAllowed({ headers, socket }: IncomingMessage, hosts: readonly string[]): boolean {
+  const name = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? "")?.[1];
+  if (name === undefined || name === "") return false;
+  const allowed = [...loopbackNames, ...hosts, socket.localAddress ?? ""];
+  return allowed.some((host) => canonical(host) === canonical(name));
+}
+
+/** One spelling for each address: no brackets, no zone, IPv6 as short as can be, IPv4 inside IPv6 as IPv4. */
+function canonical(host: string): string {
+  const name = host
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/, "")
+    .toLowerCase();
+  if (isIP(name) !== 6) return name;
+  const { address } = new SocketAddress({ address: name, family: "ipv6" });
+  return address.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
 function parseUrl(text: string | undefined): URL | undefined {

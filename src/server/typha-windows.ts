@@ -65,7 +65,7 @@ function startDebug(parts: TyphaParts, edge: Edge): HttpServer {
       port,
     });
   const routes = { ...profileRoutes(edge), ...debugRoutes(parts) };
-  return startHttp({ ...edge, name: "debug", host, port, guard: { hosts: guardHosts(host) }, routes });
+  return startHttp({ ...edge, name: "debug", host, port, guard: { hosts: [host] }, routes });
 }
 
 async function startMetrics(
@@ -99,10 +99,6 @@ async function startMetrics(
 // New files count from the next scrape on.
 async function renew(watcher: TlsFilesWatcher, apply: () => void): Promise<void> {
   for await (const _ of watcher.changes()) apply();
-}
-
-function guardHosts(host: string): string[] {
-  return host === "" || host === "localhost" ? [] : [host.toLowerCase()];
 }
 
 function addressOf({ addresses: [first] }: HttpServer): string {
