@@ -65,12 +65,15 @@ function podSpec(options: InstallOptions, labels: { [label: string]: string }): 
   return {
     // calico-node needs Typha before there is a pod network, so Typha cannot wait for one.
     hostNetwork: true,
+    nodeSelector: { "kubernetes.io/os": "linux" },
     serviceAccountName: options.name,
     priorityClassName: "system-cluster-critical",
     terminationGracePeriodSeconds: options.shutdownTimeoutSeconds,
+    // Any node will do, one that is not ready above all: nodes become ready when calico-node runs, which waits for Typha.
     tolerations: [
       { key: "CriticalAddonsOnly", operator: "Exists" },
-      { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
+      { effect: "NoSchedule", operator: "Exists" },
+      { effect: "NoExecute", operator: "Exists" },
     ],
     // Two replicas on one host would fight for the port. "Required" makes the scheduler say so at once (a Pending pod
     // with "didn't match pod anti-affinity rules") where a host-port conflict looks like a lack of room.
