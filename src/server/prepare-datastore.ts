@@ -1,7 +1,8 @@
 // Sees to it that the datastore holds what every cluster needs, beside the syncers and not before them: a datastore that
-// is not there yet keeps the server from being ready, not from answering its probes. What it waits for is said once.
+// is not there yet keeps the server from being ready, not from answering its probes. That it does not answer is said by
+// datastore-contact.ts; what else keeps it from being prepared is said here, once.
 import type { Settings } from "../config/index.ts";
-import type { Datastore } from "../datastore/index.ts";
+import { type Datastore, isDatastoreError } from "../datastore/index.ts";
 import { type Clock, deadline, type Log, messageOf } from "../lib/index.ts";
 import { initialiseDatastore } from "../syncer/index.ts";
 
@@ -24,8 +25,9 @@ export async function prepareDatastore(
       return;
     } catch (error) {
       const problem = messageOf(error);
-      if (problem !== lastProblem && !signal.aborted)
-        log.error("Waiting for the datastore; trying again every second", { datastore: datastoreType, problem });
+      const isSilent = attempt.isOver || isDatastoreError(error, "unavailable");
+      if (!isSilent && problem !== lastProblem && !signal.aborted)
+        log.error("The datastore cannot be initialized; trying again", { datastore: datastoreType, problem });
       lastProblem = problem;
       await clock.sleep(retryMs, signal).catch(() => undefined); // aborted: the loop ends
     }

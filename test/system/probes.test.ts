@@ -89,7 +89,7 @@ describe("probes", { concurrency: true }, () => {
       TYPHA_ETCDENDPOINTS: member?.url ?? "",
       TYPHA_STALESERVERTIMEOUTSECS: "2",
     });
-    await server.typha.says(/Waiting for the datastore/);
+    await server.typha.says(/The datastore does not answer; trying again/);
     await server.isReady(503, /felix-cache .*reporting non-ready/);
     equal((await server.ask("/liveness"))?.status, 200);
     await member?.restart();
