@@ -68,8 +68,8 @@ const program = new Command("cattail")
     "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
   );
 
-// `cattail help certs` asks for certs, and `--version` is what many type before they have read that it is a command.
-const words = process.argv.slice(2).map((word, index) => (index === 0 && word === "--version" ? "version" : word));
+const words = askedVersion(process.argv.slice(2));
+// `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
 program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
@@ -83,6 +83,12 @@ try {
   await program.parseAsync(words, { from: "user" });
 } catch (error) {
   fail(error);
+}
+
+/** `--version` is what many type before they have read that it is a command; `calico-typha --version` was one. */
+function askedVersion(words: readonly string[]): readonly string[] {
+  const first = words[0] === "typha" ? 1 : 0;
+  return words[first] === "--version" ? ["version", ...words.slice(first + 1)] : words;
 }
 
 // Commander hands its manners down only to commands that it makes itself.

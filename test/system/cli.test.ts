@@ -33,11 +33,13 @@ for (const { path, words } of commands) {
   });
 }
 
-test("cattail --version is cattail version", async () => {
-  const { code, stdout } = await cattail(["--version"]);
-  equal(code, 0);
-  equal(stdout, (await cattail(["version"])).stdout);
-});
+for (const words of [["--version"], ["typha", "--version"]]) {
+  test(`cattail ${words.join(" ")} is cattail version`, async () => {
+    const { code, stdout } = await cattail(words);
+    equal(code, 0);
+    equal(stdout, (await cattail(["version"])).stdout);
+  });
+}
 
 const slips: { given: string[]; hint: RegExp }[] = [
   { given: ["tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?[\s\S]*--help/ },
