@@ -48,19 +48,19 @@ export const serverSettings = {
     type: seconds,
     default: 300_000,
     whenNotPositive: 300_000,
-    says: "How far a client may fall behind before it is disconnected.",
+    says: "How far a client may fall behind before the log says so. It is not disconnected: what it missed is merged.",
   }),
   serverNewClientFallBehindGraceMs: parameter("server", "ServerNewClientFallBehindGracePeriod", {
     type: seconds,
     default: 300_000,
     whenNotPositive: 300_000,
-    says: "How long after its snapshot a client may be further behind than that.",
+    says: "How long after its snapshot a client that is further behind than that is counted apart.",
   }),
   serverMinBatchingAgeThresholdMs: parameter("server", "ServerMinBatchingAgeThresholdSecs", {
     type: seconds,
     default: 10,
     whenNotPositive: 100,
-    says: "How long a busy server lets updates gather before it sends them.",
+    says: "The measure of how long updates gather before they are sent: from a third of it to ten times it, as the load asks.",
   }),
   serverPingIntervalMs: parameter("server", "ServerPingIntervalSecs", {
     type: seconds,
@@ -199,7 +199,7 @@ export const logSettings = {
   debugDisableLogDropping: parameter("log", "DebugDisableLogDropping", {
     type: bool,
     default: false,
-    says: "Wait for a slow log destination instead of dropping lines.",
+    says: "Keep up to 10,000 lines for a slow log destination before lines are dropped, not 100.",
   }),
 } as const;
 
