@@ -1,6 +1,6 @@
 // Runs the guide: every `sh` block of docs/guide, in order, in one shell, against a real kube-apiserver, exactly as
 // printed. Alone, because the guide uses the ports that a reader's server would.
-import { ok } from "node:assert/strict";
+import { equal, ok } from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,6 +33,9 @@ test("every block of the guide works as printed", {
       env: { ...process.env, PATH: path, KUBECONFIG: cluster.kubeconfig },
     });
     ok(code === 0, `the guide stopped with code ${code}:\n${output.slice(-6000)}`);
+    // Once for each command that must fail; the line itself is echoed, too.
+    const mustFail = blocks().join("\n").match(/\|\| echo "refused, as it should be"/g)?.length;
+    equal(output.match(/^refused, as it should be$/gm)?.length, mustFail, "a client was let in that must not be");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -78,5 +81,5 @@ async function missingFor(): Promise<string | undefined> {
       return `${program} is not installed`;
     }
   }
-  return portInUse([5473, 9093, 9098, 9099]);
+  return portInUse([5473, 6060, 9093, 9098]);
 }
