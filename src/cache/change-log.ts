@@ -32,6 +32,9 @@ export type Entry = {
   newer: Entry | undefined;
 };
 
+/** How far those who read are: up to `byAll` everybody, and nobody further than what is published. */
+export type Seen = { readonly byAll: Position; readonly published: Position };
+
 /** Places are remembered for this many readers in the middle of a long catch-up. */
 const rememberedPlaces = 1024;
 
@@ -41,6 +44,7 @@ export class ChangeLog {
   #head: Position = 0;
   /** In the order of their deletion. */
   readonly #tombstones = new Set<Entry>();
+  #deletions = 0;
   /** The newest tombstone that is gone: who has not seen it cannot be brought up to date by changes any more. */
   #horizon: Position = 0;
   readonly #places = new Map<Position, Entry>();
@@ -51,6 +55,11 @@ export class ChangeLog {
 
   get horizon(): Position {
     return this.#horizon;
+  }
+
+  /** Deletions so far: no more tombstones than this have come since any earlier count. */
+  get deletions(): number {
+    return this.#deletions;
   }
 
   get tombstoneCount(): number {
@@ -69,7 +78,9 @@ export class ChangeLog {
     else this.#newest.newer = entry;
     this.#newest = entry;
     this.#tombstones.delete(entry);
-    if (!entry.isLive) this.#tombstones.add(entry);
+    if (entry.isLive) return;
+    this.#deletions += 1;
+    this.#tombstones.add(entry);
   }
 
   /** The first entry that changed after the position, from which `newer` leads through all the others. */
@@ -91,10 +102,14 @@ export class ChangeLog {
     this.#places.set(entry.position, entry);
   }
 
-  /** Removes tombstones that everybody has seen, and the oldest of those beyond the most that may be kept. */
-  *forget(seenByAll: Position, mostKept: number): Iterable<Entry> {
+  /**
+   * Removes tombstones that everybody has seen, and the oldest of those beyond the most that may be kept. Those that are
+   * not published yet stay, however many: nobody has had a chance to see them.
+   */
+  *forget(seen: Seen, mostKept: number): Iterable<Entry> {
     for (const entry of this.#tombstones) {
-      if (entry.position > seenByAll && this.#tombstones.size <= mostKept) return;
+      if (entry.position > seen.published) return;
+      if (entry.position > seen.byAll && this.#tombstones.size <= mostKept) return;
       this.#tombstones.delete(entry);
       this.#unlink(entry);
       this.#places.delete(entry.position);

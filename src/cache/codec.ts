@@ -6,14 +6,10 @@ export const compressions = ["none", "snappy", "zstd"] as const;
 export type Compression = (typeof compressions)[number];
 
 /** Modern clients know policy keys by kind, legacy ones (up to v3.31) by tier; all other keys are the same to both. */
-export const dialects = ["modern", "legacy"] as const;
-export type Dialect = (typeof dialects)[number];
+export type Dialect = "modern" | "legacy";
 
 /** One way of saying the same data; bytes are made per variant, and only for variants that some client uses. */
 export type Variant = `${Dialect}/${Compression}`;
-export const variants: readonly Variant[] = dialects.flatMap((dialect) =>
-  compressions.map((compression): Variant => `${dialect}/${compression}`),
-);
 
 /** One encoded update, whose type is said by the message that carries it. */
 export type Piece = { readonly bytes: Uint8Array; readonly type: UpdateType };
@@ -26,10 +22,11 @@ export type CacheCodec = {
   encode(update: KvUpdate): { readonly bytes: Uint8Array; readonly valueEnd: number };
   /** One message with these updates, each with the type given beside it, in memory from `allocate`. */
   message(pieces: readonly Piece[], allocate: (size: number) => Uint8Array): Uint8Array;
-  /** Bytes that may be concatenated with other results of the same compression, in memory from allocate(). */
+  /**
+   * Bytes that may be concatenated with other results of the same compression, in memory of their own; shared memory
+   * where other threads write them to sockets.
+   */
   compress(plain: Uint8Array, compression: Compression): Uint8Array;
-  /** Memory for finished bytes; shared memory where other threads write them to sockets. */
-  allocate(size: number): Uint8Array;
 };
 
 export function compressionOf(variant: Variant): Compression {
@@ -38,16 +35,4 @@ export function compressionOf(variant: Variant): Compression {
 
 export function dialectOf(variant: Variant): Dialect {
   return variant.startsWith("legacy") ? "legacy" : "modern";
-}
-
-export function concatenate(parts: readonly Uint8Array[], allocate: CacheCodec["allocate"]): Uint8Array {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  const whole = allocate(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

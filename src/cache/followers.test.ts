@@ -31,7 +31,9 @@ for (const count of [1, 100, 10_000, 123_456]) {
       }
       cache.apply({ updates });
       for (const follower of followers) if (batches % follower.everyBatches === 0) follow(follower);
-      if (batches % 20 === 0) cache.tidy(Math.min(...followers.map(({ position }) => position)), () => true);
+      if (batches % 20 !== 0) continue;
+      const byAll = Math.min(...followers.map(({ position }) => position));
+      cache.tidy({ byAll, published: cache.head }, () => true);
     }
     for (const follower of followers) {
       follow(follower);

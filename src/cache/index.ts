@@ -5,13 +5,10 @@ export {
   type Compression,
   compressionOf,
   compressions,
-  concatenate,
   type Dialect,
   dialectOf,
-  dialects,
   type Piece,
   type Variant,
-  variants,
 } from "./codec.ts";
 export type { KeyInfo } from "./key-index.ts";
 export {
@@ -19,7 +16,6 @@ export {
   type CacheLimits,
   type CacheReader,
   type Changes,
-  defaultCacheLimits,
   KvCache,
   type Step,
 } from "./kv-cache.ts";

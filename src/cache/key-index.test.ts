@@ -9,7 +9,6 @@ const codec: CacheCodec = {
   encode: (update) => ({ bytes: new TextEncoder().encode(`${update.path}=${update.value ?? ""}`), valueEnd: 0 }),
   message: () => new Uint8Array(),
   compress: (plain) => plain,
-  allocate: (size) => new Uint8Array(size),
 };
 const makeCache = () => new KvCache({ codec, clock: systemClock, legacyForm: (update) => update });
 const set = (path: string, value = "1"): KvUpdate => ({
@@ -57,7 +56,7 @@ test("a deletion that was forgotten and a key made anew are one key", () => {
   cache.apply({ updates: [set("a"), set("b")] });
   equal(pathsOf(cache).length, 2);
   cache.apply({ updates: [gone("a")] });
-  cache.tidy(cache.head, () => false);
+  cache.tidy({ byAll: cache.head, published: cache.head }, () => false);
   cache.apply({ updates: [set("a", "2")] });
   deepEqual(pathsOf(cache), ["a", "b"]);
 });
@@ -86,7 +85,7 @@ test("whatever happens between two looks, the keys in order are those that are l
       if (random(3) === 0) live.delete(path);
       else live.add(path);
       cache.apply({ updates: [live.has(path) ? set(path, `${change}`) : gone(path)] });
-      if (random(20) === 0) cache.tidy(cache.head, () => false);
+      if (random(20) === 0) cache.tidy({ byAll: cache.head, published: cache.head }, () => false);
     }
     deepEqual(pathsOf(cache), [...live].sort());
   }

@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../lib/index.ts";
 import { type KvUpdate, updateType } from "../model/basics.ts";
-import { type CacheCodec, concatenate, type Dialect, KvCache, type LegacyForm } from "./index.ts";
+import { type CacheCodec, type Dialect, KvCache, type LegacyForm } from "./index.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -20,7 +20,6 @@ const codec: CacheCodec = {
     return memory;
   },
   compress: (plain) => plain.slice(),
-  allocate: (size) => new Uint8Array(size),
 };
 
 // A value is "<version> <how legacy clients know it>".
@@ -54,7 +53,7 @@ class Reader {
 
   start(cache: KvCache): void {
     const { snapshot } = cache.snapshot(`${this.dialect}/none`);
-    this.#read(concatenate(snapshot.parts, codec.allocate), "snapshot");
+    this.#read(Buffer.concat(snapshot.parts), "snapshot");
     this.position = snapshot.position;
     cache.release(snapshot);
   }
@@ -106,8 +105,10 @@ for (let seed = 1; seed <= 150; seed += 1) {
         reader.start(cache);
         readers.push(reader);
       } else if (dice === 7 && readers.length > 0) readers.splice(random(readers.length), 1);
-      else if (dice === 8)
-        cache.tidy(Math.min(cache.head, ...readers.map(({ position }) => position)), () => random(2) === 0);
+      else if (dice === 8) {
+        const byAll = Math.min(cache.head, ...readers.map(({ position }) => position));
+        cache.tidy({ byAll, published: cache.head }, () => random(2) === 0);
+      }
       for (const reader of readers) if (random(3) === 0) reader.step(cache);
     }
     for (const reader of readers) {

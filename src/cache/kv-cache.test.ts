@@ -2,15 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { systemClock } from "../lib/index.ts";
 import { type KvUpdate, syncStatus, type UpdateType, updateType } from "../model/basics.ts";
-import {
-  type CacheCodec,
-  type Changes,
-  concatenate,
-  KvCache,
-  type LegacyForm,
-  type Snapshot,
-  type Variant,
-} from "./index.ts";
+import { type CacheCodec, type Changes, KvCache, type LegacyForm, type Snapshot, type Variant } from "./index.ts";
 
 // A codec whose bytes can be read back: one line per update, behind one line per message.
 const codec: CacheCodec = {
@@ -25,12 +17,11 @@ const codec: CacheCodec = {
     return memory;
   },
   compress: (plain, compression) => toBytes(toText(plain).replaceAll("#", `#${compression}`)),
-  allocate: (size) => new Uint8Array(size),
 };
 const toBytes = (text: string) => new TextEncoder().encode(text);
 const toText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-const whole = ({ parts }: Snapshot) => concatenate(parts, codec.allocate);
+const whole = ({ parts }: Snapshot) => Buffer.concat(parts);
 
 type Seen = { path: string; value: string; type: number };
 function read(bytes: Uint8Array): Seen[] {
@@ -204,12 +195,42 @@ test("no more than four snapshots are kept for slow readers: who comes then shar
   equal(held.size, 4);
 });
 
+for (const { deletions, isReused } of [
+  { deletions: 0, isReused: true },
+  { deletions: 5, isReused: true },
+  { deletions: 6, isReused: false },
+  { deletions: 100, isReused: false },
+]) {
+  const name = isReused ? "shares the newest" : "is not handed one that changes cannot follow for long";
+  test(`with four slow readers, and ${deletions} deletions of the 10 that are kept, who comes next ${name}`, () => {
+    let nowMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    const cache = new KvCache({ codec, clock, legacyForm: sameToAll, limits: { maxTombstones: 10 } });
+    const deleteSome = (count: number, prefix: string) => {
+      const paths = Array.from({ length: count }, (_, index) => `/${prefix}/${index}`);
+      cache.apply({ updates: [set("/other", prefix), ...paths.map((path) => set(path, "1"))] });
+      cache.apply({ updates: paths.map((path) => gone(path)) });
+      nowMs += 2000;
+      cache.tidy({ byAll: cache.head, published: cache.head }, () => true);
+    };
+    for (let reader = 0; reader < 4; reader += 1) {
+      deleteSome(0, `${reader}`);
+      cache.snapshot("modern/none");
+    }
+    deleteSome(deletions, "before");
+    const next = cache.snapshot("modern/none");
+    equal(next.isReused, isReused);
+    deleteSome(5, "while it reads");
+    ok(cache.changesSince(next.snapshot.position, "modern/none") !== "forgotten");
+  });
+}
+
 test("tombstones go once every reader has seen them, and a reader that is older than one is told so", () => {
   const cache = newCache();
   cache.apply({ updates: [set("/a", "1"), set("/b", "1"), gone("/a")] });
-  cache.tidy(2, () => false);
+  cache.tidy({ byAll: 2, published: cache.head }, () => false);
   equal(cache.stats.tombstones, 1);
-  cache.tidy(3, () => false);
+  cache.tidy({ byAll: 3, published: cache.head }, () => false);
   equal(cache.stats.tombstones, 0);
   equal(cache.changesSince(2, "modern/none"), "forgotten");
   deepEqual(seenSince(cache, 3), []);
@@ -218,9 +239,20 @@ test("tombstones go once every reader has seen them, and a reader that is older 
 test("no more tombstones are kept for a reader that is away than there are live keys or the limit", () => {
   const cache = newCache({ maxTombstones: 10 });
   for (let index = 0; index < 100; index += 1) cache.apply({ updates: [set(`/k${index}`, "1"), gone(`/k${index}`)] });
-  cache.tidy(0, () => false);
+  cache.tidy({ byAll: 0, published: cache.head }, () => false);
   equal(cache.stats.tombstones, 10);
   equal(cache.changesSince(0, "modern/none"), "forgotten");
+});
+
+test("a deletion that is not published yet is never forgotten, however many there are", () => {
+  const cache = newCache({ maxTombstones: 10 });
+  cache.apply({ updates: Array.from({ length: 100 }, (_, index) => set(`/k${index}`, "1")) });
+  const published = cache.head;
+  cache.apply({ updates: Array.from({ length: 100 }, (_, index) => gone(`/k${index}`)) });
+  cache.tidy({ byAll: published, published }, () => false);
+  equal(seenSince(cache, published).length, 100);
+  cache.tidy({ byAll: published, published: cache.head }, () => false);
+  equal(cache.stats.tombstones, 10);
 });
 
 test("a key updated 10,000 times behind a reader's back costs it one update", () => {

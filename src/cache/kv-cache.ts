@@ -3,7 +3,7 @@
 // positions. Everything here is synchronous, so a snapshot is of one moment.
 import type { Clock } from "../lib/index.ts";
 import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../model/basics.ts";
-import { type Audience, ChangeLog, type Entry, type Position } from "./change-log.ts";
+import { type Audience, ChangeLog, type Entry, type Position, type Seen } from "./change-log.ts";
 import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
 import { KeyIndex, type KeyInfo } from "./key-index.ts";
 import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
@@ -21,7 +21,7 @@ export type CacheLimits = {
   readonly maxTombstones: number;
 };
 
-export const defaultCacheLimits: CacheLimits = { maxMessageKvs: 100, maxStepKvs: 1000, maxTombstones: 100_000 };
+const defaultLimits: CacheLimits = { maxMessageKvs: 100, maxStepKvs: 1000, maxTombstones: 100_000 };
 
 /** One step closes at this many bytes before compression. */
 const stepBytes = 1024 * 1024;
@@ -62,7 +62,7 @@ export class KvCache {
   constructor(options: { codec: CacheCodec; clock: Clock; legacyForm: LegacyForm; limits?: Partial<CacheLimits> }) {
     this.#codec = options.codec;
     this.#clock = options.clock;
-    this.#limits = { ...defaultCacheLimits, ...options.limits };
+    this.#limits = { ...defaultLimits, ...options.limits };
     this.#names = new LegacyNames(options.legacyForm);
     const maxMessageKvs = Math.min(this.#limits.maxMessageKvs, 1000); // the protocol's limit for snapshots
     this.#segments = new Segments(options.codec, (entry) => this.#store.read(entry.piece), maxMessageKvs);
@@ -125,13 +125,15 @@ export class KvCache {
   /** All live keys as of now, or as of a moment ago if one made then is at hand. Give it back with release(). */
   snapshot(variant: Variant): { snapshot: Snapshot; isReused: boolean } {
     const nowMs = this.#clock.monotonicMs();
-    const reused = this.#shelf.reuse(variant, { head: this.head, nowMs });
+    const { head, horizon, deletions } = this.#log;
+    const moment = { head, horizon, deletions, nowMs };
+    const reused = this.#shelf.reuse(variant, moment, this.#mostTombstones / 2);
     if (reused !== undefined) return { snapshot: reused, isReused: true };
     const { parts, rawBytes, remade } = this.#segments.collect(variant);
     this.#remadeSegments += remade;
     const bytes = parts.reduce((total, part) => total + part.length, 0);
     const snapshot: Snapshot = { variant, position: this.head, keys: this.size, parts, bytes, rawBytes };
-    this.#shelf.put(snapshot, nowMs);
+    this.#shelf.put(snapshot, moment);
     return { snapshot, isReused: false };
   }
 
@@ -181,16 +183,20 @@ export class KvCache {
     return step === "forgotten" ? step : this.render(step, variant);
   }
 
-  /** Called now and then: `seenByAll` is the oldest position of any reader. */
-  tidy(seenByAll: Position, isUsed: (variant: Variant) => boolean): void {
+  /** Called now and then. */
+  tidy(seen: Seen, isUsed: (variant: Variant) => boolean): void {
     const nowMs = this.#clock.monotonicMs();
     this.#shelf.sweep(nowMs, idleVariantMs);
     this.#segments.drop((variant) => !isUsed(variant) && !this.#isOnShelf(variant));
-    const mostKept = Math.max(this.#limits.maxTombstones, this.#segments.size);
-    for (const entry of this.#log.forget(Math.min(seenByAll, this.#shelf.oldestPosition), mostKept)) {
+    const byAll = Math.min(seen.byAll, this.#shelf.oldestPosition);
+    for (const entry of this.#log.forget({ ...seen, byAll }, this.#mostTombstones)) {
       this.#store.remove(entry.piece);
       this.#entries.delete(entryKey(entry.path, entry.audience));
     }
+  }
+
+  get #mostTombstones(): number {
+    return Math.max(this.#limits.maxTombstones, this.#segments.size);
   }
 
   // Legacy clients share the modern bytes of segments without policies.

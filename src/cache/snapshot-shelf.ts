@@ -1,7 +1,8 @@
 // Finished snapshots, kept for the clients that are reading them and for those that come next. One is good for every
 // client that connects within its first second or before anything changes; deltas then go on from its position.
 // Bound: a variant has at most four snapshots that somebody still reads. With four slow readers on four old snapshots
-// the newest of them serves whoever comes next, and the merged changes since then follow it.
+// the newest of them serves whoever comes next, and the merged changes since then follow it. One that changes can no
+// longer follow, or soon could not, serves nobody new and does not count: who is sent it would only have to come again.
 import type { Position } from "./change-log.ts";
 import type { Variant } from "./codec.ts";
 
@@ -20,17 +21,27 @@ export type Snapshot = {
   readonly rawBytes: number;
 };
 
-type Version = { readonly snapshot: Snapshot; readonly madeAtMs: number; users: number; lastUsedMs: number };
+/** Where the cache is: its newest change, the newest deletion it has forgotten, and how many there were so far. */
+type Moment = {
+  readonly head: Position;
+  readonly horizon: Position;
+  readonly deletions: number;
+  readonly nowMs: number;
+};
+
+type Version = { readonly snapshot: Snapshot; readonly made: Moment; users: number; lastUsedMs: number };
 
 export class SnapshotShelf {
   readonly #versions = new Map<Variant, Version[]>();
 
-  /** A snapshot that may be handed out now, counted as used. */
-  reuse(variant: Variant, at: { head: Position; nowMs: number }): Snapshot | undefined {
-    const versions = this.#versions.get(variant) ?? [];
+  /** A snapshot that may be handed out now, counted as used: at most so many deletions have come since it was made. */
+  reuse(variant: Variant, at: Moment, mostDeletions: number): Snapshot | undefined {
+    const canFollow = ({ snapshot, made }: Version) =>
+      snapshot.position >= at.horizon && at.deletions - made.deletions <= mostDeletions;
+    const versions = (this.#versions.get(variant) ?? []).filter(canFollow);
     const newest = versions.at(-1);
     if (newest === undefined) return undefined;
-    const isFresh = newest.snapshot.position === at.head || at.nowMs - newest.madeAtMs < freshMs;
+    const isFresh = newest.snapshot.position === at.head || at.nowMs - newest.made.nowMs < freshMs;
     if (!isFresh && versions.filter((version) => version.users > 0).length < mostVersions) return undefined;
     newest.users += 1;
     newest.lastUsedMs = at.nowMs;
@@ -38,9 +49,9 @@ export class SnapshotShelf {
   }
 
   /** Puts a new one on the shelf, used once. */
-  put(snapshot: Snapshot, nowMs: number): void {
+  put(snapshot: Snapshot, made: Moment): void {
     const kept = (this.#versions.get(snapshot.variant) ?? []).filter((version) => version.users > 0);
-    kept.push({ snapshot, madeAtMs: nowMs, users: 1, lastUsedMs: nowMs });
+    kept.push({ snapshot, made, users: 1, lastUsedMs: made.nowMs });
     this.#versions.set(snapshot.variant, kept);
   }
 

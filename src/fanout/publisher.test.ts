@@ -13,6 +13,10 @@ function set(path: string, value = "1"): KvUpdate {
   return { path, value, revision: "", v3ResourceVersion: "", type: updateType.new };
 }
 
+function gone(path: string): KvUpdate {
+  return { ...set(path), value: undefined, type: updateType.deleted };
+}
+
 function newPublisher(variants: Variant[] = ["modern/none"], flushCostMs = 0) {
   const clock = new FakeClock();
   const flushes: { atMs: number; text: string; flush: Flush }[] = [];
@@ -25,7 +29,12 @@ function newPublisher(variants: Variant[] = ["modern/none"], flushCostMs = 0) {
       flushes.push({ atMs: clock.monotonicMs(), text, flush });
     },
   };
-  const cache = new KvCache({ codec, clock, legacyForm: (update) => update, limits: { maxStepKvs: 10 } });
+  const cache = new KvCache({
+    codec,
+    clock,
+    legacyForm: (update) => update,
+    limits: { maxStepKvs: 10, maxTombstones: 5 },
+  });
   const publisher = new Publisher({
     syncer: "felix",
     cache,
@@ -143,14 +152,18 @@ test("clients that fell behind together share one merged catch-up, until somethi
   equal(second === "forgotten" ? "" : decoder.decode(second.bytes), "/a=1 /b=1 /c=1 ");
 });
 
-test("deletions that are not published yet are never forgotten", async () => {
-  const { clock, flushes, publisher } = newPublisher();
-  publisher.apply({ updates: [set("/a")] });
-  publisher.apply({ updates: [{ ...set("/a"), value: undefined, type: updateType.deleted }] });
-  publisher.tidy();
-  await clock.advance(100);
-  deepEqual(
-    flushes.map(({ text }) => text),
-    ["/a=1", "/a="],
-  );
-});
+for (const count of [1, 5, 6, 25]) {
+  test(`${count} deletions that are not published yet, where 5 may be kept, are not forgotten`, async () => {
+    const { clock, flushes, publisher } = newPublisher();
+    const paths = Array.from({ length: count }, (_, index) => `/${index}`);
+    publisher.apply({ updates: paths.map((path) => set(path)) });
+    const before = flushes.length;
+    publisher.apply({ updates: paths.map((path) => gone(path)) });
+    publisher.tidy();
+    await clock.advance(100);
+    deepEqual(
+      flushes.slice(before).flatMap(({ text }) => text.split(" ")),
+      paths.map((path) => `${path}=`),
+    );
+  });
+}

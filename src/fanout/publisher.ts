@@ -141,7 +141,7 @@ export class Publisher {
       oldest = Math.min(oldest, sink.oldestPosition(this.syncer));
       for (const variant of sink.variantsInUse(this.syncer)) used.add(variant);
     }
-    this.#cache.tidy(oldest, (variant) => used.has(variant));
+    this.#cache.tidy({ byAll: oldest, published: this.#flushed.position }, (variant) => used.has(variant));
     // The original counts a breadcrumb of nothing while idle, so that the summary decays.
     if (this.#clock.monotonicMs() - this.#lastFlushMs > 1000) {
       this.#metrics.observe("typha_breadcrumb_size", this.syncer, 0, 1);
@@ -162,7 +162,7 @@ export class Publisher {
   #nextFlush(variants: ReadonlySet<Variant>): Flush {
     const from = this.#flushed.position;
     const step = this.#cache.stepSince(from);
-    // Tombstones go only behind the oldest position that is known here, and that is never beyond what was flushed.
+    // tidy() says what is published, and no tombstone beyond that goes.
     if (step === "forgotten") throw new Error(`the cache forgot changes after ${from} before they were published`);
     const bytes = new Map<Variant, Uint8Array>();
     let updates = step.entries.length;

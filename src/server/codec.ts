@@ -22,7 +22,6 @@ export function createCodec(streams: ServerStreams): CacheCodec {
       if (stream === undefined) throw new Error(`compression ${compression} is not offered`);
       return stream.pack(plain, allocateShared);
     },
-    allocate: allocateShared,
   };
 }
 

@@ -14,6 +14,5 @@ export function textCodec(endMark: string): CacheCodec {
       return memory;
     },
     compress: (plain) => plain.slice(),
-    allocate: (size) => new Uint8Array(size),
   };
 }
