@@ -2,7 +2,7 @@
 // One TypeStream per stream: it holds the definitions received and what was compiled from them.
 import { isCompatible } from "./compatible.ts";
 import { GobError } from "./error.ts";
-import { checkHashable, hasPrimitiveKeys, setByValue } from "./map-keys.ts";
+import { canonicalKey, hasPrimitiveKeys, setByValue } from "./map-keys.ts";
 import { newOp, type Op, opCode, readBy, type Slot } from "./read-ops.ts";
 import type { Reader } from "./reader.ts";
 import { scalarOp } from "./scalar-ops.ts";
@@ -39,11 +39,11 @@ export class TypeStream {
     if (this.types.size >= r.limits.types) r.fail("GOB_LIMIT_TYPES", `more than ${r.limits.types} types`);
     const { depth, elements } = r;
     r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
+    r.elements = r.limits.elements - r.limits.fields; // fields are their only elements, and have a limit of their own
     const wire = readWireType(r);
     r.depth = depth;
     r.elements = elements;
     const fields = wire.StructT?.Field ?? [];
-    if (fields.length > r.limits.fields) r.fail("GOB_LIMIT_FIELDS", `a struct of ${fields.length} fields`);
     if (new Set(fields.map((field) => field.Name)).size < fields.length) {
       r.fail("GOB_DUPLICATE_FIELD", `type ${id} has a field twice`);
     }
@@ -167,10 +167,10 @@ function mapReader(keyNode: Node, key: Op, elem: Op): Op["read"] {
     for (let i = 0; i < count; i++) {
       requireKey(r, count);
       const k = readBy(r, key);
-      if (!isPrimitive) checkHashable(r, k);
+      const canonical = isPrimitive ? "" : canonicalKey(r, keyNode, k);
       const v = readBy(r, elem);
       if (isPrimitive) into.set(k, v);
-      else setByValue(into, seen, [k, v]);
+      else setByValue(into, seen, { canonical, key: k, elem: v });
     }
     r.depth--;
     return into;
@@ -180,8 +180,13 @@ function mapReader(keyNode: Node, key: Op, elem: Op): Op["read"] {
 const wireTypeOp = new TypeStream().compile(wireTypeId, WireTypeSchema);
 
 function readWireType(r: Reader): WireType {
-  // The schema says what its op reads, and the schema is WireTypeSchema.
-  return readBy(r, wireTypeOp) as WireType;
+  try {
+    // The schema says what its op reads, and the schema is WireTypeSchema.
+    return readBy(r, wireTypeOp) as WireType;
+  } catch (error) {
+    if (!(error instanceof GobError) || error.code !== "GOB_LIMIT_ELEMENTS") throw error;
+    return r.fail("GOB_LIMIT_FIELDS", `a struct of more than ${r.limits.fields} fields`);
+  }
 }
 
 /** A schema that can be decoded: raw() can only be written. */

@@ -44,6 +44,8 @@ export class GobDecoder<T> {
   /** The frame that must be complete before it is worth reading: #next, or one behind it for a value cut in frames. */
   #waitFor = 0;
   #rereadBytes = 0;
+  /** The reader's count of frames at the last value's end: one that is read again counts its frames again. */
+  #continued = 0;
   #failure: GobError | undefined;
 
   constructor(schema: Schema<T>, limits: GobLimits, options: DecoderOptions) {
@@ -107,16 +109,29 @@ export class GobDecoder<T> {
     return new GobError("GOB_LIMIT_DEPTH", "nested deeper than the JavaScript stack", { offset, cause });
   }
 
-  /** Says that no more bytes come. Throws if the stream ends inside a message. */
+  /** Says that no more bytes come. Throws if the stream ends inside a message, or before all of it was taken out. */
   end(): void {
     if (this.#failure !== undefined) throw this.#failure;
     const r = this.#reader;
     const offset = r.streamOffset + r.filled;
-    const isWhole = r.filled === r.messageStart;
-    this.#failure = isWhole
-      ? new GobError("GOB_SPENT", "the decoder was ended", { offset })
+    if (r.filled === r.messageStart) {
+      this.#failure = new GobError("GOB_SPENT", "the decoder was ended", { offset });
+      return;
+    }
+    this.#failure = this.#hasUnread()
+      ? new GobError("GOB_UNREAD", "the stream was ended before next() had answered undefined", { offset })
       : new GobError("GOB_TRUNCATED", "the stream ends inside a message", { offset });
-    if (!isWhole) throw this.#failure;
+    throw this.#failure;
+  }
+
+  /** Whether what was fed ends with a frame, and next() would have something to look at. */
+  #hasUnread(): boolean {
+    const r = this.#reader;
+    let at = this.#waitFor;
+    for (let frame = frameHeader(r, at); frame !== undefined && frame.end <= r.filled; frame = frameHeader(r, at)) {
+      at = frame.end;
+    }
+    return at === r.filled && at > this.#waitFor;
   }
 
   /** The bytes behind the last value that next() returned, for a protocol that changes to something else there. */
@@ -135,6 +150,7 @@ export class GobDecoder<T> {
       r.end = first.end;
       r.depth = 0;
       r.elements = 0;
+      r.continued = this.#continued;
       if (r.at === r.end) r.fail("GOB_EMPTY_FRAME", "a frame of length zero");
       const id = readId(r);
       if (id < 0) {
@@ -158,6 +174,7 @@ export class GobDecoder<T> {
       this.#waitFor = r.end;
       r.messageStart = r.end;
       this.#rereadBytes = 0;
+      this.#continued = r.continued;
       if (r.end === r.filled) this.#drained(messageBytes);
       return { value };
     } catch (error) {

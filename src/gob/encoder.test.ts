@@ -71,6 +71,21 @@ describe("pieces", () => {
   const Pieces = struct("Line", { Points: slice(raw(Point)), Note: interface_() });
   const points = Array.from({ length: 300 }, (_, i) => ({ X: i, Y: -i }));
 
+  test("what the preamble does not define is refused in a piece as in a message", () => {
+    const out = encoder(Pieces);
+    const note = { Points: [], Note: { type: "[]string" as const, value: ["a"] } };
+    throws(() => out.element(Line, note), { code: "GOB_NOT_ANNOUNCED" });
+    deepEqual(out.element(Point, { X: 0, Y: 0 }), Uint8Array.of(0), "and the next one is not");
+  });
+
+  test("a piece that holds itself is refused", () => {
+    type Ring = { Next: Ring | null };
+    const Ring: Schema<Ring> = struct("Ring", { Next: pointer(lazy<Ring>(() => Ring)) });
+    const ring: Ring = { Next: null };
+    ring.Next = ring;
+    throws(() => encoder(Ring).element(Ring, ring), { code: "GOB_VALUE" });
+  });
+
   test("encoded once and put into a message, they are what encoding in place gives", () => {
     const out = encoder(Pieces);
     const pieces = points.map((point) => out.element(Point, point));

@@ -41,11 +41,15 @@ export class GobEncoder<T> {
   /** As message(), but in memory that the next call on this encoder writes over: for who copies it at once anyway. */
   borrowMessage(value: T): Uint8Array<ArrayBuffer> {
     const frame = this.#frame(this.#schema, this.#payload, value);
+    this.#checkAnnounced();
+    return frame;
+  }
+
+  #checkAnnounced(): void {
     for (const entry of this.#writer.used) {
       if (this.#announced.has(entry)) continue;
       throw new GobError("GOB_NOT_ANNOUNCED", "the value holds a basic slice in an interface: register it by name");
     }
-    return frame;
   }
 
   /** The next bytes of a stream of its own: the definitions that are new, then the value. */
@@ -83,12 +87,16 @@ export class GobEncoder<T> {
 
   /**
    * A part of messages, encoded once: an element of a slice, a map or an array, or a field that is not zero. Put it
-   * where the schema says raw(part). Valid for this encoder's ids.
+   * where the schema says raw(part), on streams that began with preamble(): encode() does not know which types it holds.
+   * Valid for this encoder's ids.
    */
   element<E>(part: Schema<E>, value: E): Uint8Array<ArrayBuffer> {
-    this.#writer.length = 0;
-    writeOp(part).write(this.#writer, value);
-    return this.#writer.take();
+    const w = this.#writer;
+    if (w.used.size > 0) w.used.clear(); // it makes a new table even where there is nothing to clear
+    w.length = 0;
+    write(w, writeOp(part).write, value);
+    if (w.used.size > 0) this.#checkAnnounced();
+    return w.take();
   }
 
   #frame(schema: Node, payload: Payload, value: unknown): Uint8Array<ArrayBuffer> {
@@ -96,16 +104,20 @@ export class GobEncoder<T> {
     w.used.clear();
     w.length = lengthRoom;
     w.typeId(schema);
-    try {
-      payload(w, value);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new GobError("GOB_VALUE", "a value nested deeper than the stack: does it hold itself?", { cause: error });
-    }
+    write(w, payload, value);
     const count = w.length - lengthRoom;
     const start = lengthRoom - uintWidth(count);
     putUint(w.bytes, start, count);
     return w.bytes.subarray(start, w.length);
+  }
+}
+
+function write(w: Writer, payload: Payload, value: unknown): void {
+  try {
+    payload(w, value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new GobError("GOB_VALUE", "a value nested deeper than the stack: does it hold itself?", { cause: error });
   }
 }
 

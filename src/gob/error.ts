@@ -7,6 +7,7 @@ export const gobErrorCodes = {
   GOB_NOT_ANNOUNCED: "a state-free message needs a type that the preamble does not define",
   GOB_SPENT: "the decoder met an error before, or was ended; it takes no more bytes",
   GOB_TRUNCATED: "the stream ends inside a message",
+  GOB_UNREAD: "the stream was ended with whole frames in it that next() was not asked for",
   GOB_EMPTY_FRAME: "a frame of length zero (Go reports it as the end of the stream)",
   GOB_BAD_UINT: "an integer whose length is not 1 to 8 bytes",
   GOB_SHORT_DATA: "a value runs past the end of its frame",
@@ -28,8 +29,8 @@ export const gobErrorCodes = {
   GOB_LIMIT_TYPES: "a stream defines more types than limits.types",
   GOB_LIMIT_FIELDS: "a struct definition has more fields than limits.fields",
   GOB_LIMIT_DEPTH: "values are nested deeper than limits.depth",
-  GOB_LIMIT_ELEMENTS: "a count that the bytes of the message cannot hold",
-  GOB_LIMIT_FRAMES: "a value is cut into so many frames that putting it together is not worth it",
+  GOB_LIMIT_ELEMENTS: "more elements than limits.elements, or a count that the bytes of the message cannot hold",
+  GOB_LIMIT_FRAMES: "values go on in more further frames than limits.types, or take too long to put together",
   GOB_LIMIT_TYPE_ID: "a type id beyond 31 bits",
 } as const;
 

@@ -14,6 +14,7 @@ import {
   int,
   interface_,
   lazy,
+  made,
   map,
   pointer,
   raw,
@@ -35,7 +36,8 @@ function frames(...bodies: string[]): Uint8Array {
   return Buffer.concat(
     bodies.map((body) => {
       const bytes = hex(body);
-      return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
+      const { length } = bytes;
+      return Buffer.concat([length < 128 ? Uint8Array.of(length) : Uint8Array.of(0xfe, length >> 8, length), bytes]);
     }),
   );
 }
@@ -45,6 +47,14 @@ const definePoint = "ff81 03 02 02 01 01 58 01 04 00 01 01 59 01 04 00 00 00";
 const somePoint = "ff82 01 06 01 08 00";
 // Type 65 has a field of type 66, a map from 67 to 67, an empty struct.
 const defineMaps = ["ff81 03 02 01 01 01 5a 01 ff84 00 00 00", "ff83 04 02 ff86 01 ff86 00 00", "ff85 03 00 00"];
+
+// Type 65 is a slice of type 66, a struct without fields.
+const defineBlocks = ["ff81 02 02 ff84 00 00", "ff83 03 00 00"];
+
+/** A value of it: each struct is a byte. */
+function manyBlocks(count: number): string {
+  return `ff82 00 fe ${count.toString(16).padStart(4, "0")} ${"00".repeat(count)}`;
+}
 
 function listOf(length: number): Uint8Array {
   let list: List | null = null;
@@ -123,6 +133,26 @@ const refusals: Refusal[] = [
     name: "a million empty structs in a megabyte",
     schema: slice(Point),
     bytes: manyPoints(1_000_000),
+    code: "GOB_LIMIT_ELEMENTS",
+  },
+  {
+    name: "twenty thousand structs that leave out an array of a thousand",
+    schema: slice(struct("Block", { Hash: array(uint({ bits: 16 }), 1024) })),
+    bytes: frames(...defineBlocks, manyBlocks(20_000)),
+    code: "GOB_LIMIT_ELEMENTS",
+  },
+  {
+    name: "structs that leave out a struct with arrays of arrays",
+    schema: slice(struct("Block", { Inner: struct("Inner", { Rows: array(array(int(), 10), 10) }) })),
+    bytes: frames(...defineBlocks, manyBlocks(3)),
+    limits: { elements: 3 + 110 + 110 },
+    code: "GOB_LIMIT_ELEMENTS",
+  },
+  {
+    name: "made structs that leave out an array",
+    schema: slice(made(struct("Block", { Hash: array(int(), 100) }), ["Hash"], ([hash]) => hash)),
+    bytes: frames(...defineBlocks, manyBlocks(3)),
+    limits: { elements: 3 + 200 },
     code: "GOB_LIMIT_ELEMENTS",
   },
   { name: "a type id of 40 bits", schema: Point, bytes: frames("fa 020000000000 00"), code: "GOB_LIMIT_TYPE_ID" },
@@ -214,14 +244,62 @@ test("values in front of bad bytes come out first, and then the decoder is spent
   throws(() => into.end(), { code: "GOB_EMPTY_FRAME" });
 });
 
-test("a value cut into very many frames that come one by one is not put together for ever", () => {
-  const into = decoder(slice(interface_()), { messageBytes: 50_000 });
-  const string = "06 737472696e67";
-  into.push(frames("ff81 02 02 10 00 00", `ff82 00 fe 0bb8 ${string}`));
-  const pushAll = (): void => {
-    for (let i = 0; i < 3000; i++) into.push(frames(`0c 03 00 01 61 ${string}`));
-  };
-  throws(pushAll, { code: "GOB_LIMIT_FRAMES" });
+// A slice of interfaces, cut behind the name of each: Go reads that, but writes it only where a type's definition follows.
+const cutStart = ["ff81 02 02 10 00 00", "ff82 00 fe 0bb8 06 737472696e67"];
+const cutOn = "0c 03 00 01 61 06 737472696e67";
+const cuts: { name: string; whole: Uint8Array[] }[] = [
+  { name: "one by one", whole: [frames(...cutStart), ...new Array(3000).fill(frames(cutOn))] },
+  { name: "at once", whole: [frames(...cutStart, ...new Array(3000).fill(cutOn))] },
+];
+for (const { name, whole } of cuts) {
+  test(`a value cut into more frames than there may be types is refused at the same place: frames that come ${name}`, () => {
+    const into = decoder(slice(interface_()));
+    const pushAll = (): void => {
+      for (const bytes of whole) into.push(bytes);
+    };
+    const offset = frames(...cutStart, ...new Array(64).fill(cutOn)).length;
+    throws(pushAll, { code: "GOB_LIMIT_FRAMES", offset });
+  });
+}
+
+test("values of one stream may be cut as often as it may define types, and not more", () => {
+  const define = "ff81 02 02 10 00 00";
+  const cutOnce = ["ff82 00 01 06 737472696e67", "0c 03 00 01 61"];
+  const value = [{ type: "string", value: "a" }];
+  const into = decoder(slice(interface_()), { types: 2 });
+  deepEqual(into.push(frames(define, ...cutOnce, ...cutOnce)), [value, value]);
+  throws(() => into.push(frames(...cutOnce)), { code: "GOB_LIMIT_FRAMES" });
+});
+
+test("the fields of a definition are not counted as elements of a value", () => {
+  const stream = frames(definePoint, somePoint);
+  deepEqual(decoder(Point, { elements: 0 }).push(stream), [{ X: 3, Y: 4 }]);
+});
+
+test("an array that was left out counts as one that was sent", () => {
+  const Blocks = slice(struct("Block", { Hash: array(int(), 100) }));
+  const stream = frames(...defineBlocks, manyBlocks(3));
+  const [blocks] = decoder(Blocks, { elements: 3 + 300 }).push(stream);
+  deepEqual(blocks, new Array(3).fill({ Hash: new Array(100).fill(0) }));
+});
+
+const ends: { name: string; bytes: Uint8Array; code: GobErrorCode }[] = [
+  { name: "a value that was not asked for", bytes: frames(definePoint, somePoint), code: "GOB_UNREAD" },
+  { name: "half a value", bytes: frames(definePoint, somePoint).subarray(0, -1), code: "GOB_TRUNCATED" },
+];
+for (const { name, bytes: stream, code } of ends) {
+  test(`ended with ${name}: ${code}`, () => {
+    const into = decoder(Point);
+    into.feed(stream);
+    throws(() => into.end(), { code });
+    throws(() => into.next(), { code });
+  });
+}
+
+test("ended behind definitions that no value follows: GOB_TRUNCATED", () => {
+  const into = decoder(Point);
+  into.push(frames(definePoint));
+  throws(() => into.end(), { code: "GOB_TRUNCATED" });
 });
 
 test("a million single bytes of one frame cost no more than they should", () => {

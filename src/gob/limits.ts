@@ -5,15 +5,15 @@ import { GobError } from "./error.ts";
 export type GobLimits = {
   /** Bytes of one message: every frame from the end of the message before, type definitions included. */
   messageBytes: number;
-  /** Type definitions in one stream. */
+  /** Type definitions in one stream, and frames in which its values go on: Go cuts a value only where it defines a type. */
   types: number;
   /** Fields in one struct definition. */
   fields: number;
   /** Nesting of structs, slices, arrays, maps and interfaces in one value. */
   depth: number;
   /**
-   * Elements of slices, arrays and maps in one message, counted before any is made. An element takes a byte to send
-   * and can take a hundred to hold.
+   * Elements of slices, arrays and maps in one message, counted before any is made; those of an array that was left out
+   * because all are zero count too. An element takes a byte to send and can take a hundred to hold.
    */
   elements: number;
 };

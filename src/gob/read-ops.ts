@@ -163,7 +163,11 @@ function readStruct(r: Reader, { slots, shape }: StructPlan): unknown {
     const read = readBy(r, slot.op);
     if (slot.index >= 0) value[slot.name] = read;
   }
-  for (const { name, zero } of shape.own) if (value[name] === undefined) value[name] = zero();
+  for (const { name, zero, elements } of shape.own) {
+    if (value[name] !== undefined) continue;
+    if (elements > 0) r.countElements(elements);
+    value[name] = zero();
+  }
   r.depth--;
   return value;
 }
@@ -181,7 +185,11 @@ function readMade(r: Reader, { slots, values: { zeros, own }, make }: StructPlan
     const read = readBy(r, slot.op);
     if (slot.index >= 0) values[slot.index] = read;
   }
-  if (own.length > 0) for (const { index, zero } of own) if (values[index] === undefined) values[index] = zero();
+  for (const { index, zero, elements } of own) {
+    if (values[index] !== undefined) continue;
+    if (elements > 0) r.countElements(elements);
+    values[index] = zero();
+  }
   r.depth--;
   return make?.(values);
 }

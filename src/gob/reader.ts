@@ -36,6 +36,8 @@ export class Reader {
   depth = 0;
   /** Elements announced so far in the message. */
   elements = 0;
+  /** Frames in which values of the stream went on. */
+  continued = 0;
   /** The two halves of the last integer that `uint` returned, if it was 2^32 or more: the low one, then the high one. */
   readonly #halves = new Uint32Array(2);
   readonly limits: GobLimits;
@@ -53,10 +55,17 @@ export class Reader {
     throw new GobError(code, problem, { offset: this.streamOffset + this.at });
   }
 
-  /** Moves to the next frame. Throws `needFrame` when it has not arrived in full. */
+  /**
+   * Moves to the next frame. Throws `needFrame` when it has not arrived in full. Go cuts a value only where it defines a
+   * type, so a stream has no more such frames than types; each may make the decoder read a value again.
+   */
   nextFrame(): void {
+    if (this.continued >= this.limits.types) {
+      this.fail("GOB_LIMIT_FRAMES", `values cut into more than ${this.limits.types} further frames`);
+    }
     const header = frameHeader(this, this.end);
     if (header === undefined || header.end > this.filled) throw needFrame;
+    this.continued++;
     this.at = header.start;
     this.end = header.end;
   }
@@ -196,6 +205,10 @@ export class Reader {
   /** Goes into a collection of `count` elements. */
   enterElements(count: number): void {
     this.enter();
+    this.countElements(count);
+  }
+
+  countElements(count: number): void {
     this.elements += count;
     if (this.elements > this.limits.elements) {
       this.fail("GOB_LIMIT_ELEMENTS", `more than ${this.limits.elements} elements in one message`);

@@ -1,10 +1,11 @@
-// The examples of README.md run as they stand, against this folder.
-import { ok } from "node:assert/strict";
+// The examples of README.md run as they stand, against this folder, and it explains every code.
+import { deepEqual, ok } from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { gobErrorCodes } from "./index.ts";
 
 const here = import.meta.dirname;
 const readme = readFileSync(join(here, "README.md"), "utf8");
@@ -29,3 +30,8 @@ for (const [, heading, code] of examples) {
 }
 
 test("there are examples", () => ok(examples.filter(([, , code]) => code !== undefined).length >= 6));
+
+test("the table of codes is the one in the source", () => {
+  const rows = [...readme.matchAll(/^\| `(GOB_[A-Z_]+)` +\| (.*?) +\|$/gm)].map(([, code, says]) => [code, says]);
+  deepEqual(rows, Object.entries(gobErrorCodes));
+});

@@ -38,29 +38,42 @@ export function zeroOf(node: Node): unknown {
   }
 }
 
+/** How many elements of arrays the zero value holds. */
+function zeroElements(node: Node): number {
+  const target = resolve(node);
+  if (target.kind === "array") return target.length * (1 + zeroElements(target.elem));
+  if (target.kind === "struct") return target.fields.reduce((sum, field) => sum + zeroElements(field.node), 0);
+  return 0;
+}
+
+/** A zero value that is made anew for each struct, and what it counts against limits.elements. */
+type OwnZero = { zero: () => unknown; elements: number };
+
+function ownZero(node: Node): OwnZero {
+  return { zero: () => zeroOf(node), elements: zeroElements(node) };
+}
+
 /**
  * A struct to be copied and filled: fields whose zero value can be shared are in place, the others are undefined and
  * listed, so that each struct gets its own array, Map or object where the sender sent none.
  */
-export type StructShape = { template: Record<string, unknown>; own: readonly { name: string; zero: () => unknown }[] };
+export type StructShape = { template: Record<string, unknown>; own: readonly (OwnZero & { name: string })[] };
 
 export function shapeOf(node: StructNode): StructShape {
   const own = node.fields
     .filter((field) => isOwn(field.node))
-    .map(({ name, node: field }) => ({ name, zero: () => zeroOf(field) }));
+    .map(({ name, node: field }) => ({ name, ...ownZero(field) }));
   const template: Record<string, unknown> = {};
   for (const { name, node: field } of node.fields) template[name] = isOwn(field) ? undefined : zeroOf(field);
   return { template, own };
 }
 
 /** The same for a struct that is made from its values: they are in the order of its fields. */
-export type ValuesShape = { zeros: readonly unknown[]; own: readonly { index: number; zero: () => unknown }[] };
+export type ValuesShape = { zeros: readonly unknown[]; own: readonly (OwnZero & { index: number })[] };
 
 export function valuesOf(node: StructNode): ValuesShape {
   const zeros = node.fields.map(({ node: field }) => (isOwn(field) ? undefined : zeroOf(field)));
-  const own = node.fields.flatMap(({ node: field }, index) =>
-    isOwn(field) ? [{ index, zero: () => zeroOf(field) }] : [],
-  );
+  const own = node.fields.flatMap(({ node: field }, index) => (isOwn(field) ? [{ index, ...ownZero(field) }] : []));
   return { zeros, own };
 }
 
