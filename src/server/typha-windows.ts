@@ -1,5 +1,6 @@
 // The HTTP addresses through which a running Typha is looked at, each only where the settings ask for it.
 import { startDashboard } from "../dashboard/index.ts";
+import { type Log, messageOf } from "../lib/index.ts";
 import { type HttpServer, healthRoutes, metricsRoutes, profileRoutes, startHttp } from "../observe/index.ts";
 import {
   admitHttpsPeers,
@@ -17,8 +18,10 @@ export type Windows = AsyncDisposable & { readonly addresses: Typha["windows"] }
 
 type Opening = { readonly refresh: MetricsRefresh; readonly signal: AbortSignal };
 
-export async function startWindows(parts: TyphaParts, { refresh, signal }: Opening): Promise<Windows> {
+export async function startWindows(parts: TyphaParts, { refresh, signal: given }: Opening): Promise<Windows> {
   const { settings, options } = parts;
+  const closing = new AbortController();
+  const signal = AbortSignal.any([given, closing.signal]);
   const edge = { clock: options.clock, log: options.log, signal };
   const servers: { -readonly [name in keyof Typha["windows"]]: HttpServer } = {};
   if (settings.healthEnabled) {
@@ -30,7 +33,14 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
       routes: healthRoutes(parts.health),
     });
   }
-  if (settings.prometheusMetricsEnabled) servers.metrics = await startMetrics(parts, { ...edge, refresh });
+  const metrics = settings.prometheusMetricsEnabled
+    ? keepTrying(() => startMetrics(parts, { ...edge, refresh }), edge)
+    : Promise.resolve(undefined);
+  const metricsListening = metrics.then(async (server) => {
+    if (server !== undefined) servers.metrics = server;
+    await server?.listening;
+  });
+  metricsListening.catch(() => undefined); // stopped before it could listen
   if (settings.debugPort !== 0) servers.debug = startDebug(parts, edge);
   if (settings.dashboardEnabled) {
     const { dashboardHost: host, dashboardPort: port } = settings;
@@ -43,13 +53,15 @@ export async function startWindows(parts: TyphaParts, { refresh, signal }: Openi
   }
   // In turn, so that the addresses are known to whoever prints them; one that cannot be bound yet is not waited for.
   await Promise.race([
-    Promise.all(Object.values(servers).map(({ listening }) => listening)),
+    Promise.all([metricsListening, ...Object.values(servers).map(({ listening }) => listening)]),
     edge.clock.sleep(500, signal),
   ]);
   const addresses = Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, addressOf(server)]));
   return {
     addresses,
     async [Symbol.asyncDispose]() {
+      closing.abort(new Error("the windows are closed"));
+      await metrics;
       await Promise.all(Object.values(servers).map((server) => server[Symbol.asyncDispose]()));
     },
   };
@@ -66,6 +78,24 @@ function startDebug(parts: TyphaParts, edge: Edge): HttpServer {
     });
   const routes = { ...profileRoutes(edge), ...debugRoutes(parts) };
   return startHttp({ ...edge, name: "debug", host, port, guard: { hosts: [host] }, routes });
+}
+
+const metricsRetryMs = 5000;
+
+// Nodes do not wait for metrics, no more than they do in the original. There they stay away until a restart.
+async function keepTrying(start: () => Promise<HttpServer>, edge: Edge): Promise<HttpServer | undefined> {
+  let said: string | undefined;
+  while (!edge.signal.aborted) {
+    try {
+      return await start();
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== said) edge.log.error("Metrics cannot be served; trying again every few seconds", { problem });
+      said = problem;
+    }
+    await edge.clock.sleep(metricsRetryMs, edge.signal).catch(() => undefined); // aborted: the loop ends
+  }
+  return undefined;
 }
 
 async function startMetrics(
@@ -89,16 +119,25 @@ async function startMetrics(
   if (certFile === "" && keyFile === "") return startHttp(plain);
   const policy = tlsPolicy({ minVersion: settings.tlsMinVersion, cipherSuites: settings.tlsCipherSuites });
   const clientAuth = settings.prometheusMetricsClientAuth;
-  const watcher = await watchTlsFiles({ certFile, keyFile, caFile }, { role: "server", ...edge });
+  await using opened = new AsyncDisposableStack();
+  const watcher = opened.use(await watchTlsFiles({ certFile, keyFile, caFile }, { role: "server", ...edge }));
   const tls = () => httpsServerOptions(watcher.state().material, policy, clientAuth);
   const server = startHttp({ ...plain, tls: { options: tls(), prepare: (one) => admitHttpsPeers(one, clientAuth) } });
-  void renew(watcher, () => server.setTls(tls()));
+  void renew(watcher, () => server.setTls(tls()), edge.log);
+  opened.move(); // the signal ends it
   return server;
 }
 
 // New files count from the next scrape on.
-async function renew(watcher: TlsFilesWatcher, apply: () => void): Promise<void> {
-  for await (const _ of watcher.changes()) apply();
+async function renew(watcher: TlsFilesWatcher, apply: () => void, log: Log): Promise<void> {
+  for await (const _ of watcher.changes()) {
+    try {
+      apply();
+    } catch (error) {
+      // The watcher tries files before it names them; whatever it overlooks must not end the process.
+      log.error("The metrics cannot use the new TLS files", { problem: messageOf(error) });
+    }
+  }
 }
 
 function addressOf({ addresses: [first] }: HttpServer): string {

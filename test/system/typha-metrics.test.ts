@@ -1,0 +1,58 @@
+// The metrics of a whole Typha: that they count its clients and nobody else, and that they never keep it from serving.
+import { equal, match } from "node:assert/strict";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { test } from "node:test";
+import { loadSettings } from "../../src/config/index.ts";
+import { systemClock } from "../../src/lib/index.ts";
+import { startTypha } from "../../src/server/index.ts";
+import { certificateFolder } from "../kit/certificates.ts";
+import { eventually } from "../kit/eventually.ts";
+import { freePort } from "../kit/free-port.ts";
+import { recordLog } from "../kit/recorded-log.ts";
+import { typhaSettings } from "../kit/typha-settings.ts";
+
+const options = { timeout: 300_000 };
+/** Whoever tries again every five seconds does so at once. */
+const clock = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 5000 ? 50 : ms, signal),
+};
+
+test("metrics files that cannot be used keep only the metrics away, and only while they are so", options, async () => {
+  using certificates = certificateFolder();
+  const { certFile, keyFile, caFile } = certificates.server;
+  const good = readFileSync(certFile);
+  writeFileSync(certFile, "");
+  const port = await freePort();
+  const environment = await typhaSettings({
+    TYPHA_PROMETHEUSMETRICSENABLED: "true",
+    TYPHA_PROMETHEUSMETRICSHOST: "127.0.0.1",
+    TYPHA_PROMETHEUSMETRICSPORT: `${port}`,
+    TYPHA_PROMETHEUSMETRICSCERTFILE: certFile,
+    TYPHA_PROMETHEUSMETRICSKEYFILE: keyFile,
+    TYPHA_PROMETHEUSMETRICSCAFILE: caFile,
+    TYPHA_PROMETHEUSMETRICSCLIENTAUTH: "NoClientCert",
+  });
+  const { log, lines } = recordLog();
+  const { signal } = new AbortController();
+  const read = loadSettings({ environment, configFile: "" });
+  await using typha = await startTypha({ read, version: "test", log, clock, signal });
+  await eventually(() => typha.health.summary().ready, "a Typha that serves");
+  equal(typha.windows.metrics, undefined);
+  const said = () => lines.filter(({ message }) => message.startsWith("Metrics cannot be served"));
+  await eventually(() => said().length > 0, "a line that says so");
+  match(String(said()[0]?.fields.problem), /typha\.crt/);
+  writeFileSync(`${certFile}.new`, good);
+  renameSync(`${certFile}.new`, certFile);
+  await eventually(async () => (await scrapeStatus(port)) === 200, "metrics, once their files are usable");
+  equal(said().length, 1);
+});
+
+function scrapeStatus(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const to = { host: "127.0.0.1", port, path: "/metrics", rejectUnauthorized: false, agent: false };
+    const asked = request(to, (response) => response.resume().on("end", () => resolve(response.statusCode)));
+    asked.on("error", () => resolve(undefined)).end(); // nobody listens yet
+  });
+}
