@@ -34,7 +34,7 @@ export function addressOfPeer(text: string): string | undefined {
   return parseIp(address) === undefined ? undefined : address;
 }
 
-export const isPriority = (value: number) => value >= 1 && value <= 2147483646;
+export const isPriority = (value: number | bigint) => value >= 1 && value <= 2147483646;
 export const priorityRule = "must be from 1 to 2147483646";
 
 export const isInterfaceName = (text: string) => /^[a-zA-Z0-9_.-]{1,15}$/.test(text);

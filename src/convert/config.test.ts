@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { goRaw } from "../model/index.ts";
 import { createClusterInformationProcessor, createFelixConfigurationProcessor } from "./config.ts";
 import type { ProcessorOutput } from "./processor.ts";
 
@@ -20,6 +21,8 @@ const fields: [string, unknown, string, string | undefined][] = [
   ["ipipEnabled", true, "IpInIpEnabled", "true"],
   ["vxlanMTU", 0, "VxlanMTU", undefined],
   ["vxlanMTU", 0, "VXLANMTU", "0"],
+  ["maxIpsetSize", 9223372036854775807n, "MaxIpsetSize", "9223372036854775807"],
+  ["iptablesMarkMask", -9223372036854775808n, "IptablesMarkMask", "-9223372036854775808"],
   ["bpfMapSizePerCpuConntrack", 5, "BPFMapSizePerCPUConntrack", "5"],
   ["bpfConntrackMode", "Auto", "BPFConntrackCleanupMode", "Auto"],
   ["routeRefreshInterval", "90s", "RouteRefreshInterval", "90"],
@@ -71,7 +74,7 @@ const fields: [string, unknown, string, string | undefined][] = [
   ["awsSrcDstCheck", "Disable", "AWSSrcDstCheck", "Disable"],
 ];
 for (const [field, value, name, expected] of fields) {
-  test(`${field} ${JSON.stringify(value)} is ${name}=${expected ?? "(not set)"}`, () => {
+  test(`${field} ${goRaw.write(value)} is ${name}=${expected ?? "(not set)"}`, () => {
     const output = createFelixConfigurationProcessor().set(id("default"), "1", { spec: { [field]: value } });
     equal(settings(output)[name], expected);
   });

@@ -145,7 +145,7 @@ function* routeTableChecks({ routeTableRange, routeTableRanges = [] }: FelixConf
     const { min: first = 0, max: last = 0 } = range;
     const isRange = first >= 1 && first <= last && last <= 4294967295;
     yield [`spec.routeTableRanges[${at}]`, isRange, "must be a range from 1 upwards"];
-    tables += last - first + 1;
+    tables += Number(last) - Number(first) + 1; // of 32 bits, as just seen
   }
   yield ["spec.routeTableRanges", tables <= 65535, "must be no more than 65535 tables in all"];
 }

@@ -3,7 +3,7 @@
 import { type NumberOrText, protocolNames } from "../model/index.ts";
 import type { FieldProblem } from "./converted.ts";
 
-type Icmp = { readonly type: number | undefined; readonly code: number | undefined };
+type Icmp = { readonly type: number | bigint | undefined; readonly code: number | bigint | undefined };
 
 /** `field` is icmp or notICMP. */
 export function icmpProblem({ type, code }: Icmp, field: string): FieldProblem | undefined {

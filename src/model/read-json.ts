@@ -38,9 +38,14 @@ export function stringAt(record: JsonRecord, name: string, at: string): string |
 
 export type IntegerRange = { readonly min: number; readonly max: number };
 export const int32: IntegerRange = { min: -2147483648, max: 2147483647 };
-export const int64: IntegerRange = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 export const uint16: IntegerRange = { min: 0, max: 65535 };
 export const uint32: IntegerRange = { min: 0, max: 4294967295 };
+
+/** Beyond what a double holds exactly. */
+export type WideRange = { readonly min: bigint; readonly max: bigint };
+/** Go's int, too. */
+export const int64: WideRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+export const uint64: WideRange = { min: 0n, max: 2n ** 64n - 1n };
 
 const none: readonly never[] = [];
 const noMembers: JsonRecord = {};

@@ -1,7 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { FieldError } from "./read-json.ts";
-import { list, map, readSchema, struct, text } from "./schema.ts";
+import { parseJson } from "./parse-json.ts";
+import { FieldError, type IntegerRange, int32, int64, uint16, uint32, uint64, type WideRange } from "./read-json.ts";
+import { integer, list, map, readSchema, struct, text } from "./schema.ts";
 
 const schema = struct({ names: list(text()), labels: map(text()), nested: list(map(text())) });
 
@@ -29,5 +30,33 @@ for (const { name, value, path, rule } of wrong) {
       () => readSchema(schema, value, "spec"),
       (error) => error instanceof FieldError && error.message.startsWith(path) && rule.test(error.message),
     );
+  });
+}
+
+const widths: { range: IntegerRange | WideRange; name: string; good: string[]; bad: string[] }[] = [
+  { name: "uint16", range: uint16, good: ["0", "65535"], bad: ["-1", "65536"] },
+  { name: "int32", range: int32, good: ["-2147483648", "2147483647"], bad: ["-2147483649", "2147483648"] },
+  { name: "uint32", range: uint32, good: ["0", "4294967295"], bad: ["-1", "4294967296"] },
+  {
+    name: "int64",
+    range: int64,
+    good: ["0", "-9223372036854775808", "9223372036854775807", "9007199254740993"],
+    bad: ["-9223372036854775809", "9223372036854775808"],
+  },
+  { name: "uint64", range: uint64, good: ["0", "18446744073709551615"], bad: ["-1", "18446744073709551616"] },
+];
+for (const { name, range, good, bad } of widths) {
+  // Which of the two ranges it is decides the type alone.
+  const { zod, go } = integer(range as WideRange);
+  test(`an integer of Go's ${name} is written as it was read, and one beyond is refused by its range`, () => {
+    for (const digits of good) equal(go.write(zod.parse(parseJson(digits))), digits);
+    const rule = `must be a whole number from ${range.min} to ${range.max}`;
+    for (const value of [...bad, "99999999999999999999", "0.5", "1e30", '"1"', "true", "[]"]) {
+      deepEqual(
+        zod.safeParse(parseJson(value)).error?.issues.map(({ message }) => message),
+        [rule],
+        value,
+      );
+    }
   });
 }

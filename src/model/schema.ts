@@ -17,7 +17,7 @@ import {
   omitEmpty,
   omitZero as omitZeroField,
 } from "./go-json.ts";
-import { FieldError, type IntegerRange, int64 } from "./read-json.ts";
+import { FieldError, type IntegerRange, type WideRange } from "./read-json.ts";
 
 export type CrdSchema = { readonly [keyword: string]: unknown };
 
@@ -49,11 +49,26 @@ export const flag = (crd: CrdSchema = {}): Schema<boolean> => ({
   crd: { type: "boolean", ...crd },
 });
 
-export const integer = (range: IntegerRange = int64, crd: CrdSchema = {}): Schema<number> => ({
-  zod: z.int().min(range.min).max(range.max),
-  go: goNumber,
-  crd: { type: "integer", ...crd },
-});
+/**
+ * Of a Go type of integers. What a double does not hold exactly comes from parseJson as a bigint, and stays one: only the
+ * types of 64 bits have such values.
+ */
+export function integer(range: IntegerRange, crd?: CrdSchema): Schema<number>;
+export function integer(range: WideRange, crd?: CrdSchema): Schema<number | bigint>;
+export function integer({ min, max }: IntegerRange | WideRange, crd: CrdSchema = {}): Schema<number | bigint> {
+  const [least, most] = [Number(min), Number(max)];
+  return scalar<number | bigint>({
+    read: (value) => {
+      if (typeof value === "number") {
+        return Number.isSafeInteger(value) && value >= least && value <= most ? value : undefined;
+      }
+      return typeof value === "bigint" && value >= min && value <= max ? value : undefined;
+    },
+    rule: `must be a whole number from ${min} to ${max}`,
+    go: goNumber,
+    crd: { type: "integer", ...crd },
+  });
+}
 
 export const float = (crd: CrdSchema = {}): Schema<number> => ({
   // A whole number beyond 2^53 comes from parseJson as a bigint; as a float it is rounded, as Go rounds it.

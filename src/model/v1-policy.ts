@@ -14,13 +14,13 @@ type Texts = readonly string[] | undefined;
 
 export type V1Rule = {
   readonly action?: string;
-  readonly ip_version?: number | undefined;
+  readonly ip_version?: number | bigint | undefined;
   readonly protocol?: NumberOrText | undefined;
   readonly "!protocol"?: NumberOrText | undefined;
-  readonly icmp_type?: number | undefined;
-  readonly icmp_code?: number | undefined;
-  readonly "!icmp_type"?: number | undefined;
-  readonly "!icmp_code"?: number | undefined;
+  readonly icmp_type?: number | bigint | undefined;
+  readonly icmp_code?: number | bigint | undefined;
+  readonly "!icmp_type"?: number | bigint | undefined;
+  readonly "!icmp_code"?: number | bigint | undefined;
   readonly src_nets?: Texts;
   readonly src_selector?: string;
   readonly src_ports?: Ports;

@@ -94,7 +94,7 @@ export const dscpMark = (options: Options = {}) =>
 
 const range = (crd: CrdSchema) =>
   struct({ min: required(kept(integer(int64))), max: required(kept(integer(int64))) }, crd);
-const printRange = ({ min = 0, max = 0 }: { min?: number | undefined; max?: number | undefined }) => `${min}-${max}`;
+const printRange = ({ min = 0, max = 0 }: SchemaType<ReturnType<typeof range>>) => `${min}-${max}`;
 
 export const routeTableRange = (options: Options = {}) =>
   setting(

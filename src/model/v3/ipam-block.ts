@@ -1,8 +1,8 @@
 // IPAMBlock: which addresses of a block are in use, and by whom.
-import { goNumber } from "../go-json.ts";
-import { int64 } from "../read-json.ts";
+import { int64, uint64 } from "../read-json.ts";
 import { time } from "../scalars.ts";
 import {
+  type CrdSchema,
   flag,
   integer,
   kept,
@@ -11,23 +11,13 @@ import {
   nullableList,
   optional,
   required,
-  type Schema,
   type SchemaType,
-  scalar,
   struct,
   text,
 } from "../schema.ts";
 
-/** Sequence numbers start as nanoseconds since 1970, beyond what a double holds: parseJson keeps them as bigint. */
-const uint64: Schema<number | bigint> = scalar<number | bigint>({
-  read: (value) => {
-    if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-    return typeof value === "bigint" && value >= 0n && value < 1n << 64n ? value : undefined;
-  },
-  rule: "must be a whole number from 0 to 2^64-1",
-  go: goNumber,
-  crd: { type: "integer", format: "int64" },
-});
+/** They start as nanoseconds since 1970. */
+const sequenceNumber = (crd: CrdSchema = {}) => integer(uint64, { format: "int64", ...crd });
 
 const allocationAttribute = struct({
   handle_id: optional(text()),
@@ -45,8 +35,8 @@ export const ipamBlockSpec = struct({
   unallocated: required(kept(list(integer(int64)))),
   attributes: required(kept(list(allocationAttribute))),
   deleted: flag(),
-  sequenceNumber: kept({ ...uint64, crd: { ...uint64.crd, default: 0 } }),
-  sequenceNumberForAllocation: map(uint64),
+  sequenceNumber: kept(sequenceNumber({ default: 0 })),
+  sequenceNumberForAllocation: map(sequenceNumber()),
 });
 export type IpamBlockSpec = SchemaType<typeof ipamBlockSpec>;
 
@@ -58,8 +48,8 @@ export const allocationBlock = struct({
   allocations: kept(nullableList(integer(int64))),
   unallocated: kept(list(integer(int64))),
   attributes: kept(list(allocationAttribute)),
-  sequenceNumber: kept(uint64),
-  sequenceNumberForAllocation: kept(map(uint64)),
+  sequenceNumber: kept(sequenceNumber()),
+  sequenceNumberForAllocation: kept(map(sequenceNumber())),
   deleted: kept(flag()),
   hostAffinity: optional(text()),
 });

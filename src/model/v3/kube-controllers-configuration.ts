@@ -1,5 +1,5 @@
 // KubeControllersConfiguration: what Calico's controllers do. No client is told of it.
-import { int64 } from "../read-json.ts";
+import { int32, int64 } from "../read-json.ts";
 import { duration } from "../scalars.ts";
 import { integer, kept, list, map, required, struct, text } from "../schema.ts";
 
@@ -38,7 +38,7 @@ export const kubeControllersConfigurationSpec = struct({
   healthChecks: text({ enum: ["Enabled", "Disabled"], default: "Enabled" }),
   etcdV3CompactionPeriod: duration(),
   prometheusMetricsPort: integer(int64, { minimum: 0, maximum: 65535 }),
-  debugProfilePort: integer(int64, { format: "int32", minimum: 0, maximum: 65535 }),
+  debugProfilePort: integer(int32, { format: "int32", minimum: 0, maximum: 65535 }),
   controllers: required(kept(controllers)),
 });
 
