@@ -6,7 +6,8 @@ import { fanoutEndCodes } from "../../src/fanout/index.ts";
 
 const page = readFileSync("docs/reference/errors.md", "utf8");
 const listed = [...page.matchAll(/^\| `([A-Z_0-9]+)` \|/gm)].map(([, code = ""]) => code);
-const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
+// tools/binary is part of the single executable, which users run.
+const sources = globSync(["src/**/*.ts", "tools/binary/**/*.ts"]).filter((file) => !file.endsWith(".test.ts"));
 
 test("every code that an error can carry is on the page, and none besides", () => {
   ok(sources.length > 100, "the sources were not found");
