@@ -61,11 +61,6 @@ export class SnappyDecoder {
     return joined;
   }
 
-  /** Throws when the stream stops inside a chunk. Between chunks, or before the first, is a clean end. */
-  end(): void {
-    if (this.#heldBytes > 0) this.#fail("SNAPPY_TRUNCATED", "the stream ends inside a chunk");
-  }
-
   // A whole chunk with its header, lying in the input where it came in one piece, or in #held where it did not.
   #takeChunk(): Uint8Array | undefined {
     if (this.#heldBytes > 0) return this.#takeHeldChunk();

@@ -7,8 +7,7 @@ export type SnappyErrorCode =
   | "SNAPPY_CHUNK_TOO_SHORT"
   | "SNAPPY_CONTENT_TOO_LONG"
   | "SNAPPY_BAD_BLOCK"
-  | "SNAPPY_BAD_CHECKSUM"
-  | "SNAPPY_TRUNCATED";
+  | "SNAPPY_BAD_CHECKSUM";
 
 export class SnappyError extends Error {
   readonly code: SnappyErrorCode;

@@ -31,10 +31,16 @@ for (const { name, stream, verdict, plain } of vectors.read) {
     if (bytes.length > 10_000 && step < 1000) continue;
     test(`reads as Go does, ${step} bytes at a time: ${name}`, () => {
       const outcome = readInSteps(bytes, step);
-      equal(outcome.error === undefined ? "ok" : (verdictOf[outcome.error.code] ?? "corrupt"), verdict);
+      equal(verdictOn(outcome), verdict);
       equal(toHex(outcome.plain), toHex(vectorBytes(plain)));
     });
   }
+}
+
+// A stream that is cut is corrupt to Go, which knows where it ends; here the rest of a chunk may yet come.
+function verdictOn({ error, rest }: Outcome): string {
+  if (error === undefined) return rest === 0 ? "ok" : "corrupt";
+  return verdictOf[error.code] ?? "corrupt";
 }
 
 const codes: { name: string; code: string }[] = [
@@ -52,7 +58,6 @@ const codes: { name: string; code: string }[] = [
   { name: "a packed chunk whose length never ends", code: "SNAPPY_BAD_BLOCK" },
   { name: "a copy from before the beginning", code: "SNAPPY_BAD_BLOCK" },
   { name: "a packed chunk with a wrong checksum", code: "SNAPPY_BAD_CHECKSUM" },
-  { name: "cut inside content", code: "SNAPPY_TRUNCATED" },
 ];
 for (const { name, code } of codes) {
   test(`says ${code} to: ${name}`, () => {
@@ -91,7 +96,9 @@ test("no bytes give no chunks", () => {
   deepEqual(compressChunks(new Uint8Array(0)), new Uint8Array(0));
 });
 
-function readInSteps(bytes: Uint8Array, step: number): { plain: Uint8Array; error?: SnappyError } {
+type Outcome = { plain: Uint8Array; rest: number; error?: SnappyError };
+
+function readInSteps(bytes: Uint8Array, step: number): Outcome {
   const decoder = new SnappyDecoder();
   const plain: Uint8Array[] = [];
   try {
@@ -99,10 +106,9 @@ function readInSteps(bytes: Uint8Array, step: number): { plain: Uint8Array; erro
       decoder.feed(bytes.subarray(at, Math.min(at + step, bytes.length)));
       for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk.slice());
     }
-    decoder.end();
-    return { plain: Buffer.concat(plain) };
+    return { plain: Buffer.concat(plain), rest: decoder.rest().length };
   } catch (error) {
     if (!(error instanceof SnappyError)) throw error;
-    return { plain: Buffer.concat(plain), error };
+    return { plain: Buffer.concat(plain), rest: 0, error };
   }
 }

@@ -171,6 +171,32 @@ test("an empty syncer type on either side means felix", () => {
   deepEqual(hear(machine, Buffer.concat([serverPreamble, frame({ ...greeting, syncerType: "" })])), ["hello"]);
 });
 
+const restarts: { name: string; hello?: Partial<ClientOptions["hello"]>; to: string; problem: string }[] = [
+  {
+    name: "a plain restart where none was offered",
+    hello: { supportsDecoderRestart: false, supportedCompressionAlgorithms: [] },
+    to: "",
+    problem: "server restarts the decoder, which was not offered",
+  },
+  {
+    name: "a compressed restart where none was offered",
+    hello: { supportsDecoderRestart: false },
+    to: "snappy",
+    problem: 'server restarts the decoder with compression "snappy", which was not offered',
+  },
+  {
+    name: "a compression nobody knows",
+    to: "brotli",
+    problem: 'server restarts the decoder with compression "brotli", which was not offered',
+  },
+];
+for (const { name, hello, to, problem } of restarts) {
+  test(`says what was wrong with ${name}`, () => {
+    const [, event] = client(hello === undefined ? {} : { hello }).receive(plain(restartTo(to)), 0);
+    equal(event?.is === "close" ? event.why.problem : "", problem);
+  });
+}
+
 test("silence closes, messages and nothing less move the deadline", () => {
   const machine = client();
   equal(machine.deadlineMs, 30_000);
@@ -180,7 +206,10 @@ test("silence closes, messages and nothing less move the deadline", () => {
   equal(machine.deadlineMs, 36_000);
   deepEqual(machine.tick(35_999), []);
   const [event] = machine.tick(36_000);
-  equal(event?.is === "close" ? event.why.code : "", "WIRE_READ_TIMEOUT");
+  deepEqual(event?.is === "close" ? [event.why.code, event.why.problem] : [], [
+    "WIRE_READ_TIMEOUT",
+    "no whole message from the server for 30000 ms",
+  ]);
 });
 
 test("the end of the connection closes once", () => {

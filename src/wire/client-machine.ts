@@ -70,7 +70,7 @@ export class ClientMachine {
 
   tick(nowMs: number): ClientEvent[] {
     if (this.#phase === "closed" || nowMs < this.#deadlineMs) return [];
-    return [this.#close("WIRE_READ_TIMEOUT", `server sent nothing for ${this.#options.readTimeoutMs} ms`)];
+    return [this.#close("WIRE_READ_TIMEOUT", `no whole message from the server for ${this.#options.readTimeoutMs} ms`)];
   }
 
   /** The server has closed its end. */
@@ -158,8 +158,8 @@ export class ClientMachine {
     const isListed = algorithm === "" || hello.supportedCompressionAlgorithms.includes(algorithm);
     const inflater = isListed ? makeInflater(algorithm, this.#options.zstdDecompress) : undefined;
     if (!hello.supportsDecoderRestart || inflater === undefined) {
-      const what = inflater === undefined ? `with compression ${JSON.stringify(algorithm.slice(0, 100))}` : "";
-      events.push(this.#close("WIRE_BAD_RESTART", `server restarts the decoder ${what}, which was not offered`));
+      const how = algorithm === "" ? "" : ` with compression ${JSON.stringify(algorithm.slice(0, 100))}`;
+      events.push(this.#close("WIRE_BAD_RESTART", `server restarts the decoder${how}, which was not offered`));
       return undefined;
     }
     const behind = this.#reader.rest();

@@ -1,6 +1,7 @@
 // From the connection's bytes to the plain gob stream, one piece at a time: a stream can end inside what was fed, and what
 // is behind its end belongs to the next.
 import { SnappyDecoder, SnappyError } from "../snappy/index.ts";
+import type { Compression } from "./messages.ts";
 import { type CloseReason, closeReason } from "./wire-error.ts";
 import { ZstdSplitter } from "./zstd-splitter.ts";
 
@@ -13,7 +14,7 @@ type Inflated =
   | { readonly is: "error"; readonly why: CloseReason };
 
 export type Inflater = {
-  readonly compression: "none" | "snappy" | "zstd";
+  readonly compression: Compression;
   /** Only after next() has said needMore. Once it says so again, the bytes' memory may be used for something else. */
   feed(bytes: Uint8Array): void;
   /** The bytes it answers are valid until the next call. */

@@ -15,8 +15,7 @@ export const messageNames = {
 } as const;
 
 /** "none" is the empty string on the wire. */
-export const compressions = ["none", "snappy", "zstd"] as const;
-export type Compression = (typeof compressions)[number];
+export type Compression = "none" | "snappy" | "zstd";
 
 /** A Go time.Time: an instant to the nanosecond, and its zone, which means nothing here. */
 export type WireTime = { seconds: bigint; nanos: number; offsetSeconds: number | "utc" };

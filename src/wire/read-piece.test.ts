@@ -19,6 +19,7 @@ const cases: { name: string; update: KvUpdate }[] = [
   { name: "no type", update: { ...update, type: updateType.unknown } },
   { name: "a value of 100 kB", update: { ...update, value: "x".repeat(100_000) } },
   { name: "text beyond ASCII", update: { ...update, path: "/calico/v1/config/größe", value: '{"a":"✓"}' } },
+  { name: "text that begins with a byte order mark", update: { ...update, value: "\ufeffInfo", revision: "\ufeff1" } },
   { name: "a long revision", update: { ...update, revision: "r".repeat(300) } },
 ];
 

@@ -4,7 +4,7 @@ import type { KvUpdate } from "../model/basics.ts";
 import { revisionType } from "./pieces.ts";
 import { readUint } from "./uint.ts";
 
-const utf8 = new TextDecoder();
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 type PieceContent = Omit<KvUpdate, "type">;
 

@@ -99,7 +99,7 @@ function throughSnappy(parts: readonly Uint8Array[]): Outcome {
       decoder.feed(part);
       for (let chunk = decoder.next(); chunk !== undefined; chunk = decoder.next()) plain.push(chunk.slice());
     }
-    decoder.end();
+    if (decoder.rest().length > 0) end = "the stream ends inside a chunk";
   } catch (error) {
     if (!(error instanceof SnappyError)) throw error;
     end = error.code;
