@@ -107,7 +107,7 @@ export const catalogue = {
   },
   TLS_PURPOSE: {
     level: "broken",
-    title: "the certificate's extended key usage forbids what it is used for",
+    title: "the certificate's key usage or extended key usage forbids what it is used for",
     why: "peers refuse it",
     fix: "cattail certs server (or client) --dir DIR --force makes one with the right usage",
   },

@@ -84,7 +84,7 @@ function refusalText(check: PeerCheck, code: string): string {
     case "not-yet-valid":
       return "its certificate is not valid yet";
     case "extended-key-usage":
-      return "its certificate is not meant for clientAuth (extended key usage)";
+      return "its certificate is not meant for clients: its key usage (needs digitalSignature) or its extended key usage (needs clientAuth)";
     case "untrusted-ca":
       return `its certificate does not chain to the CA file (${code})`;
     case "tls-version":

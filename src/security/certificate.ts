@@ -14,11 +14,26 @@ export type CertificateFacts = {
   readonly ipSans: readonly string[];
   /** Object identifiers; undefined where the extension is absent, which allows every use. */
   readonly extendedKeyUsages: readonly string[] | undefined;
+  /** What the key may do; undefined where the extension is absent, which allows everything. */
+  readonly keyUsages: readonly KeyUsage[] | undefined;
   readonly isAuthority: boolean;
   readonly serial: string;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 };
+
+const keyUsageNames = [
+  "digitalSignature",
+  "nonRepudiation",
+  "keyEncipherment",
+  "dataEncipherment",
+  "keyAgreement",
+  "keyCertSign",
+  "cRLSign",
+  "encipherOnly",
+  "decipherOnly",
+] as const;
+type KeyUsage = (typeof keyUsageNames)[number];
 
 export const usages = {
   serverAuth: "1.3.6.1.5.5.7.3.1",
@@ -50,7 +65,9 @@ const maxCertificateBytes = 64 * 1024;
 
 export function parseCertificate(der: Uint8Array): CertificateFacts {
   if (der.length > maxCertificateBytes) throw new Error(`a certificate of ${der.length} bytes`);
-  const [body] = childrenOf(readNode(der), tags.sequence);
+  const whole = readNode(der);
+  if (whole.whole.length < der.length) throw new Error("something after its end");
+  const [body] = childrenOf(whole, tags.sequence);
   const fields = childrenOf(body, tags.sequence);
   if (fields[0]?.tag === 0xa0) fields.shift(); // the version, which version 1 leaves out
   const [serial, , issuer, validity, subject, , ...optional] = fields;
@@ -88,39 +105,72 @@ export function certificateParts(der: Uint8Array): { subject: Buffer; extensions
 }
 
 /**
- * A URI as Go's net/url prints what it parsed: the scheme in lower case and a bare "#" at the end gone.
+ * A URI as Go's net/url prints what it parsed: the scheme in lower case, a bare "#" at the end gone, and a path or
+ * fragment with a letter that must not stand in one escaped throughout. (What Go cannot parse is left as it is.)
  */
 export function renderUri(uri: string): string {
-  return uri.replace(/^[A-Za-z][A-Za-z0-9+.-]*(?=:)/, (scheme) => scheme.toLowerCase()).replace(/#$/, "");
+  const [, scheme = "", rest = "", query = "", fragment = ""] =
+    /^([A-Za-z][A-Za-z0-9+.-]*:)?([^?#]*)(\?[^#]*)?(?:#(.*))?$/s.exec(uri) ?? [];
+  const [, authority = "", path = ""] = /^(\/\/[^/]*)?(.*)$/s.exec(rest) ?? [];
+  const isOpaque = scheme !== "" && !rest.startsWith("/");
+  const place = isOpaque ? rest : `${authority === "//" && path === "" ? "" : authority}${escaped(path, inPath)}`;
+  return `${scheme.toLowerCase()}${place}${query}${fragment === "" ? "" : `#${escaped(fragment, inFragment)}`}`;
 }
 
-type ExtensionFacts = Pick<CertificateFacts, "uriSans" | "dnsSans" | "ipSans" | "extendedKeyUsages" | "isAuthority">;
+/** What may stand there as it is, and what is left as it is where the whole is escaped anew. */
+const inPath = { valid: /^[A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]*$/, plain: /[A-Za-z0-9\-_.~$&+,/:;=@]/ };
+const inFragment = { valid: /^[A-Za-z0-9\-_.~$&+,/:;=?@!'()*[\]%]*$/, plain: /[A-Za-z0-9\-_.~$&+,/:;=?@!()*]/ };
+
+function escaped(raw: string, { valid, plain }: typeof inPath): string {
+  if (valid.test(raw) || /%(?![0-9A-Fa-f]{2})/.test(raw)) return raw;
+  const bytes = Buffer.from(raw).toString("latin1");
+  const unescaped = bytes.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const inHex = (byte: string) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+  return unescaped.replace(/./gs, (byte) => (plain.test(byte) ? byte : inHex(byte)));
+}
+
+type ExtensionFacts = Pick<
+  CertificateFacts,
+  "uriSans" | "dnsSans" | "ipSans" | "extendedKeyUsages" | "keyUsages" | "isAuthority"
+>;
 
 function extensionFacts(extensions: DerNode[]): ExtensionFacts {
   const found = { uriSans: [] as string[], dnsSans: [] as string[], ipSans: [] as string[] };
   let extendedKeyUsages: string[] | undefined;
+  let keyUsages: KeyUsage[] | undefined;
   let isAuthority = false;
   for (const extension of extensions) {
     const parts = childrenOf(extension, tags.sequence);
     const [id] = parts;
     const value = parts.at(-1);
     if (id === undefined || value?.tag !== tags.octetString) throw new Error("an extension without a value");
-    const inner = readNode(value.content);
+    // Others may hold anything: a value need not be DER to be passed over.
+    const inside = () => childrenOf(readNode(value.content), tags.sequence);
     switch (oidText(id)) {
       case oids.subjectAltName:
-        for (const name of childrenOf(inner, tags.sequence)) addName(found, name);
+        for (const name of inside()) addName(found, name);
         break;
       case oids.extendedKeyUsage:
-        extendedKeyUsages = childrenOf(inner, tags.sequence).map(oidText);
+        extendedKeyUsages = inside().map(oidText);
+        break;
+      case oids.keyUsage:
+        keyUsages = keyUsagesOf(readNode(value.content));
         break;
       case oids.basicConstraints: {
-        const [ca] = childrenOf(inner, tags.sequence);
+        const [ca] = inside();
         isAuthority = ca?.tag === tags.boolean && ca.content[0] !== 0;
         break;
       }
     }
   }
-  return { ...found, extendedKeyUsages, isAuthority };
+  return { ...found, extendedKeyUsages, keyUsages, isAuthority };
+}
+
+/** A bit string: a byte that says how many bits at the end do not count, then bits from the highest down. */
+function keyUsagesOf(bits: DerNode): KeyUsage[] {
+  if (bits.tag !== tags.bitString) throw new Error("a key usage that is no bit string");
+  const bytes = bits.content.subarray(1);
+  return keyUsageNames.filter((_, bit) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
 }
 
 function addName(to: { uriSans: string[]; dnsSans: string[]; ipSans: string[] }, name: DerNode): void {

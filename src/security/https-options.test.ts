@@ -80,7 +80,8 @@ test("without a CA file a pair is enough where nobody is asked for a certificate
 test("a peer stays trusted until it expires or its CA goes", () => {
   const nowMs = Date.now();
   const [der = Buffer.alloc(0)] = certificatesInPem(trusted.client({ notAfterMs: nowMs + 60_000 }).certPem);
-  equal(isStillTrusted(der, { ca: stranger.pair.certPem + trusted.pair.certPem }, nowMs), true);
-  equal(isStillTrusted(der, { ca: trusted.pair.certPem }, nowMs + 61_000), false);
-  equal(isStillTrusted(der, { ca: stranger.pair.certPem }, nowMs), false);
+  const peer = { leaf: der, sent: [] };
+  equal(isStillTrusted(peer, { ca: stranger.pair.certPem + trusted.pair.certPem }, nowMs), true);
+  equal(isStillTrusted(peer, { ca: trusted.pair.certPem }, nowMs + 61_000), false);
+  equal(isStillTrusted(peer, { ca: stranger.pair.certPem }, nowMs), false);
 });

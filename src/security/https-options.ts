@@ -15,10 +15,8 @@ export function httpsServerOptions(
   policy: TlsPolicy,
   clientAuth: ClientAuth,
 ): TlsOptions {
-  const { ca, ...options } = tlsServerOptions(material, policy, { handshakeTimeoutMs: 10_000 });
   return {
-    ...options,
-    ...(material.ca === "" ? {} : { ca: material.ca }),
+    ...tlsServerOptions(material, policy, { handshakeTimeoutMs: 10_000 }),
     requestCert: clientAuth !== "NoClientCert",
     // The two ways in between let a handshake through that admitHttpsPeers then judges.
     rejectUnauthorized: clientAuth === "RequireAndVerifyClientCert",

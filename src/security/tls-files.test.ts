@@ -1,13 +1,15 @@
 import { equal, match, ok, rejects } from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { testAuthority } from "../../test/kit/certificates.ts";
+import { certificateFolder, testAuthority } from "../../test/kit/certificates.ts";
 import { type LogLine, recordLog } from "../../test/kit/recorded-log.ts";
 import { silentLog, systemClock } from "../lib/index.ts";
 import type { CertifiedKey, TlsFilesWatcher } from "./index.ts";
-import { tlsProblems, watchTlsFiles } from "./index.ts";
+import { parseTlsMaterial, tlsProblems, watchTlsFiles } from "./index.ts";
+import { renewCertificate } from "./issue.ts";
 import type { ReloadOutcome } from "./tls-files.ts";
 
 type Setup = AsyncDisposable & {
@@ -116,7 +118,67 @@ const cases: {
     says: /cannot be read \(ENOENT\)/,
   },
 ];
-for (const { name, write, want, says } of cases) {
+const indented = (pem: string) => pem.replaceAll(/^/gm, "  ");
+const part = /holds no certificate, or only a part of one/;
+const torn: typeof cases = [
+  ...[2, 5, 20, 24, 26, 40].map((bytes) => ({
+    name: `a certificate cut by ${bytes} bytes`,
+    write: ({ write }: Setup) => write({ ...old.server(), certPem: old.server().certPem.slice(0, -bytes) }),
+    want: "kept" as const,
+    says: part,
+  })),
+  ...[2, 5, 20, 24, 26, 40].map((bytes) => ({
+    name: `a CA cut by ${bytes} bytes`,
+    write: ({ write }: Setup) => write({}, old.pair.certPem.slice(0, -bytes)),
+    want: "kept" as const,
+    says: part,
+  })),
+  {
+    name: "an indented certificate",
+    write: ({ write }) => write({ certPem: indented(old.server().certPem) }),
+    want: "kept",
+    says: part,
+  },
+  { name: "an indented CA", write: ({ write }) => write({}, indented(old.pair.certPem)), want: "kept", says: part },
+  {
+    name: "a CA with CR line ends",
+    write: ({ write }) => write({}, old.pair.certPem.replaceAll("\n", "\r")),
+    want: "kept",
+    says: part,
+  },
+  {
+    name: "two CAs joined without a newline",
+    write: ({ write }) => write({}, old.pair.certPem.trimEnd() + fresh.pair.certPem),
+    want: "kept",
+    says: part,
+  },
+  {
+    name: "a bundle of which the second is torn",
+    write: ({ write }) => write({}, old.pair.certPem + fresh.pair.certPem.slice(0, -5)),
+    want: "kept",
+    says: /certificate that cannot be read, or only a part/,
+  },
+  {
+    name: "a CA file with CRLF and text between",
+    write: ({ write }) =>
+      write({}, `# ours\n${old.pair.certPem}\n# next\n${fresh.pair.certPem}`.replaceAll("\n", "\r\n")),
+    want: "reloaded",
+  },
+  {
+    name: "a key that OpenSSL finds too small",
+    write: ({ write }) => write(smallKeyPair()),
+    want: "kept",
+    says: /key too small/,
+  },
+];
+
+function smallKeyPair(): CertifiedKey {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+  const keyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  return renewCertificate({ authority: old.pair, certPem: old.server().certPem, keyPem, nowMs: Date.now() });
+}
+
+for (const { name, write, want, says } of [...cases, ...torn]) {
   test(`reload with ${name}: ${want}`, async () => {
     await using setup = await setUp();
     const before = setup.watcher.state().material;
@@ -250,4 +312,23 @@ test("a CA file without a root is a problem for a server, not for a client", () 
     tlsProblems(material, { nowMs: Date.now(), role }).map(({ code }) => code);
   ok(codes("server").includes("TLS_CA_NO_ROOT"));
   ok(!codes("client").includes("TLS_CA_NO_ROOT"));
+});
+
+test("at the start a CA file is used as far as it can be read, with a word about the rest", () => {
+  const [server, garbage] = [old.server(), old.pair.certPem.replace(/\n./, "\nA")];
+  for (const ca of [garbage + old.pair.certPem, old.pair.certPem + fresh.pair.certPem.slice(0, -5)]) {
+    const material = parseTlsMaterial({ cert: server.certPem, key: server.keyPem, ca });
+    equal(material.ca, old.pair.certPem);
+    equal(material.unreadableAuthorities, 1);
+  }
+});
+
+test("without a CA file no folder is watched for one", async () => {
+  using files = certificateFolder(old);
+  const { log, lines } = recordLog();
+  const watched = { ...files.server, caFile: "" };
+  await using watcher = await watchTlsFiles(watched, { role: "server", log, clock: systemClock, debounceMs: 1 });
+  await watcher.reload();
+  equal(watcher.state().refused, undefined);
+  equal(lines.length, 0);
 });

@@ -47,6 +47,7 @@ export async function watchTlsFiles(
   const material = await loadTlsMaterial(files);
   const problems = tlsProblems(material, { nowMs: clock.wallMs(), role });
   for (const problem of problems) log.error("TLS files have a problem", { code: problem.code, problem: problem.says });
+  if (material.unreadableAuthorities > 0) log.warn("A part of the CA file is not used", { problem: unreadable(files) });
   return new Watcher(files, { material, problems, refused: undefined, reloads: 0, failedReloads: 0 }, options);
 }
 
@@ -134,6 +135,11 @@ class Watcher implements TlsFilesWatcher {
     const problems = tlsProblems(material, { nowMs, role });
     const worse = problems.find(({ code }) => this.#state.problems.every((known) => known.code !== code));
     if (worse !== undefined) return this.#refuse({ ...worse, sinceMs: nowMs }, `${worse.code} ${material.fingerprint}`);
+    // A bundle that is being written: nodes of the CA that is missing would be refused.
+    if (material.unreadableAuthorities > this.#state.material.unreadableAuthorities) {
+      const refused = { code: "TLS_CERTIFICATE_INVALID", says: unreadable(this.#files), sinceMs: nowMs };
+      return this.#refuse(refused, `${refused.code} ${material.fingerprint}`);
+    }
     this.#refusedFingerprint = "";
     this.#state = { ...this.#state, material, problems, refused: undefined, reloads: this.#state.reloads + 1 };
     const { commonName, issuer, notAfterMs } = material.certificate;
@@ -168,6 +174,7 @@ class Watcher implements TlsFilesWatcher {
   async #watchFolders(): Promise<void> {
     const wanted = new Set<string>();
     for (const file of [this.#files.certFile, this.#files.keyFile, this.#files.caFile]) {
+      if (file === "") continue; // no CA file
       wanted.add(dirname(file));
       const real = await realpath(file).catch(() => undefined);
       if (real !== undefined) wanted.add(dirname(real));
@@ -207,4 +214,8 @@ class Watcher implements TlsFilesWatcher {
     for (const [folder, watcher] of this.#folders) this.#forget(folder, watcher);
     this.#wake();
   }
+}
+
+function unreadable({ caFile }: TlsFiles): string {
+  return `${caFile} holds a certificate that cannot be read, or only a part of one`;
 }

@@ -2,20 +2,26 @@
 // worker thread can be sent the material and build its own context from it (tls-options.ts).
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { CattailError } from "../lib/index.ts";
+import { createSecureContext } from "node:tls";
+import { CattailError, messageOf } from "../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
-import { certificatesInPem } from "./pem.ts";
+import { tlsPolicy } from "./cipher-suites.ts";
+import { certificatesInPem, pemBlocks, toPem } from "./pem.ts";
+import { tlsServerOptions } from "./tls-options.ts";
 
 /** An empty `caFile` is for servers that ask nobody for a certificate: the metrics over HTTPS. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
 
 export type TlsMaterial = {
+  /** PEM written anew from what was read and checked: OpenSSL reads PEM by other rules, and Node passes over a bad `ca`. */
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
   /** Our own certificate, the first in the certificate file. */
   readonly certificate: CertificateFacts;
   readonly authorities: readonly CertificateFacts[];
+  /** Certificates begun in the CA file that nobody can read. The others are used, as in Go. */
+  readonly unreadableAuthorities: number;
   /** Changes whenever one of the three files' contents does. */
   readonly fingerprint: string;
 };
@@ -41,22 +47,31 @@ export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   return parseTlsMaterial({ cert, key, ca }, files);
 }
 
-/** Throws when the texts are no certificate, key and CA, or when the key is another certificate's. */
+/** Throws when the texts are no certificate, key and CA, when the key is another certificate's, or OpenSSL refuses them. */
 export function parseTlsMaterial(pem: { cert: string; key: string; ca: string }, files?: TlsFiles): TlsMaterial {
-  const certs = certificatesIn(pem.cert, files?.certFile ?? "the certificate");
-  const authorities = files?.caFile === "" ? [] : certificatesIn(pem.ca, files?.caFile ?? "the CA");
-  const [leaf] = certs;
-  if (leaf === undefined) throw invalid(files?.certFile ?? "the certificate", "holds no certificate");
-  if (!leaf.x509.checkPrivateKey(privateKey(pem.key, files?.keyFile ?? "the key"))) {
+  const { certFile, keyFile, caFile } = files ?? { certFile: "the certificate", keyFile: "the key", caFile: "the CA" };
+  const [leaf, ...intermediates] = certificatesInPem(pem.cert).map((der) => readCertificate(der, certFile));
+  if (leaf === undefined) throw invalid(certFile, noCertificate);
+  const authorities = caFile === "" ? [] : authoritiesIn(pem.ca, caFile);
+  const key = privateKey(pem.key, keyFile);
+  if (!leaf.x509.checkPrivateKey(key.object)) {
     throw new CattailError("TLS_KEY_MISMATCH", {
-      problem: `${files?.keyFile ?? "the key"} is not the key of ${files?.certFile ?? "the certificate"}`,
+      problem: `${keyFile} is not the key of ${certFile}`,
       next: "Put the certificate and the key that were made together in place; if they are being replaced, wait for both",
     });
   }
+  const checked = {
+    cert: [leaf, ...intermediates].map(({ der }) => toPem("CERTIFICATE", der)).join(""),
+    key: key.pem,
+    ca: authorities.map(({ der }) => toPem("CERTIFICATE", der)).join(""),
+  };
+  tryMaterial(checked, certFile);
   return {
-    ...pem,
+    ...checked,
     certificate: leaf.facts,
     authorities: authorities.map(({ facts }) => facts),
+    unreadableAuthorities:
+      caFile === "" ? 0 : (pem.ca.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0) - authorities.length,
     fingerprint: createHash("sha256")
       .update(JSON.stringify([pem.cert, pem.key, pem.ca]))
       .digest("hex"),
@@ -85,8 +100,16 @@ export function tlsProblems(
   const allowed = certificate.extendedKeyUsages;
   if (allowed !== undefined && !allowed.includes(usages[usage]) && !allowed.includes(usages.any)) {
     found.push({ code: "TLS_PURPOSE", says: `the certificate is not meant for ${usage}, so peers refuse it` });
+  } else if (role === "client" && !maySignAsClient(certificate)) {
+    const says = `the certificate's key usage (${certificate.keyUsages?.join(", ")}) lacks digitalSignature, so servers refuse it`;
+    found.push({ code: "TLS_PURPOSE", says });
   }
   return found;
+}
+
+/** OpenSSL's rule for clients. Go has none. */
+function maySignAsClient({ keyUsages }: CertificateFacts): boolean {
+  return keyUsages === undefined || keyUsages.includes("digitalSignature") || keyUsages.includes("keyAgreement");
 }
 
 function authorityProblems(
@@ -111,25 +134,39 @@ function authorityProblems(
 
 /**
  * Whether a peer that was admitted earlier would be admitted again: its certificate has not run out, and a CA of the
- * material in use still leads to it. Intermediates that the peer sent are not known any more, so only what the CA file
- * itself holds is looked at.
+ * material in use still leads to it, over the certificates that the peer sent along.
  */
-export function isStillTrusted(peer: Uint8Array, material: Pick<TlsMaterial, "ca">, nowMs: number): boolean {
-  const certificate = new X509Certificate(peer);
-  if (parseCertificate(peer).notAfterMs <= nowMs) return false;
-  const authorities = certificatesInPem(material.ca).map((der) => new X509Certificate(der));
-  return authorities.some((authority) => authority.raw.equals(certificate.raw) || issued(authority, certificate));
+export function isStillTrusted(
+  peer: { readonly leaf: Uint8Array; readonly sent: readonly Uint8Array[] },
+  material: Pick<TlsMaterial, "ca">,
+  nowMs: number,
+): boolean {
+  const lasting = (der: Uint8Array) => parseCertificate(der).notAfterMs > nowMs;
+  if (!lasting(peer.leaf)) return false;
+  const [leaf, ...sent] = [peer.leaf, ...peer.sent.filter(lasting)].map((der) => new X509Certificate(der));
+  const authorities = certificatesInPem(material.ca).filter(lasting);
+  return leadsTo(
+    authorities.map((der) => new X509Certificate(der)),
+    { leaf, sent },
+  );
 }
 
 // Whether the signatures lead from our certificate, over others in its file, to one in the CA file. Dates are looked
 // at apart, so that "expired" is not reported as "does not chain".
 function chains(material: TlsMaterial): boolean {
-  const [leaf, ...intermediates] = certificatesInPem(material.cert).map((der) => new X509Certificate(der));
+  const [leaf, ...sent] = certificatesInPem(material.cert).map((der) => new X509Certificate(der));
   const authorities = certificatesInPem(material.ca).map((der) => new X509Certificate(der));
+  return leadsTo(authorities, { leaf, sent });
+}
+
+function leadsTo(
+  authorities: readonly X509Certificate[],
+  { leaf, sent }: { leaf: X509Certificate | undefined; sent: readonly X509Certificate[] },
+): boolean {
   for (let at = leaf, steps = 0; at !== undefined && steps < 10; steps++) {
     const current: X509Certificate = at;
     if (authorities.some((authority) => authority.raw.equals(current.raw) || issued(authority, current))) return true;
-    at = intermediates.find((candidate) => !candidate.raw.equals(current.raw) && issued(candidate, current));
+    at = sent.find((candidate) => !candidate.raw.equals(current.raw) && issued(candidate, current));
   }
   return false;
 }
@@ -138,25 +175,58 @@ function issued(issuer: X509Certificate, certificate: X509Certificate): boolean 
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-function certificatesIn(pem: string, where: string): { x509: X509Certificate; facts: CertificateFacts }[] {
-  const ders = certificatesInPem(pem);
-  if (ders.length === 0) throw invalid(where, "holds no certificate");
-  return ders.map((der) => {
-    try {
-      return { x509: new X509Certificate(der), facts: parseCertificate(der) };
-    } catch (error) {
-      throw invalid(where, "holds a certificate that cannot be read", error);
-    }
-  });
+type ReadCertificate = { readonly der: Buffer; readonly x509: X509Certificate; readonly facts: CertificateFacts };
+
+const noCertificate = "holds no certificate, or only a part of one";
+
+function readCertificate(der: Buffer, where: string): ReadCertificate {
+  try {
+    return { der, x509: new X509Certificate(der), facts: parseCertificate(der) };
+  } catch (error) {
+    throw invalid(where, "holds a certificate that cannot be read", error);
+  }
 }
 
-function privateKey(pem: string, where: string): ReturnType<typeof createPrivateKey> {
+// As Go fills a pool: whatever it can read, and that must be something.
+function authoritiesIn(pem: string, where: string): ReadCertificate[] {
+  let unreadable: unknown;
+  const found = pemBlocks(pem).flatMap(({ label, hasHeaders, der }) => {
+    if (label !== "CERTIFICATE" || hasHeaders) return [];
+    try {
+      return [readCertificate(der, where)];
+    } catch (error) {
+      unreadable = error;
+      return [];
+    }
+  });
+  if (found.length === 0) throw unreadable ?? invalid(where, noCertificate);
+  return found;
+}
+
+function privateKey(text: string, where: string): { object: ReturnType<typeof createPrivateKey>; pem: string } {
   try {
-    return createPrivateKey(pem);
+    // Parameters of the curve may come before it.
+    const block = pemBlocks(text).find(({ label }) => label.endsWith("PRIVATE KEY"));
+    const pem = block === undefined || block.hasHeaders ? text : toPem(block.label, block.der);
+    return { object: createPrivateKey(pem), pem };
   } catch (error) {
     throw new CattailError("TLS_KEY_INVALID", {
       problem: `${where} holds no private key that can be read`,
-      next: "It must be an unencrypted PEM key (PKCS#8, PKCS#1 or SEC1)",
+      next: "It must be an unencrypted PEM key (PKCS#8, PKCS#1 or SEC1), whole",
+      cause: error,
+    });
+  }
+}
+
+// What a certificate may be like (its key's size, its signature) is OpenSSL's to say, and it says so only when a context
+// is made: here, before anything depends on it. No policy has a part in that.
+function tryMaterial(material: Pick<TlsMaterial, "cert" | "key" | "ca">, where: string): void {
+  try {
+    createSecureContext(tlsServerOptions(material, tlsPolicy()));
+  } catch (error) {
+    throw new CattailError("TLS_CERTIFICATE_INVALID", {
+      problem: `${where} cannot be served with (${messageOf(error)})`,
+      next: "Make another pair, with a key of ECDSA P-256 or RSA 2048 at least and a signature of SHA-256 or better",
       cause: error,
     });
   }
@@ -177,7 +247,7 @@ async function readText(file: string, what: string): Promise<string> {
 function invalid(where: string, problem: string, cause?: unknown): CattailError {
   return new CattailError("TLS_CERTIFICATE_INVALID", {
     problem: `${where} ${problem}`,
-    next: `It must be PEM, with "-----BEGIN CERTIFICATE-----"; "cattail certs inspect" shows what a file holds`,
+    next: `It must be PEM: from "-----BEGIN CERTIFICATE-----" at the start of a line to a whole END line; "cattail certs inspect" shows what a file holds`,
     ...(cause === undefined ? {} : { cause }),
   });
 }

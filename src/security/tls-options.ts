@@ -48,7 +48,7 @@ function contextOptions(material: Pick<TlsMaterial, "cert" | "key" | "ca">, poli
     cert: material.cert,
     key: material.key,
     // Also the list of acceptable CAs in the certificate request, without which Go clients send no certificate.
-    ca: material.ca,
+    ...(material.ca === "" ? {} : { ca: material.ca }),
     minVersion: policy.minVersion,
     maxVersion: "TLSv1.3",
     ciphers: policy.ciphers,

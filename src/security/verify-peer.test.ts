@@ -67,6 +67,12 @@ const cases: {
     want: "accepted",
   },
   {
+    name: "an extension of somebody's own may hold anything",
+    file: "private-extension",
+    requirement: { commonName: "calico-node" },
+    want: "accepted",
+  },
+  {
     name: "a server's certificate is no client's",
     file: "server-usage",
     requirement: { commonName: "calico-node" },
@@ -164,6 +170,15 @@ test("a certificate larger than any real one is not read", () => {
   throws(() => parseCertificate(Buffer.alloc(1 << 20)), /1048576 bytes/);
 });
 
+test("what a key may do is read", () => {
+  deepEqual(parseCertificate(vector("key-encipherment")).keyUsages, ["keyEncipherment", "dataEncipherment"]);
+  equal(parseCertificate(vector("no-extensions")).keyUsages, undefined);
+});
+
+test("bytes after a certificate make it none", () => {
+  throws(() => parseCertificate(Buffer.concat([vector("two-names"), Buffer.alloc(1)])), /after its end/);
+});
+
 test("all kinds of names are read", () => {
   const facts = parseCertificate(vector("upper-scheme"));
   deepEqual(facts.ipSans, ["10.0.0.1", "fd00::1"]);
@@ -178,5 +193,17 @@ const uris: { uri: string; go: string }[] = [
   { uri: "Https://Host/%7Ea?Q=1#F", go: "https://Host/%7Ea?Q=1#F" },
   { uri: "https://host/#", go: "https://host/" },
   { uri: "1a://x", go: "1a://x" },
+  { uri: "spiffe://c/a b", go: "spiffe://c/a%20b" },
+  { uri: "spiffe://c/a%20b", go: "spiffe://c/a%20b" },
+  { uri: "spiffe://c/%7ea", go: "spiffe://c/%7ea" },
+  { uri: "spiffe://c/%7ea b(c)", go: "spiffe://c/~a%20b%28c%29" },
+  { uri: `spiffe://c/{x}|"^\\`, go: "spiffe://c/%7Bx%7D%7C%22%5E%5C" },
+  { uri: "spiffe://c/a'(b)*[c]", go: "spiffe://c/a'(b)*[c]" },
+  { uri: "spiffe://c/a?b c", go: "spiffe://c/a?b c" },
+  { uri: "spiffe://c?", go: "spiffe://c?" },
+  { uri: "spiffe://c/a#b c(d)", go: "spiffe://c/a#b%20c(d)" },
+  { uri: "urn:a b", go: "urn:a b" },
+  { uri: "spiffe://", go: "spiffe:" },
+  { uri: "spiffe:///x", go: "spiffe:///x" },
 ];
 for (const { uri, go } of uris) test(`${uri} is rendered as Go renders it`, () => equal(renderUri(uri), go));

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
 import { systemClock } from "../../src/lib/index.ts";
-import { parseTlsMaterial, type TlsMaterial, tlsPolicy } from "../../src/security/index.ts";
+import { type CertifiedKey, parseTlsMaterial, type TlsMaterial, tlsPolicy } from "../../src/security/index.ts";
+import { renewCertificate } from "../../src/security/issue.ts";
 import { clientNames, testAuthority } from "../kit/certificates.ts";
 import { eventually, serve } from "../kit/serving.ts";
 
@@ -18,10 +19,24 @@ function trusting(...authorities: (typeof own)[]): TlsMaterial {
 }
 const serverPair = own.server();
 
+/** A pair as a node sends it whose issuer is not in anybody's CA file: `steps` CAs, each made by the one before. */
+function through(steps: number): CertifiedKey {
+  let [above, sent] = [own, ""];
+  for (let step = 1; step <= steps; step++) {
+    const next = testAuthority(`step ${step}`);
+    sent = renewCertificate({ authority: above.pair, ...next.pair, nowMs: Date.now() }).certPem + sent;
+    above = next;
+  }
+  const { certPem, keyPem } = above.client();
+  return { certPem: certPem + sent, keyPem };
+}
+
 type Change = { name: string; laterMs: number; trusts: (typeof own)[]; ended: string[] };
+const indirect = ["through one more CA", "through two more CAs"];
 const changes: Change[] = [
   { name: "nothing has changed", laterMs: 0, trusts: [own, other], ended: [] },
   { name: "a CA is gone", laterMs: 0, trusts: [own], ended: ["of the other CA"] },
+  { name: "the other CA is gone", laterMs: 0, trusts: [other], ended: ["for an hour", "lasting", ...indirect] },
   { name: "a certificate has expired", laterMs: 2 * hourMs, trusts: [own, other], ended: ["for an hour"] },
 ];
 
@@ -40,6 +55,8 @@ describe("connections that have lost their trust", () => {
           "for an hour": own.client({ notAfterMs: Date.now() + hourMs }),
           "of the other CA": other.client(),
           lasting: own.client(),
+          "through one more CA": through(1),
+          "through two more CAs": through(2),
         };
         const clients = new Map<string, TLSSocket>();
         for (const [says, { certPem: cert, keyPem: key }] of Object.entries(pairs)) {
