@@ -1,7 +1,6 @@
 // Once a second: what the parts of a running Typha say of themselves, to the probes and to the metrics.
 import { manifestProblemText, whenForbidden } from "../datastore/index.ts";
 import { syncStatus } from "../model/index.ts";
-import type { SelfDial } from "./self-dial.ts";
 import type { TyphaParts } from "./typha.ts";
 import { type HealthFacts, TyphaHealth } from "./typha-health.ts";
 import type { MetricsRefresh } from "./typha-metrics.ts";
@@ -10,11 +9,11 @@ const intervalMs = 1000;
 
 export async function reportHealth(
   parts: TyphaParts,
-  { dial, refresh, signal }: { dial: SelfDial; refresh: MetricsRefresh; signal: AbortSignal },
+  { refresh, signal }: { refresh: MetricsRefresh; signal: AbortSignal },
 ): Promise<void> {
   const health = new TyphaHealth(parts.health);
   while (!signal.aborted) {
-    health.report(factsOf(parts, dial));
+    health.report(factsOf(parts));
     parts.server.setFreshness(isFresh(parts));
     refresh.refresh();
     await parts.options.clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
@@ -27,7 +26,7 @@ function isFresh({ syncers, contact }: TyphaParts): boolean {
   return isInSync && contact.state.is === "reachable";
 }
 
-function factsOf({ syncers, tls, server, evacuation, datastore }: TyphaParts, dial: SelfDial): HealthFacts {
+function factsOf({ syncers, tls, server, evacuation, datastore, dial }: TyphaParts): HealthFacts {
   const unreadable = syncers.reports().flatMap(({ kind, state }) => (state === "forbidden" ? [kind] : []));
   return {
     statuses: syncers.stats().statuses,

@@ -9,6 +9,7 @@ import type { Datastore } from "../datastore/index.ts";
 import { type Clock, type Log, systemClock } from "../lib/index.ts";
 import { createHealth, createMetrics, type Health, type Metrics } from "../observe/index.ts";
 import { runSyncers, type Syncers } from "../syncer/index.ts";
+import { ClientsOnly } from "./clients-only.ts";
 import { DatastoreContact } from "./datastore-contact.ts";
 import { Evacuation } from "./evacuation.ts";
 import { Introspection } from "./introspection.ts";
@@ -68,6 +69,7 @@ export type TyphaParts = {
   readonly tls: ServerTls | undefined;
   readonly health: Health;
   readonly metrics: Metrics;
+  readonly dial: SelfDial;
   readonly startedAtMs: number;
 };
 
@@ -121,9 +123,11 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
   const introspection = new Introspection({ clock, isRecording: isWatched });
   const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels(settings) });
+  const isTls = tls !== undefined;
+  const counts = new ClientsOnly(metrics, { isTls });
   const server = started.use(
     await startServer({
-      ...{ clock, random, log, metrics, signal },
+      ...{ clock, random, log, metrics: counts, signal },
       listen: { host: settings.serverHost, port: settings.serverPort },
       batches: introspection.tap(service.tap(syncers)),
       ...(tls === undefined ? {} : { tls: tls.setup() }),
@@ -138,6 +142,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
   const evacuation = makeEvacuation({ settings, server, service, contact, tls, options });
   const health = createHealth({ clock, log });
+  const ownPort = { host: dialHost(settings.serverHost), port: server.address.port, isTls };
   return {
     ...{
       options,
@@ -153,6 +158,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       tls,
       health,
     },
+    dial: new SelfDial(ownPort, { clock, counts }),
     startedAtMs: clock.wallMs(),
   };
 }
@@ -180,16 +186,14 @@ type Running = { refresh: MetricsRefresh; log: Log; clock: Clock; random: () => 
 
 /** Each runs until the signal aborts, and ends without an error. */
 function startLoops(parts: TyphaParts, { refresh, ...edge }: Running): Promise<void>[] {
-  const { settings, datastore, server, syncers, service, contact, evacuation, tls } = parts;
-  const { clock, signal } = edge;
-  const isTls = tls !== undefined;
-  const dial = new SelfDial({ host: dialHost(settings.serverHost), port: server.address.port, isTls }, clock);
+  const { settings, datastore, server, syncers, service, contact, evacuation, dial, tls } = parts;
+  const { signal } = edge;
   const loops = [
     prepareDatastore(datastore, settings, edge),
     contact.run(signal),
     evacuation.run(signal),
     dial.run(signal),
-    reportHealth(parts, { dial, refresh, signal }),
+    reportHealth(parts, { refresh, signal }),
   ];
   if (tls !== undefined) loops.push(tls.follow(server, signal));
   if (settings.connectionRebalancingMode !== "kubernetes") return loops;
