@@ -19,6 +19,8 @@ export type StoredObject = {
 
 export type ListPage = {
   readonly items: readonly StoredObject[];
+  /** Deleted while the list was under way, after the items: what this page or an earlier one said of them is over. */
+  readonly gone?: readonly ObjectId[];
   /** The revision of the whole list, where a watch goes on. A streamed list knows it only on its last page: "" before. */
   readonly revision: Revision;
 };

@@ -25,6 +25,8 @@ export class KnownObjects {
       this.#listed?.add(idText(object.id));
       if (this.absorb(object)) events.push({ is: "set", object });
     }
+    // What is met no more is deleted with the rest at the end: the list may yet say that it is back.
+    for (const id of page.gone ?? []) this.#listed?.delete(idText(id));
     return events;
   }
 

@@ -5,6 +5,9 @@ import { type FakeAnswer, startFakeApi } from "../../../test/kit/fake-api.ts";
 import { silentLog, systemClock } from "../../lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
+import { DatastoreError } from "../errors.ts";
+import type { FollowEvent } from "../follow-event.ts";
+import { KnownObjects } from "../known-objects.ts";
 import { ruleYaml } from "../rights.ts";
 import { type KubernetesDatastore, openKubernetes } from "./kubernetes-datastore.ts";
 
@@ -17,6 +20,7 @@ const open = (url: string, more: object = {}) =>
 
 const tier = (name: string, resourceVersion: string) => ({ metadata: { name, resourceVersion } });
 const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+const status = (code: number): FakeAnswer => ({ status: code, body: { kind: "Status", message: "as scripted" } });
 const endOfList = line("BOOKMARK", {
   metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } },
 });
@@ -48,6 +52,87 @@ test("a server that does not stream lists is asked for pages, and not for a stre
     [true, false, false],
   );
 });
+
+test("what is changed and deleted while a list is streamed ends as it was left", async () => {
+  const changes = [
+    ...["a", "b", "c"].map((name) => line("ADDED", tier(name, "3"))),
+    line("DELETED", tier("b", "5")),
+    line("MODIFIED", tier("a", "6")),
+    line("DELETED", tier("c", "7")),
+    line("ADDED", tier("c", "8")),
+  ];
+  await using api = await startFakeApi([{ body: [...changes, endOfList], after: "hang" }]);
+  await using datastore = await open(api.url);
+  const known = new KnownObjects();
+  known.absorb({ id: { namespace: "", name: "b" }, revision: "2" as Revision, value: {} });
+  known.startList();
+  const said = (await pages(datastore)).flatMap((page) => known.absorbPage(page));
+  deepEqual([...said, ...known.endList()].map(eventText), ["a@3", "b@3", "c@3", "a@6", "c@8", "-b"]);
+});
+
+function eventText(event: FollowEvent): string {
+  if (event.is === "status") return "status";
+  return event.is === "set" ? `${event.object.id.name}@${event.object.revision}` : `-${event.id.name}`;
+}
+
+const added: FakeAnswer = { body: [line("ADDED", tier("a", "3"))] };
+const whole: FakeAnswer = { body: [endOfList], after: "hang" };
+const emptyPage: FakeAnswer = { body: { metadata: { resourceVersion: "9" }, items: [] } };
+/** Enough for a page before the end. */
+const endless: FakeAnswer = {
+  body: Array.from({ length: 64 }, (_, i) => line("ADDED", tier(`t${i}`, "3"))).join(""),
+  after: "hang",
+};
+const bookmark = line("BOOKMARK", tier("", "8"));
+const silence = new DatastoreError("unavailable", "silent");
+
+/** How each list after the first one of tiers is asked for: "stream" or "pages". */
+const styles: { name: string; answers: FakeAnswer[]; lists: Kind[]; gaveUp?: unknown; asks: string[] }[] = [
+  {
+    name: "a bookmark before the end of a list: the server watches, so pages for all",
+    answers: [{ body: [line("ADDED", tier("a", "3")), bookmark], after: "hang" }, emptyPage],
+    lists: ["Tier", "Pod"],
+    asks: ["pages", "pages"],
+  },
+  {
+    name: "a list without an end that its follower gives up: the server watches, so pages for all",
+    answers: [endless, emptyPage],
+    lists: ["Tier", "Pod"],
+    gaveUp: silence,
+    asks: ["pages", "pages"],
+  },
+  {
+    name: "a list that is given up because everything stops tells nothing",
+    answers: [endless, whole],
+    lists: ["Tier"],
+    gaveUp: new Error("stopped"),
+    asks: ["stream"],
+  },
+  {
+    name: "a list that breaks off once is streamed again",
+    answers: [{ ...added, after: "cut" }, whole],
+    lists: ["Tier", "Pod"],
+    asks: ["stream", "stream"],
+  },
+  {
+    name: "a list that breaks off twice in a row is read in pages, and only its kind",
+    answers: [{ ...added, after: "cut" }, added, whole, emptyPage],
+    lists: ["Tier", "Pod", "Tier"],
+    asks: ["stream", "stream", "pages"],
+  },
+  {
+    name: "a whole list in between starts the count again",
+    answers: [added, whole, added],
+    lists: ["Tier", "Tier", "Tier"],
+    asks: ["stream", "stream", "stream"],
+  },
+  {
+    name: "a right that is missing tells nothing",
+    answers: [status(403), status(503), status(403), status(503), added],
+    lists: ["Tier", "Tier"],
+    asks: ["stream", "stream"],
+  },
+];
 
 const listFailures: { name: string; answers: FakeAnswer[]; fails: object }[] = [
   {
@@ -118,7 +203,6 @@ const listFailures: { name: string; answers: FakeAnswer[]; fails: object }[] = [
   },
 ];
 
-const status = (code: number): FakeAnswer => ({ status: code, body: { kind: "Status", message: "as scripted" } });
 const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object }[] = [
   {
     name: "a kind that is refused and served is forbidden, with the rule to grant",
@@ -158,6 +242,29 @@ const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object
   },
   { name: "pods are never missing", kind: "Pod", answers: [status(404)], fails: { code: "invalid" } },
 ];
+
+for (const { name, answers, lists, gaveUp, asks } of styles) {
+  test(`list: ${name}`, async () => {
+    await using api = await startFakeApi(answers);
+    await using datastore = await open(api.url);
+    const controller = new AbortController();
+    const listOnce = async (kind: Kind, signal: AbortSignal) => {
+      try {
+        for await (const _ of datastore.list(kind, { signal })) if (gaveUp !== undefined) controller.abort(gaveUp);
+      } catch {
+        // only the question counts
+      }
+    };
+    await listOnce("Tier", controller.signal);
+    const already = api.asked.length;
+    for (const kind of lists) await listOnce(kind, signal);
+    const later = api.asked.slice(already).filter((asked) => /\/(tiers|pods)\?/.test(asked));
+    deepEqual(
+      later.map((asked) => (asked.includes("sendInitialEvents") ? "stream" : "pages")),
+      asks,
+    );
+  });
+}
 
 for (const { name, kind, answers, fails } of refusals) {
   test(`list: ${name}`, async () => {

@@ -53,5 +53,7 @@ export const apiLimits = {
   discoveryMs: 5_000,
   /** A server that does not stream lists is asked again after this long: it may have been upgraded. */
   streamedListRetryMs: 3_600_000,
+  /** So many streams of a kind in a row that break off before their list is complete, and the kind is read in pages. */
+  brokenStreamsBeforePages: 2,
   sockets: 256,
 } as const;

@@ -25,8 +25,19 @@ export type WatchRequest = {
 
 /** The events of each piece of the stream as it arrives. Ends when the server ends the stream between two lines. */
 export async function* readEvents(request: WatchRequest): AsyncGenerator<ApiEvent[], void, undefined> {
-  const { client, path, signal } = request;
-  const response = await client.open({ method: "GET", path, signal });
+  yield* eventsOf(await openStream(request), request);
+}
+
+/** Whoever opens it must read it. */
+export function openStream({ client, path, signal }: WatchRequest): Promise<IncomingMessage> {
+  return client.open({ method: "GET", path, signal });
+}
+
+export async function* eventsOf(
+  response: IncomingMessage,
+  request: WatchRequest,
+): AsyncGenerator<ApiEvent[], void, undefined> {
+  const { path, signal } = request;
   const lines = new LineSplitter(apiLimits.lineBytes);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
