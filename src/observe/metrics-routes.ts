@@ -15,7 +15,7 @@ export function metricsRoutes(
       options.refresh?.(); // gauges that are read off when asked for, such as the seconds to a certificate's expiry
       const text = await metrics.text();
       const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-      if (!/\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""))) {
+      if (!takesGzip(String(request.headers["accept-encoding"] ?? ""))) {
         response.writeHead(200, headers).end(text);
         return;
       }
@@ -23,4 +23,12 @@ export function metricsRoutes(
       response.writeHead(200, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }).end(body);
     },
   };
+}
+
+/** `gzip;q=0` is a no. */
+function takesGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(",").some((entry) => {
+    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+    return name === "gzip" && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
 }

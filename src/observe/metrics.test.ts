@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { silentLog, systemClock } from "../lib/index.ts";
@@ -136,29 +137,32 @@ test("where there is no /proc the process metrics of it are left out", () => {
   equal(metrics.registry.getSingleMetric("process_virtual_memory_max_bytes"), undefined);
 });
 
-test("/metrics is served as text, and gzipped for those who take it", async () => {
-  const { metrics } = setUp();
-  const stop = new AbortController();
-  await using server = startHttp({
-    name: "metrics",
-    host: "127.0.0.1",
-    port: 0,
-    routes: metricsRoutes(metrics),
-    clock: systemClock,
-    log: silentLog,
-    signal: stop.signal,
-  });
-  await server.listening;
-  const url = `http://127.0.0.1:${server.addresses[0]?.port}/metrics`;
-  const plain = await fetch(url, { headers: { "accept-encoding": "identity" } });
-  equal(plain.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
-  match(await plain.text(), /typha_cache_size/);
-  const { get } = await import("node:http");
-  const zipped = await new Promise<Buffer>((resolve) => {
-    get(url, { headers: { "accept-encoding": "gzip" } }, async (response) => {
-      equal(response.headers["content-encoding"], "gzip");
-      resolve(Buffer.concat(await response.toArray()));
+const encodings: { accepts: string; isGzipped: boolean }[] = [
+  { accepts: "identity", isGzipped: false },
+  { accepts: "gzip", isGzipped: true },
+  { accepts: "deflate, GZIP;q=0.5", isGzipped: true },
+  { accepts: "gzip;q=1.0, identity; q=0", isGzipped: true },
+  { accepts: "gzip;q=0", isGzipped: false },
+  { accepts: "br, gzip ; q=0.000", isGzipped: false },
+  { accepts: "gzipped", isGzipped: false },
+  { accepts: "", isGzipped: false },
+];
+for (const { accepts, isGzipped } of encodings) {
+  test(`/metrics with Accept-Encoding "${accepts}" is ${isGzipped ? "gzipped" : "plain text"}`, async () => {
+    const { metrics } = setUp();
+    const { signal } = new AbortController();
+    const listen = { name: "metrics", host: "127.0.0.1", port: 0 };
+    const routes = metricsRoutes(metrics);
+    await using server = startHttp({ ...listen, routes, clock: systemClock, log: silentLog, signal });
+    await server.listening;
+    const to = { host: "127.0.0.1", port: server.addresses[0]?.port, path: "/metrics" };
+    const { response, body } = await new Promise<{ response: IncomingMessage; body: Buffer }>((resolve) => {
+      get({ ...to, headers: { "accept-encoding": accepts } }, async (response) =>
+        resolve({ response, body: Buffer.concat(await response.toArray()) }),
+      );
     });
+    equal(response.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    equal(response.headers["content-encoding"], isGzipped ? "gzip" : undefined);
+    match((isGzipped ? gunzipSync(body) : body).toString(), /typha_cache_size/);
   });
-  match(gunzipSync(zipped).toString(), /typha_cache_size/);
-});
+}
