@@ -185,4 +185,5 @@ test("an address that is none keeps its own code", async () => {
 test("Snapshot.open() refuses at once", () => {
   throws(() => Snapshot.open(loosely({ servers, type: "nonsense" })), { code: "CLIENT_OPTION_INVALID" });
   throws(() => Snapshot.open(loosely(undefined)), { code: "CLIENT_OPTION_INVALID" });
+  throws(() => Snapshot.open({ servers: "http://x:5473" }), { code: "CLIENT_ADDRESS" });
 });

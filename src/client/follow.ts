@@ -24,7 +24,8 @@ import type { Update } from "./update.ts";
  * when one goes away. Leaving the loop closes the connection.
  */
 export function follow(options: FollowOptions): AsyncGenerator<Update> {
-  return new OneByOne(followBatches(options));
+  // Whoever gives no options at all hears so at the first step, as of every other mistake in them.
+  return new OneByOne(followBatches(options), options?.signal);
 }
 
 /** As follow(), in the batches in which updates arrived, which is cheaper where each update costs little. */
@@ -33,32 +34,41 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
   const { signal, clock, log, random, maxFailures } = following;
   const known = new KnownKeys(random);
   const attempts = new Attempts();
+  // Since one was in sync: connections that ended or were never made, and those of them that did not get so far.
+  let losses = 0;
   let failures = 0;
   let status: SyncStatus | undefined;
   while (!signal.aborted) {
     let ended: unknown;
+    let wasInSync = false;
     try {
       const server = attempts.next(await following.discover(signal), clock.monotonicMs());
       if (server === undefined) throw noServers();
       for await (const events of connection(server, following, known)) {
         const { batch, status: told, close } = batchOf(events, known);
         status = told ?? status;
-        if (status === syncStatus.inSync) failures = 0;
+        if (status === syncStatus.inSync) {
+          wasInSync = true;
+          losses = 0;
+          failures = 0;
+        }
         if (close !== undefined) ended = closeError(close, addressText(server), following.tls !== undefined);
         if (batch.length > 0) yield batch;
+        if (signal.aborted) return;
       }
     } catch (error) {
       ended = error;
     }
     if (signal.aborted) return;
-    failures += 1;
+    losses += 1;
+    if (!wasInSync) failures += 1;
     if (failures >= maxFailures || isInvalidOption(ended)) throw ended;
-    log.warn("Not connected; trying again", { failures, ...reasonOf(ended) });
+    log.warn("Not connected; trying again", { failures: losses, ...reasonOf(ended) });
     if (status !== undefined && status !== syncStatus.waitForDatastore) {
       status = syncStatus.waitForDatastore;
       yield [{ is: "status", status }];
     }
-    await clock.sleep(backoffMs(failures, random), signal).catch(() => undefined); // aborted: the loop's condition sees it
+    await clock.sleep(backoffMs(losses, random), signal).catch(() => undefined); // aborted: the loop's condition sees it
   }
 }
 
@@ -93,8 +103,8 @@ function batchOf(events: readonly ClientEvent[], known: KnownKeys): Told {
 
 // The first retry is nearly at once, because most losses are a server that restarts and others that wait; a server that
 // refuses us is not asked more than about once in ten seconds.
-function backoffMs(failures: number, random: () => number): number {
-  const ceiling = Math.min(10_000, 100 * 2 ** Math.min(failures - 1, 10));
+function backoffMs(losses: number, random: () => number): number {
+  const ceiling = Math.min(10_000, 100 * 2 ** Math.min(losses - 1, 10));
   return ceiling * (0.5 + random() / 2);
 }
 

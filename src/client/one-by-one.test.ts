@@ -58,6 +58,30 @@ test("leaving while an answer is awaited ends both", async () => {
   equal(from.left(), 1);
 });
 
+test("once aborted there is nothing more, whatever was here, and the source is left", async () => {
+  const from = source([[1, 2, 3], [4]]);
+  const stop = new AbortController();
+  const updates = new OneByOne(from.batches, stop.signal);
+  const seen: number[] = [];
+  for await (const update of updates) {
+    seen.push(update);
+    if (update === 2) stop.abort();
+  }
+  deepEqual(seen, [1, 2]);
+  equal(from.left(), 1);
+});
+
+test("aborted while an answer is awaited, there is none", async () => {
+  const from = source([[0], [1], [2]]);
+  const stop = new AbortController();
+  const updates = new OneByOne(from.batches, stop.signal);
+  await updates.next();
+  const asked = [updates.next(), updates.next()];
+  stop.abort();
+  deepEqual(await Promise.all(asked), new Array(2).fill({ done: true, value: undefined }));
+  equal(from.left(), 1);
+});
+
 test("an error of the source is told once, behind what came before it", async () => {
   const updates = new OneByOne(source([[1]], new Error("lost")).batches);
   equal((await updates.next()).value, 1);

@@ -9,13 +9,17 @@ export class OneByOne<T> implements AsyncGenerator<T, undefined, undefined> {
   #waiting = 0;
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isOver = false;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(batches: AsyncGenerator<readonly T[]>) {
+  /** Once the signal is aborted it is left, whatever is here already. */
+  constructor(batches: AsyncGenerator<readonly T[]>, signal?: AbortSignal) {
     this.#batches = batches;
+    this.#signal = signal;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#waiting === 0 && this.#at < this.#batch.length) return Promise.resolve(this.#take());
+    if (this.#waiting === 0 && this.#at < this.#batch.length && !this.#signal?.aborted)
+      return Promise.resolve(this.#take());
     this.#waiting += 1;
     const turn = this.#lastTurn.then(() => this.#takeNext());
     const ended = () => {
@@ -46,7 +50,7 @@ export class OneByOne<T> implements AsyncGenerator<T, undefined, undefined> {
   }
 
   async #takeNext(): Promise<IteratorResult<T, undefined>> {
-    while (this.#at >= this.#batch.length && !this.#isOver) {
+    while (this.#at >= this.#batch.length && !this.#isOver && !this.#signal?.aborted) {
       const next = await this.#batches.next();
       if (next.done === true) this.#isOver = true;
       else {
@@ -54,7 +58,7 @@ export class OneByOne<T> implements AsyncGenerator<T, undefined, undefined> {
         this.#at = 0;
       }
     }
-    return this.#take();
+    return this.#signal?.aborted ? this.return() : this.#take();
   }
 
   #take(): IteratorResult<T, undefined> {

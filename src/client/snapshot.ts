@@ -1,8 +1,7 @@
 // A live Map of everything a Typha serves, kept by following it: for programs that ask rather than listen.
 import { type SyncStatus, syncStatus } from "../model/basics.ts";
-import { checkOptions } from "./check-options.ts";
 import { followBatches } from "./follow.ts";
-import type { FollowOptions } from "./follow-options.ts";
+import { type FollowOptions, withDefaults } from "./follow-options.ts";
 import type { SetUpdate, Update } from "./update.ts";
 
 type Values = ReadonlyMap<string, SetUpdate>;
@@ -24,7 +23,7 @@ export class Snapshot implements AsyncDisposable {
   }
 
   private constructor(options: FollowOptions) {
-    checkOptions(options); // now, because nobody may ever wait for what following says
+    withDefaults(options); // checks them now, because nobody may ever wait for what following says
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     this.#following = this.#follow({ ...options, signal });
   }
@@ -93,6 +92,7 @@ export class Snapshot implements AsyncDisposable {
 
   #end(why: unknown): void {
     this.#ended = { why };
+    this.#status = syncStatus.waitForDatastore;
     for (const { answer } of this.#waiters) answer.reject(why);
     this.#waiters.clear();
   }

@@ -20,6 +20,7 @@ try {
   const maxFailures = how === "give up" ? 2 : 1000;
   for await (const update of follow({ servers, signal: stop.signal, log, maxFailures })) {
     if (how === "break at the first word") break;
+    if (how === "abort at the first word") stop.abort();
     if (update.is === "status" && update.status === 2) {
       if (how === "break in sync") break;
       if (how === "throw") throw new Error("the consumer's own");

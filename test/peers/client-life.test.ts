@@ -1,12 +1,12 @@
 // What happens to a client over its life: servers that hang, certificates that are replaced, consumers that are slow,
 // and leaving.
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { follow, Snapshot } from "../../src/client/index.ts";
+import { type FollowOptions, follow, followBatches, Snapshot } from "../../src/client/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { Followed } from "../kit/followed.ts";
 import { startProxy } from "../kit/proxy.ts";
@@ -115,10 +115,61 @@ test("a Snapshot is a live map that survives the loss of its server", async () =
   equal(snapshot.values.has("/calico/v1/config/key-3"), false);
 });
 
+test("a Snapshot that gave up, or was disposed of, has no connection and says so", async () => {
+  await using server = await serve();
+  server.set(manyKeys(10, (index) => `${index}`));
+  server.status(2);
+  const servers = `127.0.0.1:${server.address.port}`;
+  const disposed = Snapshot.open({ servers });
+  const left = Snapshot.open({ servers, maxFailures: 1 });
+  for (const snapshot of [disposed, left]) {
+    await snapshot.inSync();
+    equal(snapshot.status, 2);
+  }
+  await disposed[Symbol.asyncDispose]();
+  equal(disposed.status, 0);
+  await server[Symbol.asyncDispose]();
+  await rejects(left.until(() => false));
+  equal(left.status, 0);
+  equal(left.values.size, 10);
+});
+
+test("a connection that was in sync is no failure, however often it is lost", async () => {
+  await using server = await serve();
+  server.status(2);
+  await using proxy = await startProxy(server.address.port);
+  await using client = new Followed({ servers: `127.0.0.1:${proxy.port}`, maxFailures: 1 });
+  for (let times = 1; times <= 3; times += 1) {
+    await client.inSync(times);
+    proxy.cut();
+  }
+  await client.inSync(4);
+});
+
+const forms: { name: string; words: (options: FollowOptions) => AsyncIterable<unknown> }[] = [
+  { name: "follow", words: follow },
+  { name: "followBatches", words: followBatches },
+];
+for (const { name, words } of forms) {
+  test(`${name}: after the signal's abort there is not another word`, async () => {
+    await using server = await serve();
+    server.set(manyKeys(20_000, (index) => `${index}`));
+    server.status(2);
+    const stop = new AbortController();
+    let heard = 0;
+    for await (const _ of words({ servers: `127.0.0.1:${server.address.port}`, signal: stop.signal })) {
+      heard += 1;
+      if (heard === 2) stop.abort();
+    }
+    equal(heard, 2);
+  });
+}
+
 const ways: { how: string; prints: RegExp; without?: "server" }[] = [
   { how: "break in sync", prints: /^left$/m },
   { how: "break at the first word", prints: /^left$/m },
   { how: "throw", prints: /^the consumer's own\nleft$/m },
+  { how: "abort at the first word", prints: /^left$/m },
   { how: "abort in sync", prints: /^left$/m },
   { how: "abort once connected", prints: /^left$/m },
   { how: "abort before the start", prints: /^left$/m },
