@@ -8,6 +8,6 @@ import type { ObjectId, StoredObject } from "./datastore.ts";
  * what a fresh list lacks is said as deletions before the status "in sync".
  */
 export type FollowEvent =
-  | { readonly is: "set"; readonly object: StoredObject }
+  | { readonly is: "set"; readonly object: StoredObject; readonly origin: "list" | "watch" }
   | { readonly is: "delete"; readonly id: ObjectId }
   | { readonly is: "status"; readonly status: SyncStatus };

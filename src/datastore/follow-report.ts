@@ -31,7 +31,7 @@ export type FollowReport = {
   readonly lastError:
     | { readonly code: DatastoreErrorCode; readonly message: string; readonly atMs: number }
     | undefined;
-  /** The RBAC rule to grant, as YAML; only while `state` is "forbidden". */
+  /** The RBAC rule to grant, as YAML: from a refusal on, also while it is tried again, until the kind is read. */
   readonly missingRule: string | undefined;
 };
 

@@ -23,6 +23,7 @@ const statusNames = ["wait", "resync", "in-sync"];
 async function traceOf({ kind = "Tier", script, seconds }: Omit<Case, "name" | "trace">) {
   const clock = new FakeClock();
   const trace: string[] = [];
+  const origins: string[] = [];
   const note = (line: string) => trace.push(`${clock.monotonicMs() / 1000} ${line}`);
   const controller = new AbortController();
   const follower = follow(scriptedDatastore(script, note), kind, {
@@ -32,13 +33,16 @@ async function traceOf({ kind = "Tier", script, seconds }: Omit<Case, "name" | "
     signal: controller.signal,
   });
   const done = (async () => {
-    for await (const events of follower) note(events.map(eventText).join(", "));
+    for await (const events of follower) {
+      note(events.map(eventText).join(", "));
+      for (const event of events) if (event.is === "set") origins.push(`${event.object.id.name} ${event.origin}`);
+    }
   })();
   await clock.advance(seconds * 1000);
   const report = { ...follower.report };
   controller.abort(new Error("test over"));
   await done;
-  return { trace, report, state: follower.report.state };
+  return { trace, origins, report, state: follower.report.state };
 }
 
 function eventText(event: FollowEvent): string {
@@ -305,6 +309,12 @@ test("follow: an outage at the watch ends in wait for datastore too, and is then
     trace.slice(started.length).filter((line) => !line.includes("Watch")),
     ["608 wait", "608 List", "608 resync", "608 in-sync"],
   );
+});
+
+test("follow: an object says whether a list or a watch brought it, also where lists come while in sync", async () => {
+  const script: ScriptLine[] = [{ list: [] }, { list: ["a@1"], at: "9" }, { watch: ["b@10", "a@11"] }];
+  const { origins } = await traceOf({ script, seconds: 6 });
+  deepEqual(origins, ["a list", "b watch", "a watch"]);
 });
 
 test("follow: the report says where it is, how often it listed, and what went wrong last", async () => {

@@ -8,7 +8,8 @@
 //    +-------+ failed: after a growing wait                             +-----------+ closed: at the same revision
 //            +-- no such resource definition: empty, in sync, listed again every 5 s
 //            +-- no such API: in sync, looked for every 30 min
-//            +-- forbidden: optional kinds are empty and in sync; others stay unready and say which rule is missing
+//            +-- forbidden: optional kinds are in sync with what was last read; others stay unready and say which rule is
+//                missing
 //
 // Where the original says "resync in progress" before every list, we hold it back while in sync until the list shows a
 // difference or fails: a relist that finds nothing lost is invisible to clients.
@@ -246,7 +247,7 @@ class KindFollower {
     const saidBefore = said.length;
     if (event.is === "set") {
       this.#goTo(event.object.revision);
-      if (this.#known.absorb(event.object)) said.push({ is: "set", object: event.object });
+      if (this.#known.absorb(event.object)) said.push({ is: "set", object: event.object, origin: "watch" });
     } else {
       this.#goTo(event.revision);
       if (event.is === "delete" && this.#known.forget(event.id)) said.push({ is: "delete", id: event.id });

@@ -23,7 +23,7 @@ export class KnownObjects {
     const events: FollowEvent[] = [];
     for (const object of page.items) {
       this.#listed?.add(idText(object.id));
-      if (this.absorb(object)) events.push({ is: "set", object });
+      if (this.absorb(object)) events.push({ is: "set", object, origin: "list" });
     }
     // What is met no more is deleted with the rest at the end: the list may yet say that it is back.
     for (const id of page.gone ?? []) this.#listed?.delete(idText(id));

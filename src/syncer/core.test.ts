@@ -8,8 +8,9 @@ import { createSyncerCore } from "./core.ts";
 import type { Feed } from "./feed.ts";
 import { feedsOf } from "./feeds.ts";
 
-const set = (name: string, revision: string, value: unknown = {}): FollowEvent => ({
+const set = (name: string, revision: string, value: unknown = {}, origin: "list" | "watch" = "watch"): FollowEvent => ({
   is: "set",
+  origin,
   object: { id: { namespace: "", name }, revision: revision as Revision, value }, // any text is a revision
 });
 const gone = (name: string): FollowEvent => ({ is: "delete", id: { namespace: "", name } });
@@ -92,6 +93,40 @@ test("a converter that throws costs its own object and nothing else", () => {
   equal(core.stats().problems.length, 1);
 });
 
+test("a converter that throws takes back what it had said of the object, where it can", () => {
+  for (const [canDelete, expected] of [
+    [true, ["/a 3"]],
+    [false, []],
+  ] as const) {
+    const fail = () => {
+      throw new TypeError("the same bug");
+    };
+    const processor = canDelete ? echo : { ...echo, delete: fail };
+    const core = createCore([{ ...feed, createProcessor: () => processor }]);
+    core.apply("Tier", [set("a", "1")]);
+    const batches = core.apply("Tier", [set("a", "2", "boom")]);
+    deepEqual(
+      batches.flatMap(({ updates }) => updates.map(({ path, type }) => `${path} ${type}`)),
+      expected,
+    );
+  }
+});
+
+test("a processor is told whether a list or a watch brought the object, also of a kind that is polled in sync", () => {
+  const origins: unknown[] = [];
+  const noting: Processor = {
+    ...echo,
+    set: (id, revision, value, origin) => {
+      origins.push(origin);
+      return echo.set(id, revision, value, origin);
+    },
+  };
+  const core = createCore([{ ...feed, createProcessor: () => noting }]);
+  core.apply("Tier", [set("a", "1", {}, "list"), status(syncStatus.inSync)]);
+  core.apply("Tier", [set("a", "2", {}, "list"), set("b", "2")]);
+  deepEqual(origins, ["list", "list", "watch"]);
+});
+
 test("an object that cannot be read is taken back, and named", () => {
   const core = createCore([feed]);
   core.apply("Tier", [set("a", "1")]);
@@ -101,7 +136,7 @@ test("an object that cannot be read is taken back, and named", () => {
     value: undefined,
     problem: "is not JSON",
   };
-  const batches = core.apply("Tier", [{ is: "set", object: unreadable }]);
+  const batches = core.apply("Tier", [{ is: "set", object: unreadable, origin: "watch" }]);
   deepEqual(
     batches.flatMap(({ updates }) => updates.map(({ path, type }) => `${path} ${type}`)),
     ["/a 3"],

@@ -131,7 +131,7 @@ function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {
     switch (event.is) {
       case "set":
         lane.sets += 1;
-        return event.object.problem === undefined ? convertObject(lane, event.object) : unreadable(lane, event.object);
+        return convertObject(lane, event);
       case "delete":
         lane.deletes += 1;
         return lane.processor.delete(id);
@@ -141,13 +141,13 @@ function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {
   } catch (error) {
     // Converters do not throw; were one to, it would cost its own object and nothing else.
     log.error("conversion failed", { kind: lane.feed.kind, object: objectName(lane.feed.kind, id), error });
-    return { kvs: [], problems: [problem(lane, id, "must be convertible; this is a bug, please report it")] };
+    const rule = "must be convertible; this is a bug, please report it";
+    return { kvs: takeBack(lane, id), problems: [problem(lane, id, rule)] };
   }
 }
 
-/** What comes before "in sync" comes from a list. */
-function convertObject(lane: Lane, object: StoredObject): ProcessorOutput {
-  const origin = lane.status === syncStatus.inSync ? "watch" : "list";
+function convertObject(lane: Lane, { object, origin }: Change & { is: "set" }): ProcessorOutput {
+  if (object.problem !== undefined) return unreadable(lane, object);
   return lane.processor.set(object.id, object.revision, object.value, origin);
 }
 
@@ -155,6 +155,14 @@ function convertObject(lane: Lane, object: StoredObject): ProcessorOutput {
 function unreadable(lane: Lane, object: StoredObject): ProcessorOutput {
   const rule = `must be readable: ${object.problem ?? "it is not"}`;
   return { kvs: lane.processor.delete(object.id).kvs, problems: [problem(lane, object.id, rule)] };
+}
+
+function takeBack(lane: Lane, id: ObjectId): ProcessorOutput["kvs"] {
+  try {
+    return lane.processor.delete(id).kvs;
+  } catch {
+    return []; // the fault that is being handled, met again
+  }
 }
 
 function problem(lane: Lane, id: ObjectId, rule: string): ProcessorOutput["problems"][number] {

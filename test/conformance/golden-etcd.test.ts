@@ -72,7 +72,7 @@ for (const syncer of ["felix", "bgp"] as const satisfies SyncerType[]) {
       const event =
         change.type === "DELETE"
           ? ({ is: "delete", id } as const)
-          : ({ is: "set", object: stored(change, id) } as const);
+          : ({ is: "set", object: stored(change, id), origin: "watch" } as const);
       seen.push(...(replay.feed(kind, [event]).get(syncer) ?? []));
     }
     const expected = read<{ events: ExpectedEvent[] }>(`expect-${syncer}.deltas.json`);

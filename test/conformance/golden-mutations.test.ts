@@ -46,7 +46,7 @@ for (const usePodCidr of [false, true]) {
           const { id, value } = seed.object;
           const key = `${kind}/${id.namespace}/${id.name}`;
           const object = { id, value, revision: String(at) as Revision }; // any text is a revision
-          const event: FollowEvent = isDelete ? { is: "delete", id } : { is: "set", object };
+          const event: FollowEvent = isDelete ? { is: "delete", id } : { is: "set", object, origin: "watch" };
           history.feed(kind, [event]);
           if (isDelete) left.delete(key);
           else left.set(key, { kind, object });
@@ -77,7 +77,13 @@ for (const kind of kinds) {
         const feeds = feedsOf({ flavour: "kubernetes", usePodCidr: false });
         const core = createSyncerCore({ ...options, feeds, log });
         const status = { is: "status", status: syncStatus.inSync } as const;
-        check(core.apply(kind, [{ is: "set", object }, status, { is: "set", object: broken }]));
+        check(
+          core.apply(kind, [
+            { is: "set", object, origin: "list" },
+            status,
+            { is: "set", object: broken, origin: "watch" },
+          ]),
+        );
         check(core.apply(kind, [{ is: "delete", id: object.id }]));
         deepEqual(errors, []);
       }),

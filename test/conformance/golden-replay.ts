@@ -85,7 +85,7 @@ export function createReplay(options: { flavour: Flavour; usePodCidr: boolean })
 export function startReplay(replay: Replay, objects: readonly { kind: Kind; object: StoredObject }[]): void {
   const byKind = Map.groupBy(objects, ({ kind }) => kind);
   for (const kind of replay.core.kinds) {
-    const sets = (byKind.get(kind) ?? []).map(({ object }) => ({ is: "set", object }) as const);
+    const sets = (byKind.get(kind) ?? []).map(({ object }) => ({ is: "set", object, origin: "list" }) as const);
     const { resyncInProgress, inSync } = syncStatus;
     replay.feed(kind, [{ is: "status", status: resyncInProgress }, ...sets, { is: "status", status: inSync }]);
   }
@@ -116,7 +116,7 @@ export function writeToEvent(write: Write): { kind: Kind; event: FollowEvent } |
   if (write.op === "finalize" || (write.op === "delete" && !outlivesDeletion(answer))) {
     return { kind, event: { is: "delete", id: idFromText(write.object) } };
   }
-  return { kind, event: { is: "set", object: stored(answer) } };
+  return { kind, event: { is: "set", object: stored(answer), origin: "watch" } };
 }
 
 /** A pod in its grace period, and a namespace that is being emptied, are deleted by a later write. */
