@@ -291,7 +291,7 @@ const wrong: { name: string; environment?: Environment; file?: string; says: Reg
   },
   {
     name: "a proxy of another kind, whose password is not shown",
-    environment: { HTTPS_PROXY: "ftp://me:pw@proxy:21" },
+    environment: { TYPHA_DATASTORETYPE: "kubernetes", HTTPS_PROXY: "ftp://me:pw@proxy:21" },
     says: [/^HTTPS_PROXY \(environment\) is "ftp:\/\/<redacted>@proxy:21", but must be a proxy's URL/],
   },
   {
@@ -308,8 +308,18 @@ const wrong: { name: string; environment?: Environment; file?: string; says: Reg
   },
   {
     name: "an empty datastore flag",
-    environment: { K8S_INSECURE_SKIP_TLS_VERIFY: "" },
+    environment: { TYPHA_DATASTORETYPE: "kubernetes", K8S_INSECURE_SKIP_TLS_VERIFY: "" },
     says: [/K8S_INSECURE_SKIP_TLS_VERIFY .* is "", but must be 1, t/],
+  },
+  {
+    name: "an empty number for the Kubernetes API that rebalancing asks",
+    environment: { TYPHA_CONNECTIONREBALANCINGMODE: "kubernetes", K8S_CLIENT_QPS: "" },
+    says: [/K8S_CLIENT_QPS .* is ""/],
+  },
+  {
+    name: "a datastore nobody knows, and what it may have needed",
+    environment: { TYPHA_DATASTORETYPE: "kubernets", K8S_CLIENT_QPS: "" },
+    says: [/TYPHA_DATASTORETYPE/, /K8S_CLIENT_QPS .* is ""/],
   },
   { name: "an old TLS version", environment: { TLS_MIN_VERSION: "1.1" }, says: [/TLS_MIN_VERSION .* one of 1.2, 1.3/] },
   {
@@ -413,6 +423,20 @@ const warned: { name: string; environment?: Environment; file?: string; says?: R
     name: "plain etcd endpoints without effect",
     environment: { ETCD_ENDPOINTS: "http://a:1" },
     says: /ETCD_ENDPOINTS has no effect.*TYPHA_ETCDENDPOINTS/,
+  },
+  {
+    name: "a wrong value about the Kubernetes API, where the datastore is another",
+    environment: { K8S_CLIENT_QPS: "" },
+    says: /K8S_CLIENT_QPS .* is "", but must be .* \(it has no effect: the datastore is etcdv3\)/,
+  },
+  {
+    name: "a proxy of another kind that nothing goes through",
+    environment: {
+      TYPHA_DATASTORETYPE: "memory",
+      TYPHA_CONNECTIONREBALANCINGMODE: "kubernetes",
+      HTTP_PROXY: "ftp://p",
+    },
+    says: /HTTP_PROXY .* \(it has no effect: the datastore is memory\)/,
   },
   {
     name: "a wrong value that is overridden",

@@ -36,25 +36,36 @@ export function readSettings(sources: {
   const inFile = sources.file === undefined ? new Map() : findInFile(sources.file, { problems, warnings });
   const values: { -readonly [Name in keyof Settings]?: unknown } = {};
   const origins = new Map<SettingName, Origin>();
-  const wrong = new Set<SettingName>();
+  const wrong = new Map<SettingName, string>();
   for (const name of settingNames) {
     const setting: Setting = settingsTable[name] as Setting; // the row's own value type does not matter here
     const found = [...(inEnvironment.get(name) ?? []), ...(inFile.get(name) ?? [])];
     const parsed = found.map((one) => ({ ...one, ...parseFound(setting, one, sources.checks) }));
     const [first, ...overridden] = parsed;
-    if (first?.problem !== undefined) {
-      problems.push(first.problem);
-      wrong.add(name);
-    }
+    if (first?.problem !== undefined) wrong.set(name, first.problem);
     for (const one of overridden) if (one.problem !== undefined) warnings.push(`${one.problem} (it is overridden)`);
     values[name] = first?.problem === undefined && first !== undefined ? first.value : setting.default;
     origins.set(name, first?.origin ?? { from: "default" });
   }
   const settings = { ...settingsWith(), ...(values as Settings) }; // every name was given its own type's value above
-  const together = checkTogether({ settings, environment: sources.environment, wrong });
+  for (const [name, problem] of wrong) {
+    if (isUsed(name, settings, wrong)) problems.push(problem);
+    else warnings.push(`${problem} (it has no effect: the datastore is ${settings.datastoreType})`);
+  }
+  const together = checkTogether({ settings, environment: sources.environment, wrong: new Set(wrong.keys()) });
   problems.push(...together.problems);
   warnings.push(...together.warnings);
   return { values: together.settings, origins, problems, warnings };
+}
+
+/**
+ * The variables about the Kubernetes API are everybody's, proxies above all: one that nothing here asks for must not keep
+ * a server from starting. The original, too, reads them only for its Kubernetes datastore.
+ */
+function isUsed(name: SettingName, settings: Settings, wrong: ReadonlyMap<SettingName, string>): boolean {
+  if (settingsTable[name].group !== "kubernetes" || wrong.has("datastoreType")) return true;
+  const { datastoreType, connectionRebalancingMode } = settings;
+  return datastoreType === "kubernetes" || (datastoreType === "etcdv3" && connectionRebalancingMode === "kubernetes");
 }
 
 function parseFound(setting: Setting, found: Found, checks: TypeChecks): { value?: unknown; problem?: string } {

@@ -29,8 +29,6 @@ export type SettingGroup =
   | "debug"
   | "cattail";
 
-export type SettingsTable = { readonly [name: string]: Setting<never> | Setting };
-
 /** The values a table's rows read into. */
 export type ValuesOf<Table> = { readonly [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never };
 

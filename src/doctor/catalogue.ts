@@ -93,6 +93,12 @@ export const catalogue = {
     why: "on that day everyone whose certificate it issued is refused",
     fix: "cattail certs init --dir NEW, issue new pairs from it, and serve with both CAs in one file while nodes change over",
   },
+  TLS_CA_PARTLY_UNREADABLE: {
+    level: "warning",
+    title: "the CA file holds a certificate that cannot be read",
+    why: "whoever that CA issued a certificate to is refused",
+    fix: "put the whole certificate in, from a BEGIN line to an END line that start their lines; cattail certs inspect FILE shows what can be read",
+  },
   TLS_CA_NO_ROOT: {
     level: "broken",
     title: "the server's CA file holds no self-signed root",

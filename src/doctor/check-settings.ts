@@ -1,6 +1,7 @@
 // Settings as the server would read them: what is wrong, what has no effect, and whether TLS was forgotten.
 import { type Environment, loadSettings, type Settings } from "../config/index.ts";
 import { CattailError } from "../lib/index.ts";
+import { tlsPolicy } from "../security/index.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
 
 export type CheckedSettings = { readonly section: Section; readonly settings?: Settings };
@@ -10,6 +11,8 @@ export function checkSettings(options: { environment: Environment; configFile?: 
   const name = "settings";
   try {
     const { values: settings, origins, warnings } = loadSettings(options);
+    if (settings.serverCertFile !== "" || hasMetricsTls(settings))
+      tlsPolicy({ minVersion: settings.tlsMinVersion, cipherSuites: settings.tlsCipherSuites });
     const given = [...origins.values()].filter(({ from }) => from !== "default").length;
     const findings: Finding[] = [
       passed(
@@ -26,4 +29,9 @@ export function checkSettings(options: { environment: Environment; configFile?: 
     const code = error.code === "SETTINGS_FILE_UNREADABLE" ? "SETTINGS_FILE_UNREADABLE" : "SETTINGS_INVALID";
     return { section: { name, findings: [problem(code, error.problem)] } };
   }
+}
+
+/** The metrics are served, and over HTTPS. */
+export function hasMetricsTls(settings: Settings): boolean {
+  return settings.prometheusMetricsEnabled && settings.prometheusMetricsCertFile !== "";
 }

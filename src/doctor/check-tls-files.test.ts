@@ -1,5 +1,5 @@
-import { deepEqual } from "node:assert/strict";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { deepEqual, match } from "node:assert/strict";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   type CertificateFolder,
@@ -7,6 +7,7 @@ import {
   type TestAuthority,
   testAuthority,
 } from "../../test/kit/certificates.ts";
+import { renewCertificate } from "../security/index.ts";
 import { checkTlsFiles } from "./check-tls-files.ts";
 import { isProblem } from "./finding.ts";
 
@@ -87,6 +88,22 @@ const cases: Case[] = [
     codes: ["TLS_KEY_PERMISSIONS"],
   },
   {
+    name: "a certificate that is torn",
+    spoil: ({ server }, authority) => writeFileSync(server.certFile, authority.server().certPem.slice(0, -5)),
+    codes: ["TLS_CERTIFICATE_INVALID"],
+  },
+  {
+    name: "a CA file that is torn",
+    spoil: ({ server }, authority) => writeFileSync(server.caFile, authority.pair.certPem.slice(0, -5)),
+    codes: ["TLS_CERTIFICATE_INVALID"],
+  },
+  {
+    name: "a CA file of which a part is torn",
+    spoil: ({ server }, authority) =>
+      writeFileSync(server.caFile, authority.pair.certPem + testAuthority().pair.certPem.slice(0, -5)),
+    codes: ["TLS_CA_PARTLY_UNREADABLE"],
+  },
+  {
     name: "a CA file without a root",
     spoil: ({ server }, authority) => writeFileSync(server.caFile, authority.server().certPem),
     codes: ["TLS_CA_NO_ROOT", "TLS_NO_CHAIN"],
@@ -105,3 +122,16 @@ for (const { name, spoil, codes } of cases) {
     );
   });
 }
+
+test("TLS files: a client's key that may not sign is found", async () => {
+  const authority = testAuthority();
+  using folder = certificateFolder(authority);
+  const certPem = readFileSync("test/vectors/certificates/key-encipherment.crt", "utf8");
+  const pair = renewCertificate({ authority: authority.pair, certPem, nowMs: Date.now() });
+  writeFileSync(folder.client.certFile, pair.certPem);
+  writeFileSync(folder.client.keyFile, pair.keyPem);
+  const found = await checkTlsFiles({ files: folder.client, role: "client", nowMs: Date.now() });
+  const [only, ...more] = found.filter(isProblem);
+  deepEqual([only?.code, more], ["TLS_PURPOSE", []]);
+  match(only?.what ?? "", /\(keyEncipherment, dataEncipherment\) lacks digitalSignature/);
+});

@@ -37,12 +37,15 @@ export async function checkTlsFiles(question: TlsFilesQuestion): Promise<Finding
   const found: Finding[] = tlsProblems(material, { nowMs, role }).map(({ code, says }) =>
     problem(code, `${fileOf(code, files)}: ${says}`),
   );
+  if (material.unreadableAuthorities > 0)
+    found.push(problem("TLS_CA_PARTLY_UNREADABLE", `${files.caFile}: only ${material.authorities.length} can be read`));
   found.push(...soonExpired(material, question), ...unusualName(material, question));
   found.push(...(await checkPermissions(files.keyFile)));
   if (found.length > 0) return found;
   const { commonName, notAfterMs } = material.certificate;
+  const chain = files.caFile === "" ? "" : `, chain to ${files.caFile}`;
   return [
-    passed(`${files.certFile} and its key belong together, chain to ${files.caFile} and are meant for a ${role}`),
+    passed(`${files.certFile} and its key belong together${chain} and are meant for a ${role}`),
     passed(`its name is ${JSON.stringify(commonName)}, and it is valid ${daysText(notAfterMs - nowMs)} more`),
   ];
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../lib/index.ts";
 import { type SyncerType, syncStatus } from "../model/index.ts";
 import { checkDatastore } from "./check-datastore.ts";
 import { checkPorts, wantedPorts } from "./check-ports.ts";
-import { checkSettings } from "./check-settings.ts";
+import { checkSettings, hasMetricsTls } from "./check-settings.ts";
 import { checkTlsFiles } from "./check-tls-files.ts";
 import { compareServers, type Lag, lagsOf } from "./compare-servers.ts";
 import { examineServer } from "./examine-server.ts";
@@ -27,6 +27,7 @@ export async function examineSetup(options: BeforeOptions): Promise<Section[]> {
   if (settings === undefined) return [section];
   const { serverCertFile: certFile, serverKeyFile: keyFile, caFile } = settings;
   const tls = certFile === "" ? [] : [await tlsSection({ certFile, keyFile, caFile }, options.clock)];
+  if (hasMetricsTls(settings)) tls.push(await metricsTlsSection(settings, options.clock));
   const ports = { name: "ports", findings: await checkPorts(wantedPorts(settings)) };
   return [section, ...tls, ports, ...(await checkDatastore(() => options.openDatastore(settings)))];
 }
@@ -38,6 +39,18 @@ async function tlsSection(
   const expected = { commonName: "calico-typha" };
   const findings = await checkTlsFiles({ files, role: "server", nowMs: clock.wallMs(), expected });
   return { name: "TLS files", findings };
+}
+
+async function metricsTlsSection(settings: Settings, clock: Clock): Promise<Section> {
+  const files = {
+    certFile: settings.prometheusMetricsCertFile,
+    keyFile: settings.prometheusMetricsKeyFile,
+    caFile: settings.prometheusMetricsCaFile,
+  };
+  return {
+    name: "TLS files of the metrics",
+    findings: await checkTlsFiles({ files, role: "server", nowMs: clock.wallMs() }),
+  };
 }
 
 export type ServersOptions = {

@@ -21,6 +21,7 @@ export {
   type KeyKind,
   type LeafNames,
   lifetimes,
+  renewCertificate,
 } from "./issue.ts";
 export type { PairFiles } from "./pair-files.ts";
 export { certificatesInPem } from "./pem.ts";

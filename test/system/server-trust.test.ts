@@ -4,8 +4,13 @@ import { once } from "node:events";
 import { describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
 import { systemClock } from "../../src/lib/index.ts";
-import { type CertifiedKey, parseTlsMaterial, type TlsMaterial, tlsPolicy } from "../../src/security/index.ts";
-import { renewCertificate } from "../../src/security/issue.ts";
+import {
+  type CertifiedKey,
+  parseTlsMaterial,
+  renewCertificate,
+  type TlsMaterial,
+  tlsPolicy,
+} from "../../src/security/index.ts";
 import { clientNames, testAuthority } from "../kit/certificates.ts";
 import { eventually, serve } from "../kit/serving.ts";
 
