@@ -10,7 +10,7 @@ import {
   settingsHelp,
 } from "../config/index.ts";
 import { type Log, systemClock } from "../lib/index.ts";
-import { createMetrics, type Logs, openLogs } from "../observe/index.ts";
+import { createMetrics, type Logs, localTime, openLogs } from "../observe/index.ts";
 import { metricLabels, startTypha, type Typha } from "../server/index.ts";
 import { build } from "./build.ts";
 import { openEarlyLogs } from "./early-log.ts";
@@ -109,7 +109,7 @@ async function untilSignalled({ typha, log, heapPath }: { typha: Typha; log: Log
   });
   process.on("SIGUSR1", () => {
     if (heapPath === "") return;
-    const stamp = new Date().toISOString().slice(0, 19).replace("T", "-");
+    const stamp = localTime(systemClock.wallMs()).slice(0, 19).replace(" ", "-");
     log.info("Heap snapshot written", { path: writeHeapSnapshot(heapPath.replace("<timestamp>", stamp)) });
   });
   const asked = Promise.withResolvers<void>();

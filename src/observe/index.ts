@@ -4,7 +4,7 @@ export { healthRoutes } from "./health-routes.ts";
 export { type HttpHandler, type HttpServer, startHttp } from "./http-server.ts";
 export { answerJson, jsonRoute } from "./json-route.ts";
 export { type LogSeverity, type Logs, openLogs } from "./log.ts";
-export { goQuote } from "./log-line.ts";
+export { goQuote, localTime } from "./log-line.ts";
 export { type MetricName, metricTable } from "./metric-table.ts";
 export { createMetrics, type LabelValues, type Metrics } from "./metrics.ts";
 export { metricsPage } from "./metrics-page.ts";

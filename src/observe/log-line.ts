@@ -5,11 +5,11 @@ import type { LogFields } from "../lib/index.ts";
 export const logLevels = ["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL", "PANIC"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What a line is made of. Plain data: a worker thread sends it to the main thread as it is. */
+/** What a line is made of. */
 export type LogRecord = {
   readonly level: LogLevel;
   readonly atMs: number;
-  /** The source file's base name. */
+  /** The base name of the source file that logged it; of a worker thread's, the one that took it over (worker-thread.ts). */
   readonly file: string;
   readonly line: number | undefined;
   readonly message: string;
@@ -123,7 +123,8 @@ function cut(text: string, maxBytes: number): string {
   return `${bytes.toString("utf8", 0, end)}…`;
 }
 
-function localTime(ms: number): string {
+/** `2024-01-02 03:04:05.678` */
+export function localTime(ms: number): string {
   const at = new Date(ms);
   const two = (value: number) => String(value).padStart(2, "0");
   const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

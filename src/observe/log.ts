@@ -1,5 +1,6 @@
-// The log: records from everywhere in the process, as lines to screen, file and syslog, each with its own severity. Code
-// elsewhere takes lib's Log type and cannot tell where lines go.
+// The log: what everybody in the process says, as lines to screen, file and syslog, each with its own severity. Code
+// elsewhere takes lib's Log type and cannot tell where lines go; worker threads have one that hands over to the main
+// thread's.
 import type { Writable } from "node:stream";
 import type { Clock, Log, LogFields } from "../lib/index.ts";
 import { jsonLine, type LogLevel, type LogRecord, logLevels, originalLine, syslogText } from "./log-line.ts";
@@ -13,8 +14,6 @@ export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | 
 export type Logs = AsyncDisposable & {
   /** A log whose lines name this file where the caller's own cannot be told. */
   logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
-  /** A record made elsewhere: a worker thread's. */
-  write(record: LogRecord): void;
   flush(): Promise<void>;
 };
 
@@ -122,7 +121,7 @@ class LogFanOut implements Logs {
         // Where the caller is costs some microseconds to find out, so only lines that somebody wants pay for it.
         if (this.#destinations.every(({ least }) => rank < least)) return;
         const caller = callerOf(log);
-        this.write({
+        this.#write({
           level,
           atMs: this.#clock.wallMs(),
           file: caller?.file ?? file,
@@ -136,7 +135,7 @@ class LogFanOut implements Logs {
     return { debug: at("DEBUG"), info: at("INFO"), warn: at("WARNING"), error: at("ERROR"), fatal: at("FATAL") };
   }
 
-  write(record: LogRecord): void {
+  #write(record: LogRecord): void {
     const rank = logLevels.indexOf(record.level);
     for (const { least, queue, format } of this.#destinations) if (rank >= least) queue.push(format(record));
   }

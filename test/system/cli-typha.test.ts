@@ -1,8 +1,10 @@
 // The life of a `cattail typha` process: how it starts or refuses to, what each signal does, and the exit codes that
 // docs/reference/exit-codes.md promises.
-import { equal, match } from "node:assert/strict";
-import { renameSync, writeFileSync } from "node:fs";
+import { equal, match, ok } from "node:assert/strict";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Cattail, cattail } from "../kit/cattail-process.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
@@ -95,6 +97,20 @@ test("SIGHUP looks at the TLS files and ends nothing", options, async () => {
   equal(typha.process.exitCode, null);
 });
 
+test("SIGUSR1 writes a heap snapshot to a file that is named for the local time", options, async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "heap-<timestamp>.heapsnapshot");
+  const { typha } = await start({ TYPHA_DEBUGMEMORYPROFILEPATH: path, TZ: "Asia/Kolkata" });
+  await using _ = typha;
+  const beforeMs = Date.now();
+  typha.process.kill("SIGUSR1");
+  const [, written = ""] = await typha.says(/Heap snapshot written path="(.*)"/);
+  ok(existsSync(written));
+  const [, day = "", time = ""] = /heap-(\d{4}-\d\d-\d\d)-(\d\d:\d\d:\d\d)\.heapsnapshot$/.exec(written) ?? [];
+  const namedMs = Date.parse(`${day}T${time}+05:30`);
+  ok(namedMs >= beforeMs - 1000 && namedMs <= Date.now(), written);
+});
+
 const surprises: { name: string; program: string; what: RegExp }[] = [
   { name: "thrown", program: `throw new Error("boo")`, what: /uncaught exception/ },
   { name: "rejected", program: `Promise.reject(new Error("boo"))`, what: /unhandled rejection/ },
@@ -130,6 +146,11 @@ for (const { env, levels } of early) {
     equal(/\[INFO\].*Reading the settings/.test(stdout), levels.includes("INFO"), stdout);
     equal(/\[DEBUG\].*Setting .*TYPHA_SERVERPORT/.test(stdout), levels.includes("DEBUG"), stdout);
   });
+}
+
+function temporaryFolder(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), "cattail-heap-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
 
 async function takenPort(): Promise<Disposable & { port: number }> {
