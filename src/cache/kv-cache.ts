@@ -32,6 +32,8 @@ export type Changes = {
   readonly from: Position;
   readonly to: Position;
   readonly updates: number;
+  /** Updates in each of its messages. */
+  readonly messages: readonly number[];
   readonly bytes: Uint8Array;
 };
 
@@ -170,7 +172,7 @@ export class KvCache {
     const pieces = visible.map(
       (entry): Piece => ({ bytes: this.#store.read(entry.piece), type: typeSince(step.from, entry) }),
     );
-    return { from: step.from, to: step.to, updates: pieces.length, bytes: this.#frame(pieces, variant) };
+    return { from: step.from, to: step.to, updates: pieces.length, ...this.#frame(pieces, variant) };
   }
 
   /** True when both dialects hear the same of the step. */
@@ -204,11 +206,11 @@ export class KvCache {
     return this.#shelf.has(variant) || this.#shelf.has(`legacy/${compressionOf(variant)}`);
   }
 
-  #frame(pieces: readonly Piece[], variant: Variant): Uint8Array {
-    if (pieces.length === 0) return new Uint8Array(0);
+  #frame(pieces: readonly Piece[], variant: Variant): Pick<Changes, "messages" | "bytes"> {
+    if (pieces.length === 0) return { messages: [], bytes: new Uint8Array(0) };
     const options = { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs, scratch: this.#scratch };
-    const plain = messagesOf(pieces, options);
-    return this.#codec.compress(plain, compressionOf(variant));
+    const { bytes, sizes } = messagesOf(pieces, options);
+    return { messages: sizes, bytes: this.#codec.compress(bytes, compressionOf(variant)) };
   }
 
   /** False: it says nothing new, so nobody is told. */

@@ -96,7 +96,7 @@ export class Segments {
     visible.sort((a, b) => (a.path < b.path ? -1 : 1));
     const pieces = visible.map((entry): Piece => ({ bytes: this.#readPiece(entry), type: 1 }));
     const options = { codec: this.#codec, maxMessageKvs: this.#maxMessageKvs, scratch: this.#scratch };
-    const plain = messagesOf(pieces, options);
+    const { bytes: plain } = messagesOf(pieces, options);
     const rawBytes = plain.length;
     return {
       bytes: this.#codec.compress(plain, compressionOf(variant)),
@@ -128,24 +128,32 @@ function emptySegment(): Segment {
   return { members: [], frames: new Map(), differing: 0 };
 }
 
-/** The pieces as consecutive messages within the limits on keys and bytes. Good until the scratch is used again. */
+/**
+ * The pieces as consecutive messages within the limits on keys and bytes, and the keys in each. The bytes are good until
+ * the scratch is used again.
+ */
 export function messagesOf(
   pieces: readonly Piece[],
   options: { codec: CacheCodec; maxMessageKvs: number; scratch: Scratch },
-): Uint8Array {
+): { bytes: Uint8Array; sizes: number[] } {
   const { codec, maxMessageKvs, scratch } = options;
+  const sizes: number[] = [];
   let start = 0;
   let bytes = 0;
   pieces.forEach((piece, index) => {
     if (index > start && (index - start >= maxMessageKvs || bytes + piece.bytes.length > messageBytes)) {
       codec.message(pieces.slice(start, index), scratch.allocate);
+      sizes.push(index - start);
       start = index;
       bytes = 0;
     }
     bytes += piece.bytes.length;
   });
-  if (start < pieces.length) codec.message(pieces.slice(start), scratch.allocate);
-  return scratch.take();
+  if (start < pieces.length) {
+    codec.message(pieces.slice(start), scratch.allocate);
+    sizes.push(pieces.length - start);
+  }
+  return { bytes: scratch.take(), sizes };
 }
 
 /** FNV-1a: which segment a key belongs to need only be even, not secret; a flood of one segment costs its remaking. */

@@ -20,7 +20,7 @@ export type ClientReport = {
   readonly position: Position;
   /** Changes that have not been sent to it. */
   readonly lagUpdates: number;
-  /** For how long it has been behind; 0 when it is not. */
+  /** How much older than the newest change the first one is that waits for it; 0 when it is not behind. */
   readonly lagMs: number;
   readonly bytesSent: number;
   /** Bytes that the kernel has not taken. */

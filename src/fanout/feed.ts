@@ -4,6 +4,7 @@ import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { type SyncerType, type SyncStatus, syncStatus } from "../model/basics.ts";
 import { type Flush, RecentFlushes } from "./flush.ts";
+import { FlushTimes } from "./flush-times.ts";
 import type { FanoutMetrics } from "./metrics.ts";
 import type { CatchUp } from "./publisher.ts";
 import { WriteLog } from "./write-log.ts";
@@ -29,6 +30,7 @@ export class Feed {
   /** What it took lately to write one flush to all followers, smoothed. */
   #costMs = 0;
   readonly recent = new RecentFlushes();
+  readonly #times = new FlushTimes();
   readonly writes = new WriteLog();
   readonly #followers = new Map<Follower, Variant>();
   readonly #uses = new Map<Variant, number>();
@@ -48,6 +50,13 @@ export class Feed {
   /** What the last flush reached. */
   get flushed(): { readonly position: Position; readonly status: SyncStatus; readonly atMs: number } {
     return this.#flushed;
+  }
+
+  /** The original's measure: how much older than the newest flush the first one is that the reader has not been sent. */
+  lagMs(position: Position): number {
+    if (position >= this.#flushed.position) return 0;
+    const firstMs = this.#times.firstBeyondMs(position);
+    return firstMs === undefined ? 0 : Math.max(0, this.#flushed.atMs - firstMs);
   }
 
   get costMs(): number {
@@ -85,6 +94,7 @@ export class Feed {
 
   take(flush: Flush): void {
     this.recent.add(flush);
+    this.#times.note(flush.to, flush.atMs);
     this.#flushed = { position: flush.to, status: flush.status, atMs: flush.atMs };
     // Noted before it is offered: a follower that takes it in another way counts itself.
     if (flush.updates > 0) {
@@ -98,7 +108,7 @@ export class Feed {
     if (flush.updates > 0) this.writes.noteTaken(taken, this.#clock.wallMs());
     if (taken === 0) return;
     this.#metrics.observe("typha_client_latency_secs", this.syncer, 0, taken);
-    if (flush.updates > 0) this.#metrics.observe("typha_kvs_per_msg", this.syncer, flush.updates, taken);
+    for (const updates of flush.messages) this.#metrics.observe("typha_kvs_per_msg", this.syncer, updates, taken);
     this.#metrics.add("typha_breadcrumb_block", this.syncer, taken);
   }
 }

@@ -10,6 +10,8 @@ export type Flush = {
   readonly from: Position;
   readonly to: Position;
   readonly updates: number;
+  /** Updates in each of its messages; none where no variant is in use. */
+  readonly messages: readonly number[];
   /** Holds once `to` is reached. */
   readonly status: SyncStatus;
   /** By the clock of the thread that made it; compared only with other flushes. */

@@ -14,7 +14,7 @@ const noSnapshot: Snapshot = { variant: "modern/none", position: 0, keys: 0, par
 const source: FeedSource = {
   snapshot: async () => noSnapshot,
   release: () => undefined,
-  changes: async () => ({ to: 0, updates: 0, bytes: new Uint8Array(), status: undefined }),
+  changes: async () => ({ to: 0, updates: 0, messages: [], bytes: new Uint8Array(), status: undefined }),
 };
 
 type Peer = { duplex: Duplex; received: Buffer[]; isDestroyed: () => boolean; session: Session };
@@ -131,6 +131,28 @@ test("too many that have not said hello: the one that has been trying longest ma
   );
   equal(served.isDestroyed(), false);
   equal(hub.activeCount, 4);
+});
+
+test("a client counts as greeted from its hello on, also while its first acknowledgement is awaited", async () => {
+  const { hub, tally, connect, advance } = newHub({ maxHandshaking: 1 });
+  const peer = connect();
+  peer.session.attach(peer.duplex);
+  peer.duplex.push(Buffer.concat([clientPreamble, clientFrame({ is: "clientHello", ...clientHello })]));
+  await advance(0);
+  const [report] = hub.reports();
+  deepEqual(
+    { node: report?.node, syncer: report?.syncer, phase: report?.phase, compression: report?.compression },
+    { node: clientHello.hostname, syncer: "felix", phase: "acknowledging", compression: "snappy" },
+  );
+  const streaming = () =>
+    tally
+      .drain()
+      .flatMap((item) => (item.name === "typha_connections_streaming" && item.is === "add" ? item.value : []));
+  deepEqual(streaming(), [1]);
+  for (let other = 0; other < 3; other += 1) connect();
+  equal(peer.isDestroyed(), false, "it is not one of those that have not said hello");
+  peer.session.end({ code: "FANOUT_SHUTDOWN", severity: "info", problem: "" });
+  deepEqual(streaming(), [-1]);
 });
 
 test("gauges return to nothing, however a session ends", async () => {

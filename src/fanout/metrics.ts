@@ -47,8 +47,8 @@ export type FanoutMetrics = {
   /** The label is a syncer for most, a reason or a worker for some, undefined for metrics of the whole server. */
   add(name: AddedMetric, label: string | undefined, difference: number): void;
   set(name: SetMetric, label: string, value: number): void;
-  /** The value was observed this many times. */
-  observe(name: ObservedMetric, syncer: SyncerType, value: number, times: number): void;
+  /** The value, or one hardly different, was observed this many times; `sum` is what they add up to if not all are it. */
+  observe(name: ObservedMetric, syncer: SyncerType, value: number, times: number, sum?: number): void;
 };
 
 const drop = () => undefined;

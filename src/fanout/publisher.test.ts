@@ -152,6 +152,21 @@ test("clients that fell behind together share one merged catch-up, until somethi
   equal(second === "forgotten" ? "" : decoder.decode(second.bytes), "/a=1 /b=1 /c=1 ");
 });
 
+test("a catch-up carries the published status, and only where it reaches everything that was published", async () => {
+  const { clock, publisher } = newPublisher();
+  const statusSince = (position: number) => {
+    const changes = publisher.changes(position, "modern/none");
+    return changes === "forgotten" ? changes : changes.status;
+  };
+  publisher.apply({ updates: Array.from({ length: 15 }, (_, index) => set(`/${index}`)), status: syncStatus.inSync });
+  equal(statusSince(0), undefined, "a step holds 10 of the 15");
+  equal(statusSince(10), syncStatus.inSync);
+  publisher.apply({ updates: [set("/more")], status: syncStatus.resyncInProgress });
+  equal(statusSince(10), syncStatus.inSync, "what gathers is not published yet");
+  await clock.advance(100);
+  equal(statusSince(10), syncStatus.resyncInProgress);
+});
+
 for (const count of [1, 5, 6, 25]) {
   test(`${count} deletions that are not published yet, where 5 may be kept, are not forgotten`, async () => {
     const { clock, flushes, publisher } = newPublisher();

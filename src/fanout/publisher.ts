@@ -12,8 +12,10 @@ import type { FanoutMetrics } from "./metrics.ts";
 export type CatchUp = {
   readonly to: Position;
   readonly updates: number;
+  /** Updates in each of its messages. */
+  readonly messages: readonly number[];
   readonly bytes: Uint8Array;
-  /** Set when `to` is everything there is: this status then holds. */
+  /** The published one, which holds once everything published is reached; undefined where `to` is before that. */
   readonly status: SyncStatus | undefined;
 };
 
@@ -39,7 +41,7 @@ export class Publisher {
   #sequence = 0;
   #lastFlushMs = Number.NEGATIVE_INFINITY;
   #isWaiting = false;
-  /** Merged catch-ups made since the last change: clients that fell behind together share them. */
+  /** Merged catch-ups made since the last change and the last flush: clients that fell behind together share them. */
   readonly #catchUps = new Map<string, CatchUp>();
 
   constructor(options: {
@@ -93,6 +95,7 @@ export class Publisher {
 
   flush(): void {
     this.#lastFlushMs = this.#clock.monotonicMs();
+    this.#catchUps.clear(); // they say which status holds
     const variants = new Set<Variant>();
     for (const sink of this.#sinks) for (const variant of sink.variantsInUse(this.syncer)) variants.add(variant);
     let updates = 0;
@@ -127,8 +130,9 @@ export class Publisher {
     if (known !== undefined) return known;
     const changes = this.#cache.changesSince(since, variant);
     if (changes === "forgotten") return changes;
-    const isAll = changes.to >= this.#cache.head;
-    const catchUp: CatchUp = { ...changes, status: isAll ? this.#cache.status : undefined };
+    // Never the cache's own status: until that is published, everybody else is told the one before it.
+    const status = changes.to >= this.#flushed.position ? this.#flushed.status : undefined;
+    const catchUp: CatchUp = { ...changes, status };
     if (this.#catchUps.size < 64) this.#catchUps.set(key, catchUp);
     return catchUp;
   }
@@ -166,6 +170,7 @@ export class Publisher {
     if (step === "forgotten") throw new Error(`the cache forgot changes after ${from} before they were published`);
     const bytes = new Map<Variant, Uint8Array>();
     let updates = step.entries.length;
+    let messages: readonly number[] = [];
     const isSameToAll = this.#cache.isSameToAll(step);
     for (const variant of variants) {
       const modern = isSameToAll
@@ -176,13 +181,13 @@ export class Publisher {
         continue;
       }
       const changes = this.#cache.render(step, variant);
-      updates = changes.updates;
+      ({ updates, messages } = changes);
       bytes.set(variant, changes.bytes);
     }
     this.#sequence += 1;
     this.#metrics.observe("typha_breadcrumb_size", this.syncer, updates, 1);
     const isAll = step.to >= this.#cache.head;
     const status = isAll ? this.#cache.status : this.#flushed.status;
-    return { sequence: this.#sequence, from, to: step.to, updates, status, atMs: this.#lastFlushMs, bytes };
+    return { sequence: this.#sequence, from, to: step.to, updates, messages, status, atMs: this.#lastFlushMs, bytes };
   }
 }

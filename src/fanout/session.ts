@@ -2,9 +2,9 @@
 // up to date from its feed. A client that keeps up is written the shared flush as it is; one that is late takes a recent
 // flush again or, later still, everything since its position merged. Memory per client is one chunk in flight.
 //
-//   connecting ──▶ greeting ──▶ fetching ──▶ snapshot ──▶ (ack) ──▶ streaming ──▶ closed
-//      TLS          hello        bytes from    being                deltas,
-//                                the source    written              status, pings
+//   connecting ──▶ greeting ──▶ (ack) ──▶ fetching ──▶ snapshot ──▶ (ack) ──▶ streaming ──▶ closed
+//      TLS          hello                  bytes from    being                deltas,
+//                                          the source    written              status, pings
 import type { Duplex } from "node:stream";
 import { compressionOf, type Position, type Snapshot, type Variant } from "../cache/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
@@ -18,6 +18,7 @@ import { fromWireTime, type SharedFrames } from "./frames.ts";
 import { LagWatch } from "./lag-watch.ts";
 import type { FanoutLimits } from "./limits.ts";
 import { Outbox } from "./outbox.ts";
+import type { CatchUp } from "./publisher.ts";
 import type { Summary, Tally } from "./tally.ts";
 
 /** What all sessions of a thread have in common. */
@@ -46,11 +47,11 @@ type Service = {
   readonly feed: Feed;
   readonly variant: Variant;
   readonly hello: ClientHello;
-  readonly closing: Uint8Array;
   readonly lag: LagWatch;
   readonly writeLatency: Summary;
 };
 
+type Greeted = Extract<ServerDecision, { do: "greeted" }>;
 type StartSnapshot = Extract<ServerDecision, { do: "startSnapshot" }>;
 
 export class Session implements Follower {
@@ -133,11 +134,8 @@ export class Session implements Follower {
       if (this.#stage === "streaming") this.#sendStatus(flush.status);
       return false;
     }
-    const { lag, variant } = this.#service ?? unserved();
-    if (this.#isAsking || this.#outbox?.isIdle !== true) {
-      lag.noteLate(flush.atMs);
-      return false;
-    }
+    if (this.#isAsking || this.#outbox?.isIdle !== true) return false;
+    const { variant } = this.#service ?? unserved();
     const bytes = flush.from <= this.#position ? flush.bytes.get(variant) : undefined;
     if (bytes === undefined) {
       this.#catchUp();
@@ -186,7 +184,7 @@ export class Session implements Follower {
       connectedAtMs: this.#connectedAtMs,
       position: this.#position,
       lagUpdates: feed === undefined ? 0 : Math.max(0, feed.flushed.position - this.#position),
-      lagMs: this.#service?.lag.lagMs(feed?.flushed.atMs ?? 0) ?? 0,
+      lagMs: this.#stage === "streaming" ? (feed?.lagMs(this.#position) ?? 0) : 0,
       bytesSent: this.#outbox?.bytesSent ?? 0,
       queuedBytes: this.#outbox?.queuedBytes ?? 0,
       pingMs: this.#pongDelayMs(),
@@ -205,6 +203,7 @@ export class Session implements Follower {
     for (const decision of decisions) {
       if (this.#stage === "closed") return;
       if (decision.do === "send") this.#outbox?.send(decision.bytes);
+      else if (decision.do === "greeted") this.#noteGreeted(decision);
       else if (decision.do === "startSnapshot") this.#fetchSnapshot(decision);
       else if (decision.do === "startStreaming") this.#startStreaming(decision.opening);
       else if (decision.do === "pong") this.#notePong(fromWireTime(decision.pingTimestamp));
@@ -212,9 +211,8 @@ export class Session implements Follower {
     }
   }
 
-  #fetchSnapshot(decision: StartSnapshot): void {
-    const { agreement, hello, opening, closing, remarks } = decision;
-    const { feeds, log, limits, tally, clock } = this.#context;
+  #noteGreeted({ agreement, hello, remarks }: Greeted): void {
+    const { feeds, log, limits, tally } = this.#context;
     const feed = feeds.get(agreement.syncer);
     if (feed === undefined) throw new Error(`no feed for syncer ${agreement.syncer}`);
     const variant: Variant = `${agreement.keys}/${agreement.compression}`;
@@ -223,18 +221,23 @@ export class Session implements Follower {
     for (const remark of remarks) log.warn(remark, fields);
     const lag = new LagWatch({ syncer: feed.syncer, limits, tally, log, fields });
     const writeLatency = tally.summary("typha_client_write_latency_secs", feed.syncer);
-    this.#service = { feed, variant, hello, closing, lag, writeLatency };
-    this.#stage = "fetching";
-    this.#snapshotStartMs = clock.monotonicMs();
+    this.#service = { feed, variant, hello, lag, writeLatency };
+    this.#stage = "acknowledging";
     this.#context.onGreeted(this);
+  }
+
+  #fetchSnapshot({ opening, closing }: StartSnapshot): void {
+    const { feed, variant } = this.#service ?? unserved();
+    this.#stage = "fetching";
+    this.#snapshotStartMs = this.#context.clock.monotonicMs();
     this.#outbox?.send(opening);
     feed.source.snapshot(variant).then(
-      (snapshot) => this.#sendSnapshot(snapshot),
+      (snapshot) => this.#sendSnapshot(snapshot, closing),
       (error: unknown) => this.end(ends.socket(error instanceof Error ? error : new Error(String(error)))),
     );
   }
 
-  #sendSnapshot(snapshot: Snapshot | undefined): void {
+  #sendSnapshot(snapshot: Snapshot | undefined, closing: Uint8Array): void {
     const service = this.#service;
     if (snapshot === undefined) {
       this.end(ends.shutdown);
@@ -249,7 +252,7 @@ export class Session implements Follower {
     this.#position = snapshot.position;
     service.feed.follow(this, service.variant);
     this.#outbox?.sendAll(snapshot.parts);
-    this.#outbox?.send(service.closing);
+    this.#outbox?.send(closing);
     if (this.#outbox?.isIdle) this.#onIdle(); // an empty snapshot on a plain stream is no bytes at all
   }
 
@@ -294,8 +297,7 @@ export class Session implements Follower {
         return;
       }
       tally.add("typha_breadcrumb_non_block", feed.syncer, 1);
-      lag.noteLate(recent.flush.atMs);
-      this.#deliver(recent.bytes, { ...recent.flush });
+      this.#deliver(recent.bytes, recent.flush);
     }
   }
 
@@ -320,14 +322,15 @@ export class Session implements Follower {
     );
   }
 
-  #deliver(bytes: Uint8Array, reached: { to: Position; updates: number; status: SyncStatus | undefined }): void {
+  #deliver(bytes: Uint8Array, reached: Pick<CatchUp, "to" | "messages" | "status">): void {
     const { feed, lag } = this.#service ?? unserved();
     const { clock, tally } = this.#context;
-    lag.observe({ newestMs: feed.flushed.atMs, nowMs: clock.monotonicMs() });
-    if (reached.updates > 0) tally.observe("typha_kvs_per_msg", feed.syncer, reached.updates);
+    lag.observe(feed.lagMs(this.#position), clock.monotonicMs());
+    for (const updates of reached.messages) tally.observe("typha_kvs_per_msg", feed.syncer, updates);
     this.#outbox?.send(bytes);
     feed.writes.noteLate(this.#position, reached.to, clock.wallMs());
     this.#position = reached.to;
+    if (reached.to >= feed.flushed.position) lag.noteCaughtUp(clock.monotonicMs());
     if (reached.status !== undefined) this.#sendStatus(reached.status);
   }
 
@@ -382,7 +385,7 @@ function phaseOf(stage: Stage): ClientReport["phase"] {
   return stage === "fetching" ? "snapshot" : "hello";
 }
 
-// The machine decides on streaming only after startSnapshot, which sets the service.
+// Whatever else the machine decides, it decides on "greeted" first, which sets the service.
 function unserved(): never {
-  throw new Error("a session streams before its snapshot");
+  throw new Error("a session is served before its hello");
 }

@@ -102,6 +102,21 @@ test("a summary has quantiles of its window, and sum and count of all time", asy
   deepEqual(await shown("typha_kvs_per_msg_count"), [1_001_000]);
 });
 
+for (const value of [1, 2, 50, 99, 100, 101, 999, 0.001234567, 1e-7, 123_456]) {
+  test(`where only ${value} was observed, every quantile is just that`, () => {
+    const window = new QuantileWindow({ maxAgeMs: 1000, ageBuckets: 5, nowMs: 0 });
+    for (const atMs of [0, 300, 600]) window.observe(value, 3, atMs);
+    deepEqual(window.quantiles([0.5, 0.9, 0.99], 600), [value, value, value]);
+  });
+}
+
+test("one value may stand for several that hardly differ: their sum is then said beside it", async () => {
+  const { metrics } = setUp({ includesProcess: false, includesRuntime: false });
+  metrics.observe("typha_kvs_per_msg", "felix", 104, 10, 1050);
+  match(await metrics.text(), /^typha_kvs_per_msg_sum\{syncer="felix"\} 1050$/m);
+  match(await metrics.text(), /^typha_kvs_per_msg_count\{syncer="felix"\} 10$/m);
+});
+
 test("the client latency forgets after a minute, the others after ten", async () => {
   const { metrics, pass } = setUp({ includesProcess: false, includesRuntime: false });
   metrics.observe("typha_client_latency_secs", "bgp", 1);

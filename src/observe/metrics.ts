@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Clock } from "../lib/index.ts";
 import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
-import { WindowSummary } from "./window-summary.ts";
+import { type Observed, WindowSummary } from "./window-summary.ts";
 
 /** The values that each label may have. A value that is not in its list is counted as "other". */
 export type LabelValues = { readonly [label in NonNullable<MetricRow["label"]>]?: readonly string[] };
@@ -14,8 +14,8 @@ export type Metrics = {
   /** `label` is the value of the metric's label; undefined for a metric without one. */
   add(name: MetricName, label: string | undefined, difference: number): void;
   set(name: MetricName, label: string | undefined, value: number): void;
-  /** The value was observed this many times. */
-  observe(name: MetricName, label: string | undefined, value: number, times?: number): void;
+  /** The value, or one hardly different, was observed this many times; `sum` is what they add up to if not all are it. */
+  observe(name: MetricName, label: string | undefined, value: number, times?: number, sum?: number): void;
   /** The text that Prometheus scrapes. */
   text(): Promise<string>;
 };
@@ -38,7 +38,7 @@ export function createMetrics(options: {
     registry,
     add: (name, label, difference) => cell(name).add(label, difference),
     set: (name, label, value) => cell(name).set(label, value),
-    observe: (name, label, value, times = 1) => cell(name).observe(label, value, times),
+    observe: (name, label, value, times = 1, sum = value * times) => cell(name).observe(label, { value, times, sum }),
     text: () => registry.metrics(),
   };
 }
@@ -46,7 +46,7 @@ export function createMetrics(options: {
 type Cell = {
   add(label: string | undefined, difference: number): void;
   set(label: string | undefined, value: number): void;
-  observe(label: string | undefined, value: number, times: number): void;
+  observe(label: string | undefined, observed: Observed): void;
 };
 
 const nothing = () => undefined;
@@ -81,7 +81,7 @@ function makeCell(
       ...ages(row),
     });
     of.registry.registerMetric(summary.asMetric());
-    return { ...neverCell, observe: (value, observed, times) => summary.observe(value ?? "", observed, times) };
+    return { ...neverCell, observe: (value, observed) => summary.observe(value ?? "", observed) };
   }
   const labelNames = label === undefined ? [] : [label];
   if (row.type === "counter") {

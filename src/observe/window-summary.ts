@@ -6,6 +6,9 @@ import { QuantileWindow } from "./quantile-window.ts";
 
 const ranks = [0.5, 0.9, 0.99];
 
+/** A value that stands for all that were observed, how many these were, and what they add up to. */
+export type Observed = { readonly value: number; readonly times: number; readonly sum: number };
+
 type Series = { readonly window: QuantileWindow; sum: number; count: number };
 
 export class WindowSummary {
@@ -30,11 +33,11 @@ export class WindowSummary {
     }
   }
 
-  observe(labelValue: string, value: number, times: number): void {
+  observe(labelValue: string, { value, times, sum }: Observed): void {
     const series = this.#series.get(labelValue);
-    if (series === undefined || !(times > 0) || Number.isNaN(value)) return;
+    if (series === undefined || !(times > 0) || Number.isNaN(sum)) return;
     series.window.observe(value, times, this.#clock.monotonicMs());
-    series.sum += value * times;
+    series.sum += sum;
     series.count += times;
   }
 

@@ -29,16 +29,20 @@ type ServerOptions = {
 
 export type ServerDecision =
   | { readonly do: "send"; readonly bytes: Uint8Array }
+  /** The client has said who it is and what it wants; everything else comes after this. */
+  | {
+      readonly do: "greeted";
+      readonly agreement: Agreement;
+      readonly hello: ClientHello;
+      /** What is odd about the client without being wrong, for the log. */
+      readonly remarks: readonly string[];
+    }
   /** Write `opening`, the snapshot packed by `stream`, `closing`; then say snapshotWritten(). */
   | {
       readonly do: "startSnapshot";
-      readonly agreement: Agreement;
-      readonly hello: ClientHello;
       readonly stream: ServerStream;
       readonly opening: Uint8Array;
       readonly closing: Uint8Array;
-      /** What is odd about the client without being wrong, for the log. */
-      readonly remarks: readonly string[];
     }
   /** Write `opening`, then the status, changes and pings, for as long as the connection lives. */
   | { readonly do: "startStreaming"; readonly opening: Uint8Array }
@@ -47,7 +51,7 @@ export type ServerDecision =
 
 type Phase =
   | { readonly at: "hello"; readonly deadlineMs: number }
-  | { readonly at: "firstAck"; readonly deadlineMs: number; readonly hello: ClientHello; readonly choice: Choice }
+  | { readonly at: "firstAck"; readonly deadlineMs: number; readonly stream: ServerStream }
   | { readonly at: "snapshot"; readonly stream: ServerStream }
   | { readonly at: "secondAck"; readonly deadlineMs: number; readonly stream: ServerStream }
   | { readonly at: "streaming"; readonly deadlineMs: number }
@@ -152,7 +156,7 @@ export class ServerMachine {
         if (message.is === "clientHello") return this.#greet(message, nowMs);
         break;
       case "firstAck":
-        if (message.is === "ack") return this.#startSnapshot(phase.hello, phase.choice);
+        if (message.is === "ack") return this.#startSnapshot(phase.stream);
         break;
       case "secondAck":
         if (message.is === "ack") return this.#startStreaming(phase.stream.opening, nowMs);
@@ -181,7 +185,9 @@ export class ServerMachine {
         closeReason("WIRE_UNKNOWN_SYNCER", `client asks for syncer type ${asked}, which does not exist`),
       );
     }
-    const { compression, syncer } = choice.agreement;
+    const { agreement, stream, remarks } = choice;
+    const { compression, syncer } = agreement;
+    const greeted: ServerDecision = { do: "greeted", agreement, hello, remarks };
     const greeting = frame({
       is: "serverHello",
       version: this.#options.version,
@@ -190,15 +196,16 @@ export class ServerMachine {
       serverConnId: this.#options.connectionId,
     });
     if (compression === "none") {
-      return [{ do: "send", bytes: join(plainStream.opening, greeting) }, ...this.#startSnapshot(hello, choice)];
+      const bytes = join(plainStream.opening, greeting);
+      return [greeted, { do: "send", bytes }, ...this.#startSnapshot(stream)];
     }
     const restart = frame({
       is: "decoderRestart",
       message: `enable compression: ${compression};send binary snapshot`,
       compressionAlgorithm: compression,
     });
-    this.#phase = { at: "firstAck", deadlineMs: nowMs + this.#options.pongTimeoutMs, hello, choice };
-    return [{ do: "send", bytes: join(plainStream.opening, greeting, restart) }];
+    this.#phase = { at: "firstAck", deadlineMs: nowMs + this.#options.pongTimeoutMs, stream };
+    return [greeted, { do: "send", bytes: join(plainStream.opening, greeting, restart) }];
   }
 
   // Undefined: no such syncer.
@@ -220,12 +227,11 @@ export class ServerMachine {
     };
   }
 
-  #startSnapshot(hello: ClientHello, choice: Choice): ServerDecision[] {
-    const { agreement, stream, remarks } = choice;
+  #startSnapshot(stream: ServerStream): ServerDecision[] {
     this.#phase = { at: "snapshot", stream };
     // Without compression the snapshot goes on in the stream that the hello opened.
     const opening = stream.compression === "none" ? nothing : stream.opening;
-    return [{ do: "startSnapshot", agreement, hello, stream, opening, closing: stream.snapshotClosing, remarks }];
+    return [{ do: "startSnapshot", stream, opening, closing: stream.snapshotClosing }];
   }
 
   #startStreaming(opening: Uint8Array, nowMs: number): ServerDecision[] {

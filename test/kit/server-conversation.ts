@@ -15,6 +15,7 @@ import {
 import { serverMachine } from "./server-machine.ts";
 
 type Said = ClientHello | Ack | Pong | "nil" | "42" | "unregistered" | "garbage" | "serverHello";
+type Greeted = Extract<ServerDecision, { do: "greeted" }>;
 type Snapshot = Extract<ServerDecision, { do: "startSnapshot" }>;
 
 export function serverConversation(options: { zstd?: boolean; bytesAtATime?: number } = {}) {
@@ -24,6 +25,7 @@ export function serverConversation(options: { zstd?: boolean; bytesAtATime?: num
   const conversation = {
     machine,
     nowMs: 0,
+    greeted: undefined as Greeted | undefined,
     snapshot: undefined as Snapshot | undefined,
     /** Says these in one read (or byte by byte), and answers the decisions in short. */
     say(...said: Said[]): string[] {
@@ -40,7 +42,10 @@ export function serverConversation(options: { zstd?: boolean; bytesAtATime?: num
     tick: (nowMs: number) => conversation.note(machine.tick(nowMs)),
     end: () => conversation.note(machine.end()),
     note(decisions: ServerDecision[]): string[] {
-      for (const decision of decisions) if (decision.do === "startSnapshot") conversation.snapshot = decision;
+      for (const decision of decisions) {
+        if (decision.do === "greeted") conversation.greeted = decision;
+        if (decision.do === "startSnapshot") conversation.snapshot = decision;
+      }
       return decisions.map((decision) => (decision.do === "close" ? `close ${decision.why.code}` : decision.do));
     },
   };

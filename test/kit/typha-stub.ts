@@ -75,7 +75,7 @@ function serveClient(
     performance.now(),
   );
   let stream: ServerStream | undefined;
-  let changes: readonly KvUpdate[] = [];
+  let data: StubData = { snapshot: [], changes: [] };
   const act = (decisions: readonly ServerDecision[]): void => {
     for (const decision of decisions) {
       if (decision.do === "send") socket.write(decision.bytes);
@@ -84,12 +84,13 @@ function serveClient(
         stub.closed.push(decision.why.code);
         socket.destroy();
       }
-      if (decision.do === "startSnapshot") {
+      if (decision.do === "greeted") {
         stub.agreements.push(decision.agreement);
-        const data = options.data(decision.agreement);
+        data = options.data(decision.agreement);
+      }
+      if (decision.do === "startSnapshot") {
         const { pack } = decision.stream;
         stream = decision.stream;
-        changes = data.changes;
         const snapshot = data.snapshot.map((update) => ({ ...update, type: updateType.new }));
         const messages = inMessages(snapshot, options.messageKvs ?? 1000).map((pieces) => pack(kvsMessage(pieces)));
         const bytes = Buffer.concat([decision.opening, ...messages, decision.closing]);
@@ -99,7 +100,7 @@ function serveClient(
         const { pack } = stream;
         const status = pack(frame({ is: "syncStatus", syncStatus: 2 }));
         const ping = pack(frame({ is: "ping", timestamp: pingTimestamp }));
-        const later = inMessages(changes, 1).map((pieces) => pack(kvsMessage(pieces)));
+        const later = inMessages(data.changes, 1).map((pieces) => pack(kvsMessage(pieces)));
         socket.write(Buffer.concat([decision.opening, status, ping, ...later]));
       }
     }
