@@ -2,6 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import {
   createMemoryDatastore,
+  type Datastore,
   DatastoreError,
   type MemoryDatastoreOptions,
   type StoredObject,
@@ -48,9 +49,59 @@ const cases: { name: string; flavour: "kubernetes" | "etcdv3"; before?: object; 
     before: { clusterGUID: "mine", clusterType: "k8s,kdd,bgp", calicoVersion: "v3.31.0", datastoreReady: false },
     after: { clusterGUID: "mine", clusterType: "k8s,kdd,bgp,typha", calicoVersion: "v3.31.0", datastoreReady: false },
   },
+  {
+    name: "numbers beyond 2^53 stay, too",
+    flavour: "etcdv3",
+    before: { clusterGUID: "mine", later: 12345678901234567890n },
+    after: { clusterGUID: "mine", later: 12345678901234567890n, clusterType: "typha", datastoreReady: true },
+  },
+  {
+    name: "null is missing",
+    flavour: "etcdv3",
+    before: { clusterGUID: null, clusterType: null, datastoreReady: null },
+    after: { clusterGUID: guid, clusterType: "typha", datastoreReady: true },
+  },
 ];
 for (const { name, flavour, before, after } of cases) {
   test(`initialise: ${name}`, async () => deepEqual(await specAfter(flavour, before), after));
+}
+
+const unreadable: { name: string; stored: Pick<StoredObject, "value" | "problem">; says: RegExp }[] = [
+  { name: "not JSON", stored: { value: undefined, problem: "is not JSON: x" }, says: /cannot be read: is not JSON: x/ },
+  { name: "no object", stored: { value: ["deadbeef"] }, says: /is not an object/ },
+  { name: "a spec that is none", stored: { value: { spec: "deadbeef" } }, says: /spec is not an object/ },
+  {
+    name: "a GUID that is none",
+    stored: { value: { spec: { clusterGUID: 1 } } },
+    says: /spec.clusterGUID is not a string/,
+  },
+  {
+    name: "a mark that is none",
+    stored: { value: { spec: { clusterGUID: "mine", datastoreReady: "no" } } },
+    says: /spec.datastoreReady is not a boolean/,
+  },
+];
+for (const { name, stored, says } of unreadable) {
+  test(`initialise: a ClusterInformation that cannot be read keeps its GUID: ${name}`, async () => {
+    const written: string[] = [];
+    const memory = createMemoryDatastore({
+      flavour: "etcdv3",
+      intercept: ({ does, kind }) => void written.push(`${does} ${kind}`),
+    });
+    const revision = memory.revision();
+    const datastore: Datastore = {
+      flavour: "etcdv3",
+      list: (kind, options) => memory.list(kind, options),
+      watch: (kind, options) => memory.watch(kind, options),
+      get: async (_kind, id) => ({ id, revision, ...stored }),
+      create: (kind, value, options) => memory.create(kind, value, options),
+      update: (kind, object, options) => memory.update(kind, object, options),
+      delete: (kind, id, options) => memory.delete(kind, id, options),
+      [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+    };
+    await rejects(initialiseDatastore(datastore, options), { code: "invalid", message: says });
+    deepEqual(written, ["create Tier", "create Tier", "create Tier"]);
+  });
 }
 
 test("the tiers are made where they are missing, and left alone where they are not", async () => {

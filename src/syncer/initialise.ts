@@ -1,7 +1,7 @@
 // What a Typha writes before it serves: the ClusterInformation that tells clients the datastore may be used, and the tiers
 // that every policy needs. All of it is tried; rights that are missing are named in the log and do not stop the server,
 // because somebody else (calicoctl, the operator, an older Typha) may have written the same.
-import { type Datastore, isDatastoreError, type StoredObject } from "../datastore/index.ts";
+import { type Datastore, DatastoreError, isDatastoreError, type StoredObject, writeJson } from "../datastore/index.ts";
 import type { Clock, Log } from "../lib/index.ts";
 import {
   builtInTiers,
@@ -10,7 +10,6 @@ import {
   isRecord,
   type JsonRecord,
   type Kind,
-  recordAt,
 } from "../model/index.ts";
 
 type InitialiseOptions = {
@@ -87,14 +86,32 @@ async function writeClusterInformation(datastore: Datastore, options: Initialise
   }
   const { object, spec } = readStored(stored);
   const complete = completeSpec(spec, datastore.flavour, options);
-  if (JSON.stringify(complete) === JSON.stringify(spec)) return;
+  if (writeJson(complete) === writeJson(spec)) return;
   await datastore.update(kind, { ...stored, value: { ...object, spec: complete } }, { signal });
   log.info("completed ClusterInformation", { clusterType: complete.clusterType });
 }
 
-function readStored(stored: StoredObject): { object: JsonRecord; spec: JsonRecord } {
-  const object = isRecord(stored.value) ? stored.value : {};
-  return { object, spec: recordAt(object, "spec", "") };
+/** What cannot be read is not completed: the cluster's GUID may be in it, and a new one would replace it. */
+function readStored({ value, problem }: StoredObject): { object: JsonRecord; spec: JsonRecord } {
+  if (problem !== undefined) throw unreadable(problem);
+  if (!isRecord(value)) throw unreadable("is not an object");
+  const spec = value.spec ?? {};
+  if (!isRecord(spec)) throw unreadable("spec is not an object");
+  for (const [field, type] of Object.entries(fieldTypes)) {
+    const found = spec[field] ?? undefined;
+    if (found !== undefined && typeof found !== type) throw unreadable(`spec.${field} is not a ${type}`);
+  }
+  return { object: value, spec };
+}
+
+const fieldTypes = {
+  clusterGUID: "string",
+  clusterType: "string",
+  datastoreReady: "boolean",
+} as const satisfies { [Field in keyof ClusterInformationSpec]?: string };
+
+function unreadable(problem: string): DatastoreError {
+  return new DatastoreError("invalid", `the ClusterInformation "default" cannot be read: ${problem}`);
 }
 
 /** Only what is missing is added: a datastore that was marked as not ready stays so. */
