@@ -17,8 +17,8 @@ export type HttpOptions = {
   /** Exact path → handler. Whatever is not here is 404. A path that ends in "/*" takes everything below it. */
   readonly routes: { readonly [path: string]: HttpHandler };
   /**
-   * Given: GET and HEAD only, and only with a Host header that is the loopback, the address the connection was made to, or
-   * one of these. A page that had its own name point here (DNS rebinding) sends that name.
+   * Given: GET and HEAD only, and only with a Host header that is the loopback, the address the connection was made to,
+   * or one of these. A page that had its own name point here (DNS rebinding) sends that name.
    */
   readonly guard?: { readonly hosts: readonly string[] };
   /** HTTPS. `prepare` sees each server before it listens, to judge its clients' certificates. */

@@ -9,7 +9,7 @@ export type LogLevel = (typeof logLevels)[number];
 export type LogRecord = {
   readonly level: LogLevel;
   readonly atMs: number;
-  /** The base name of the source file that logged it; of a worker thread's, the one that took it over (worker-thread.ts). */
+  /** The base name of the source file that logged it; of a worker thread's, the one that took it over. */
   readonly file: string;
   readonly line: number | undefined;
   readonly message: string;

@@ -1,6 +1,6 @@
-// Our own dials (self-dial.ts) are connections like any other to the thread that accepts them, six of them a minute. Here
-// they are taken out again of what the threads have counted, so that what is counted is what came from elsewhere. Which
-// of two connections was ours does not matter to a sum, so that nobody has to tell the threads.
+// Our own dials (self-dial.ts) are connections like any other to the thread that accepts them, six of them a minute.
+// Here they are taken out again of what the threads have counted, so that what is counted is what came from elsewhere.
+// Which of two connections was ours does not matter to a sum, so that nobody has to tell the threads.
 import type { AddedMetric, FanoutMetrics } from "../fanout/index.ts";
 
 export class ClientsOnly implements FanoutMetrics {
