@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import { loadIdentity } from "./load-identity.ts";
 
@@ -11,6 +11,8 @@ before(async () => {
   await writeFile(join(dir, "token"), "from-file\n");
   await writeFile(join(dir, "ca.crt"), "CA");
   await writeFile(join(dir, "other.crt"), "OTHER");
+  await writeFile(join(dir, "client.crt"), "CERT");
+  await writeFile(join(dir, "client.key"), "KEY");
 });
 after(() => rm(dir, { recursive: true }));
 
@@ -68,10 +70,24 @@ for (const { name, user, settings = {}, expected } of authorizations) {
 }
 
 test("files are found beside the kubeconfig, and the server keeps its path", async () => {
-  const { server, tls } = await loadIdentity({
-    kubeconfig: await kubeconfig({}, { server: "https://proxy/k8s/clusters/c-1" }),
+  const user = { "client-certificate": "client.crt", "client-key": "./client.key", tokenFile: "token" };
+  const { server, tls, headers } = await loadIdentity({
+    kubeconfig: await kubeconfig(user, { server: "https://proxy/k8s/clusters/c-1" }),
   });
-  deepEqual([server.href, `${tls.ca}`, tls.rejectUnauthorized], ["https://proxy/k8s/clusters/c-1", "CA", true]);
+  deepEqual([server.href, tls.rejectUnauthorized], ["https://proxy/k8s/clusters/c-1", true]);
+  deepEqual([tls.ca, tls.cert, tls.key, headers.authorization].map(String), ["CA", "CERT", "KEY", "Bearer from-file"]);
+});
+
+test("of several kubeconfigs, each finds its files beside itself", async () => {
+  await mkdir(join(dir, "elsewhere"));
+  await writeFile(join(dir, "elsewhere", "token"), "from-elsewhere");
+  const users = [{ name: "u", user: { tokenFile: "token" } }];
+  await writeFile(join(dir, "elsewhere", "users"), JSON.stringify({ users }));
+  const clusters = await kubeconfig({}, {}, { users: [] });
+  const { headers, tls } = await loadIdentity({
+    kubeconfig: [clusters, join(dir, "elsewhere", "users")].join(delimiter),
+  });
+  deepEqual([headers.authorization, `${tls.ca}`], ["Bearer from-elsewhere", "CA"]);
 });
 
 test("settings replace what the kubeconfig says", async () => {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Agent, RequestOptions } from "node:https";
 import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { parse as parseYaml } from "yaml";
 import { CattailError } from "../../lib/index.ts";
@@ -138,14 +138,15 @@ function refuseUnasked(config: KubeConfig, settings: KubernetesSettings): void {
   }
 }
 
-// The library reads "token-file"; the field of the Go client, which everyone writes, is "tokenFile".
+// The library reads "token-file"; the field of the Go client, which everyone writes, is "tokenFile". Like the names of
+// certificates, which the library sees to, it is looked for beside the kubeconfig.
 async function tokenFromFile(config: KubeConfig, settings: KubernetesSettings): Promise<string | undefined> {
   const name = config.getCurrentUser()?.name;
   for (const file of kubeconfigFiles(settings)) {
     const users: unknown = parseYaml(await readFile(file, "utf8"))?.users;
     const user: unknown = Array.isArray(users) ? users.find((entry) => entry?.name === name)?.user : undefined;
     if (isJsonObject(user) && typeof user.tokenFile === "string")
-      return (await readFile(user.tokenFile, "utf8")).trim();
+      return (await readFile(resolve(dirname(file), user.tokenFile), "utf8")).trim();
   }
   return undefined;
 }
