@@ -117,7 +117,7 @@ export const kubernetesSettings = {
   k8sClientQps: variable("kubernetes", either("K8S_CLIENT_QPS"), {
     type: float,
     default: 0,
-    says: "Requests to the API server that are started in a second, on average; 0 means 5.",
+    says: "Requests to the API server that are started in a second, on average; 0 means 5, less means no limit.",
     emptyCounts: true,
   }),
   k8sClientBurst: variable("kubernetes", either("K8S_CLIENT_BURST"), {

@@ -41,7 +41,7 @@ export function kubernetesSettings(settings: Settings): KubernetesSettings {
     apiToken: settings.k8sApiToken,
     insecureSkipTlsVerify: settings.k8sInsecureSkipTlsVerify,
     apiGroup: settings.calicoApiGroup,
-    ...(settings.k8sClientQps > 0 ? { clientQps: settings.k8sClientQps } : {}),
+    ...(settings.k8sClientQps === 0 ? {} : { clientQps: settings.k8sClientQps }), // below 0: no limit
     ...(settings.k8sClientBurst > 0 ? { clientBurst: settings.k8sClientBurst } : {}),
     httpsProxy: settings.httpsProxy,
     httpProxy: settings.httpProxy,

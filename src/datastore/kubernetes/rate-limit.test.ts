@@ -12,6 +12,15 @@ test("a burst goes at once, the rest at the rate, in the order they came", async
   deepEqual(done, ["0@0", "1@0", "2@0", "3@500", "4@1000", "5@1500"]);
 });
 
+test("a rate below zero is no limit", async () => {
+  const clock = new FakeClock();
+  const limit = new RateLimit(clock, { perSecond: -1, burst: 1 });
+  let taken = 0;
+  for (let i = 0; i < 1000; i++) void limit.take().then(() => taken++);
+  await clock.settle();
+  equal(taken, 1000);
+});
+
 test("who gives up waiting gives the turn back", async () => {
   const clock = new FakeClock();
   const limit = new RateLimit(clock, { perSecond: 1, burst: 1 });

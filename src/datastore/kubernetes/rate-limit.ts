@@ -10,15 +10,17 @@ export class RateLimit {
   #tokens: number;
   #atMs: number;
 
+  /** Less than 0 a second: no limit, as in the Go client. */
   constructor(clock: Clock, options: { perSecond: number; burst: number }) {
     this.#clock = clock;
-    this.#perMs = Math.max(options.perSecond, 0.01) / 1000;
+    this.#perMs = options.perSecond < 0 ? Number.POSITIVE_INFINITY : Math.max(options.perSecond, 0.01) / 1000;
     this.#burst = Math.max(options.burst, 1);
     this.#tokens = this.#burst;
     this.#atMs = clock.monotonicMs();
   }
 
   async take(signal?: AbortSignal): Promise<void> {
+    if (this.#perMs === Number.POSITIVE_INFINITY) return;
     const nowMs = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#atMs) * this.#perMs);
     this.#atMs = nowMs;

@@ -11,7 +11,7 @@ export type KubernetesSettings = {
   readonly currentContext?: string;
   readonly apiToken?: string;
   readonly insecureSkipTlsVerify?: boolean;
-  /** K8S_CLIENT_QPS, K8S_CLIENT_BURST: requests a second that are started on average, and at once. */
+  /** K8S_CLIENT_QPS, K8S_CLIENT_BURST: requests a second that are started on average, without limit below 0; and at once. */
   readonly clientQps?: number;
   readonly clientBurst?: number;
   /** CALICO_API_GROUP. Empty: found out by discovery. */
