@@ -1,7 +1,7 @@
 // docs/reference/kinds.md, made from the table of kinds: where each is stored, and what a missing one or a missing right
 // does to the server.
 import { type Kind, type KindInfo, kindInfo, kindNames } from "../model/index.ts";
-import { ruleYaml, whenForbidden } from "./rights.ts";
+import { whenForbidden } from "./rights.ts";
 
 export function kindsPage(): string {
   return `# Kinds
@@ -10,8 +10,9 @@ What the server reads, where it finds it, and what happens when it may not or ca
 kinds (\`src/model/kinds.ts\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
 
 "Enforcement" kinds decide which packets pass: while one of them may not be read, the server is not ready, and the log,
-\`/watches\` and \`cattail doctor\` show the missing rule as YAML ready to paste. "Optional" kinds are empty while they may
-not be read: that is warned about once, counted and shown, and tried again every five minutes.
+\`/watches\` and \`cattail doctor\` show the missing rule as YAML ready to paste. "Optional" kinds are taken as empty while
+they may not be read: that is warned about once, counted and shown, and tried again, after a while every five minutes. If
+the right is taken away later, what was last read of such a kind is kept until it may be read again.
 
 The API server checks rights before existence, so a forbidden list does not tell whether the kind is there. Discovery,
 which every authenticated user may ask, does: a kind that does not exist is empty, whatever our rights are.
@@ -24,16 +25,9 @@ ${kindNames.map(row).join("\n")}
 
 ## The rights it needs
 
-For the group \`crd.projectcalico.org\`; the server also creates tiers and the ClusterInformation at its first start, where
-it may.
-
-\`\`\`yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: calico-typha
-rules:
-${rules()}\`\`\`
+\`cattail manifests rbac\` prints them, with the service account that has them; \`--api-group projectcalico.org\` prints
+them for the other group. The server lists and watches every kind above. At its first start it also reads, creates and
+completes the ClusterInformation and creates the tiers that are missing, where it may.
 `;
 }
 
@@ -62,18 +56,6 @@ function missing(kind: Kind): string {
 function groupOf(source: NonNullable<KindInfo["kubernetes"]>, calico: string): string {
   if (!("version" in source)) return calico;
   return source.group === "" ? source.version : `${source.group}/${source.version}`;
-}
-
-function rules(): string {
-  const plurals = new Map<string, string[]>();
-  for (const kind of kindNames) {
-    const { kubernetes } = kindInfo(kind);
-    if (kubernetes === undefined) continue;
-    const group = "version" in kubernetes ? kubernetes.group : "crd.projectcalico.org";
-    plurals.set(group, [...(plurals.get(group) ?? []), kubernetes.plural]);
-  }
-  const texts = [...plurals].map(([group, names]) => ruleYaml(group, names));
-  return texts.join("").replaceAll(/^/gm, "  ").replace(/ {2}$/, "");
 }
 
 function code(text: string): string {

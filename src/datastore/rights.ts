@@ -1,6 +1,6 @@
 // What a missing right means, and how to grant it. A kind that carries enforcement keeps the server unready until it can
-// be read; one that does not is empty, warned about once, and shown. The table is in src/model/kinds.ts;
-// docs/reference/kinds.md is made from it.
+// be read; one that does not is empty, or stays as it was last read, is warned about once, and shown. The table is in
+// src/model/kinds.ts; docs/reference/kinds.md is made from it.
 import { type Kind, kindInfo } from "../model/index.ts";
 
 export type WhenForbidden = "not ready" | "empty";
@@ -12,11 +12,7 @@ export function whenForbidden(kind: Kind): WhenForbidden {
 export const readVerbs = ["get", "list", "watch"] as const;
 
 /** One rule of a ClusterRole, ready to paste below its `rules:`. */
-export function ruleYaml(
-  group: string,
-  plural: string | readonly string[],
-  verbs: readonly string[] = readVerbs,
-): string {
-  const quoted = (words: readonly string[]) => `[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
-  return `- apiGroups: ${quoted([group])}\n  resources: ${quoted([plural].flat())}\n  verbs: ${quoted(verbs)}\n`;
+export function ruleYaml(group: string, plural: string, verbs: readonly string[] = readVerbs): string {
+  const quoted = (...words: readonly string[]) => `[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
+  return `- apiGroups: ${quoted(group)}\n  resources: ${quoted(plural)}\n  verbs: ${quoted(...verbs)}\n`;
 }
