@@ -9,7 +9,7 @@ import {
   type ReadSettings,
   settingsHelp,
 } from "../config/index.ts";
-import { type Log, systemClock } from "../lib/index.ts";
+import { type Log, messageOf, systemClock } from "../lib/index.ts";
 import { createMetrics, type Logs, localTime, openLogs } from "../observe/index.ts";
 import { metricLabels, startTypha, type Typha } from "../server/index.ts";
 import { build } from "./build.ts";
@@ -110,7 +110,13 @@ async function untilSignalled({ typha, log, heapPath }: { typha: Typha; log: Log
   process.on("SIGUSR1", () => {
     if (heapPath === "") return;
     const stamp = localTime(systemClock.wallMs()).slice(0, 19).replace(" ", "-");
-    log.info("Heap snapshot written", { path: writeHeapSnapshot(heapPath.replace("<timestamp>", stamp)) });
+    const path = heapPath.replace("<timestamp>", stamp);
+    try {
+      log.info("Heap snapshot written", { path: writeHeapSnapshot(path) });
+    } catch (error) {
+      // The original ends here; who looks into a server wants it to go on.
+      log.error("Heap snapshot not written", { path, problem: messageOf(error) });
+    }
   });
   const asked = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();

@@ -111,6 +111,16 @@ test("SIGUSR1 writes a heap snapshot to a file that is named for the local time"
   ok(namedMs >= beforeMs - 1000 && namedMs <= Date.now(), written);
 });
 
+test("a heap snapshot that cannot be written is a line in the log, and the server goes on", options, async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "missing", "heap.heapsnapshot");
+  const { typha } = await start({ TYPHA_DEBUGMEMORYPROFILEPATH: path });
+  await using _ = typha;
+  typha.process.kill("SIGUSR1");
+  await typha.says(/Heap snapshot not written .*missing/);
+  equal(typha.process.exitCode, null);
+});
+
 const surprises: { name: string; program: string; what: RegExp }[] = [
   { name: "thrown", program: `throw new Error("boo")`, what: /uncaught exception/ },
   { name: "rejected", program: `Promise.reject(new Error("boo"))`, what: /unhandled rejection/ },
