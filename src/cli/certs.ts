@@ -22,7 +22,7 @@ import {
 import { gather, wholeNumber } from "./option-values.ts";
 import { yamlDocuments } from "./yaml-documents.ts";
 
-type MakeFlags = { dir: string; force: boolean; days?: number; key: KeyKind };
+type MakeFlags = { dir: string; force: boolean; days?: number; key?: KeyKind };
 type LeafFlags = MakeFlags & { cn: string; uri: string[]; dns: string[]; ip: string[] };
 
 const examples: { readonly [command: string]: string } = {
@@ -116,8 +116,8 @@ function renewCommand(): Command {
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
     .option("--days <days>", `how long the new certificates are valid (default: ${lifetimes.leafDays})`, days)
     .option("--keep-key", "sign the old keys again instead of making new ones", false)
-    .addOption(keyOption())
-    .action(async (flags: { dir: string; days?: number; keepKey: boolean; key: KeyKind }) => {
+    .addOption(keyKindOption("of the new private keys (default: the old ones')"))
+    .action(async (flags: { dir: string; days?: number; keepKey: boolean; key?: KeyKind }) => {
       const roles = (["server", "client"] as const).filter((role) => hasPair(role, flags.dir));
       if (roles.length === 0) readPair("server", flags.dir); // says what is missing and how to make it
       const options = { ...makeArguments({ ...flags, force: true }), keepKey: flags.keepKey };
@@ -170,9 +170,11 @@ function makeOptions(command: Command): Command {
 }
 
 function keyOption(): Option {
-  return new Option("--key <kind>", "of the private key")
-    .choices(["ecdsa-p256", "rsa-2048", "rsa-4096"])
-    .default("ecdsa-p256");
+  return keyKindOption("of the private key").default("ecdsa-p256");
+}
+
+function keyKindOption(says: string): Option {
+  return new Option("--key <kind>", says).choices(["ecdsa-p256", "rsa-2048", "rsa-4096"]);
 }
 
 function leafOptions(command: Command, names: LeafNames): Command {
@@ -209,9 +211,9 @@ function leafNames(flags: LeafFlags, usual: LeafNames): LeafNames {
   };
 }
 
-function makeArguments(flags: { dir: string; force: boolean; days?: number; key: KeyKind }) {
-  const { dir, force, days, key } = flags;
-  return { folder: dir, force, nowMs: Date.now(), keyKind: key, ...(days === undefined ? {} : { days }) };
+function makeArguments({ dir, force, days, key }: MakeFlags) {
+  const given = { ...(days === undefined ? {} : { days }), ...(key === undefined ? {} : { keyKind: key }) };
+  return { folder: dir, force, nowMs: Date.now(), ...given };
 }
 
 function report(pairs: PairFiles[]): void {

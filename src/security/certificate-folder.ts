@@ -49,7 +49,7 @@ export async function makePair(
   return write(role, issueCertificate({ names: usualNames[role], ...options, authority, role }), options);
 }
 
-/** The same names and uses for another period; with a new key unless `keepKey`. */
+/** The same names and uses for another period; with a new key, of the old one's kind unless told, or with `keepKey` the old. */
 export async function renewPair(
   role: "server" | "client",
   options: MakeOptions & { keepKey: boolean },
@@ -72,7 +72,19 @@ export function readPair(pair: Pair, folder: string): CertifiedKey {
       next: `Make them with "cattail certs ${pair === "authority" ? "init" : pair} --dir ${folder}", or name the folder that has them with --dir`,
     });
   }
-  return { certPem: readFileSync(certFile, "utf8"), keyPem: readFileSync(keyFile, "utf8") };
+  return { certPem: readText(certFile), keyPem: readText(keyFile) };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CattailError("CERTS_FILE_UNREADABLE", {
+      problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+      next: "Check that it is a file that this user may read",
+      cause: error,
+    });
+  }
 }
 
 async function write(pair: Pair, made: CertifiedKey, { folder, force }: MakeOptions): Promise<PairFiles> {

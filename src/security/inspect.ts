@@ -2,7 +2,7 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf } from "../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
-import { certificatesInPem } from "./pem.ts";
+import { certificatesInPem, type PemBlock, pemBlocks, toPem } from "./pem.ts";
 
 export type Inspected =
   | (CertificateFacts & {
@@ -21,11 +21,12 @@ const soonDays = 30;
 
 export function inspectPem(pem: string, nowMs: number): Inspected[] {
   const found: Inspected[] = certificatesInPem(pem).map((der) => inspectCertificate(der, nowMs));
-  for (const [block] of pem.matchAll(/-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]*-----END \1PRIVATE KEY-----/g)) {
-    found.push(inspectKey(block));
-  }
-  if (found.length === 0) found.push({ is: "unreadable", why: "it holds no PEM certificate or private key" });
-  return found;
+  for (const block of pemBlocks(pem)) if (block.label.endsWith("PRIVATE KEY")) found.push(inspectKey(block));
+  if (found.length > 0) return found;
+  const why = pem.includes("-----BEGIN ")
+    ? "it holds only a part of a PEM block, or one that does not start and end its lines"
+    : "it holds no PEM certificate or private key";
+  return [{ is: "unreadable", why }];
 }
 
 export function describeInspected(inspected: Inspected): string {
@@ -37,7 +38,8 @@ export function describeInspected(inspected: Inspected): string {
     ...inspected.ipSans.map((address) => `IP:${address}`),
     ...inspected.uriSans.map((uri) => `URI:${uri}`),
   ];
-  const left = daysLeft < 0 ? `${-daysLeft} days ago` : `in ${daysLeft} days`;
+  // Of whole days, rounded down: -1 is within the last.
+  const left = daysLeft < 0 ? `${daysText(-daysLeft - 1)} ago` : `in ${daysText(daysLeft)}`;
   return [
     `certificate: ${subject === "" ? "(no subject)" : subject}${inspected.isAuthority ? " (CA)" : ""}`,
     `  issuer:  ${issuer}${issuer === subject ? " (itself)" : ""}`,
@@ -48,6 +50,10 @@ export function describeInspected(inspected: Inspected): string {
     `  serial:  ${serial}`,
     `  sha256:  ${sha256}`,
   ].join("\n");
+}
+
+function daysText(days: number): string {
+  return days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
 }
 
 function inspectCertificate(der: Buffer, nowMs: number): Inspected {
@@ -62,9 +68,12 @@ function inspectCertificate(der: Buffer, nowMs: number): Inspected {
   }
 }
 
-function inspectKey(pem: string): Inspected {
+function inspectKey({ label, hasHeaders, der }: PemBlock): Inspected {
+  // The older way to encrypt a key says so in a header (DEK-Info), the newer in its label.
+  if (hasHeaders || label === "ENCRYPTED PRIVATE KEY")
+    return { is: "unreadable", why: "a private key that is encrypted, which no server here can use" };
   try {
-    return { is: "private key", keyType: keyText(createPrivateKey(pem)) };
+    return { is: "private key", keyType: keyText(createPrivateKey(toPem(label, der))) };
   } catch (error) {
     return { is: "unreadable", why: `a private key: ${messageOf(error)}` };
   }

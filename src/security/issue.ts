@@ -77,10 +77,13 @@ export function issueCertificate(options: {
   ];
   const wanted = validity(nowMs, days);
   const period = { ...wanted, notAfterMs: options.notAfterMs ?? wanted.notAfterMs };
-  return signLeaf({ authority, subject: commonNameDer(names.commonName), extensions, key, period });
+  return signLeaf({ authority, subject: commonNameDer(names.commonName), extensions, key, nowMs, period });
 }
 
-/** The same certificate with a new period: names and uses are kept byte for byte, the key is when `keyPem` is given. */
+/**
+ * The same certificate with a new period: names and uses are kept byte for byte, the key is when `keyPem` is given. A new
+ * one is of the old one's kind unless `keyKind` says otherwise.
+ */
 export function renewCertificate(options: {
   authority: CertifiedKey;
   certPem: string;
@@ -89,12 +92,18 @@ export function renewCertificate(options: {
   days?: number;
   keyKind?: KeyKind;
 }): CertifiedKey {
-  const { authority, certPem, nowMs, days = lifetimes.leafDays, keyKind = "ecdsa-p256" } = options;
-  const { subject, extensions } = certificateParts(firstCertificate(certPem));
-  const key = options.keyPem === undefined ? makeKey(keyKind) : createPrivateKey(options.keyPem);
+  const { authority, certPem, nowMs, days = lifetimes.leafDays, keyKind } = options;
+  const der = firstCertificate(certPem);
+  const [{ subject, extensions }, old] = readable(() => [certificateParts(der), new X509Certificate(der).publicKey]);
+  const key =
+    options.keyPem !== undefined
+      ? readKey(options.keyPem, "the key to keep")
+      : keyKind === undefined
+        ? makeKeyLike(old)
+        : makeKey(keyKind);
   const remade: string[] = [oids.subjectKeyIdentifier, oids.authorityKeyIdentifier];
   const kept = [...extensions].filter(([id]) => !remade.includes(id)).map(([, der]) => der);
-  return signLeaf({ authority, subject, extensions: kept, key, period: validity(nowMs, days) });
+  return signLeaf({ authority, subject, extensions: kept, key, nowMs, period: validity(nowMs, days) });
 }
 
 type Period = { notBeforeMs: number; notAfterMs: number };
@@ -104,14 +113,15 @@ function signLeaf(of: {
   subject: Buffer;
   extensions: Buffer[];
   key: KeyObject;
+  nowMs: number;
   period: Period;
 }): CertifiedKey {
-  const signer = createPrivateKey(of.authority.keyPem);
+  const signer = readKey(of.authority.keyPem, "the CA's key");
   const authorityDer = certificateOf(signer, of.authority.certPem);
   const parts = certificateParts(authorityDer);
   const authorityEndsMs = parseCertificate(authorityDer).notAfterMs;
   const { notBeforeMs } = of.period;
-  if (authorityEndsMs <= notBeforeMs) {
+  if (authorityEndsMs <= of.nowMs) {
     throw new CattailError("CERTS_CA_EXPIRED", {
       problem: `the CA expired on ${new Date(authorityEndsMs).toISOString()}`,
       next: `Make a new one with "cattail certs init", and hand its certificate to every node before using it`,
@@ -168,6 +178,33 @@ function signatureAlgorithm(key: KeyObject): { der: Buffer; hash: string | null 
 function makeKey(kind: KeyKind): KeyObject {
   if (kind === "ecdsa-p256") return generateKeyPairSync("ec", { namedCurve: "prime256v1" }).privateKey;
   return generateKeyPairSync("rsa", { modulusLength: kind === "rsa-2048" ? 2048 : 4096 }).privateKey;
+}
+
+/** Of the same kind and size; never so small that no TLS library takes it. */
+function makeKeyLike(old: KeyObject): KeyObject {
+  const { namedCurve = "prime256v1", modulusLength = 2048 } = old.asymmetricKeyDetails ?? {};
+  switch (old.asymmetricKeyType) {
+    case "rsa":
+      return generateKeyPairSync("rsa", { modulusLength: Math.max(modulusLength, 2048) }).privateKey;
+    case "ec":
+      return generateKeyPairSync("ec", { namedCurve }).privateKey;
+    case "ed25519":
+      return generateKeyPairSync("ed25519").privateKey;
+    default:
+      return makeKey("ecdsa-p256");
+  }
+}
+
+function readKey(pem: string, whose: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    throw new CattailError("CERTS_KEY_UNREADABLE", {
+      problem: `${whose} cannot be read: it is encrypted, or no private key`,
+      next: `It must be an unencrypted PEM key; "openssl pkey -in FILE" takes a passphrase off, "cattail certs inspect FILE" shows what a file holds`,
+      cause: error,
+    });
+  }
 }
 
 function keyPem(key: KeyObject): string {
@@ -244,12 +281,24 @@ function addressBytes(address: string): Buffer {
 /** While a CA is changed for another the file holds both, in any order. */
 function certificateOf(key: KeyObject, pem: string): Buffer {
   const all = [firstCertificate(pem), ...certificatesInPem(pem).slice(1)];
-  const found = all.find((der) => new X509Certificate(der).checkPrivateKey(key));
+  const found = readable(() => all.find((der) => new X509Certificate(der).checkPrivateKey(key)));
   if (found !== undefined) return found;
   throw new CattailError("CERTS_CA_KEY", {
     problem: "the CA's key belongs to none of the certificates in the CA's file",
     next: `Put the certificate that was made with the key back into the file; "cattail certs inspect FILE" shows what it holds`,
   });
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new CattailError("CERTS_NOT_A_CERTIFICATE", {
+      problem: "a certificate in the folder cannot be read",
+      next: `"cattail certs inspect FILE" shows which; put it back whole, or make it anew with --force`,
+      cause: error,
+    });
+  }
 }
 
 function firstCertificate(pem: string): Buffer {

@@ -34,9 +34,9 @@ export async function writePair(
 
 /** Written beside and renamed into place, so that a reader sees the old content or the new, never a part. */
 export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
   const part = `${file}.part-${process.pid}`;
   try {
+    await makeFolder(dirname(file));
     const handle = await open(part, "wx", mode);
     try {
       await handle.writeFile(text);
@@ -47,13 +47,32 @@ export async function writeWhole(file: string, text: string, mode: number): Prom
     await chmod(part, mode); // whatever the umask took away or left
     await rename(part, file);
   } catch (error) {
-    await rm(part, { force: true });
-    throw new CattailError("CERTS_WRITE", {
-      problem: `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Check that the folder exists and is writable by this user, and that the disk is not full",
-      cause: error,
-    });
+    await rm(part, { force: true }).catch(() => undefined); // where it cannot be removed it could not be made
+    throw cannotWrite(file, error);
   }
+}
+
+// Step by step: Node's own way (`recursive`) never ends below folders that take no new ones, such as /proc.
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o755 });
+  try {
+    await make().catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT" || dirname(folder) === folder) throw error;
+      await makeFolder(dirname(folder));
+      await make();
+    });
+  } catch (error) {
+    // If it is a file, whoever writes below it is told so.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function cannotWrite(file: string, error: unknown): CattailError {
+  return new CattailError("CERTS_WRITE", {
+    problem: `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+    next: "Check that its folder is one, that this user may write there, and that the disk is not full",
+    cause: error,
+  });
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -62,6 +81,6 @@ async function exists(file: string): Promise<boolean> {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
+    throw cannotWrite(file, error);
   }
 }
