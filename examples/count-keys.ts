@@ -5,14 +5,13 @@
 // `--conditions=cattail-source` takes cattail from this checkout; a program that has the package installed does without.
 import { CattailError, follow, keyOf, optionsFromEnvironment, syncStatus } from "cattail";
 
-const { servers, ...connection } = optionsFromEnvironment(process.env);
-if (servers === undefined) {
-  console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/count-keys.ts");
-  process.exit(1);
-}
-
 const counts = new Map<string, number>();
 try {
+  const { servers, ...connection } = optionsFromEnvironment(process.env);
+  if (servers === undefined) {
+    console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/count-keys.ts");
+    process.exit(1);
+  }
   for await (const update of follow({ servers, ...connection, maxFailures: 3 })) {
     if (update.is === "status" && update.status === syncStatus.inSync) break;
     if (update.is !== "set") continue;

@@ -32,8 +32,15 @@ if (file === undefined || file === "") {
   console.error("usage: node --conditions=cattail-source examples/gob-to-json.ts [--make] FILE");
   process.exit(1);
 }
-if (first === "--make") await make(file);
-else await print(file);
+try {
+  if (first === "--make") await make(file);
+  else await print(file);
+} catch (error) {
+  // What is no gob is a GobError; a file that cannot be read or written is the system's.
+  if (!(error instanceof GobError) && !(error instanceof Error && "syscall" in error)) throw error;
+  console.error(`${file}: ${error.message}`);
+  process.exitCode = 1;
+}
 
 async function make(path: string): Promise<void> {
   const out = encoder(Visit); // one for the stream: it sends the type once
@@ -46,14 +53,8 @@ async function make(path: string): Promise<void> {
 
 async function print(path: string): Promise<void> {
   const stream = decoder(Visit, { messageBytes: 65_536 });
-  try {
-    for await (const chunk of createReadStream(path)) for (const visit of stream.push(chunk)) console.log(line(visit));
-    stream.end();
-  } catch (error) {
-    if (!(error instanceof GobError)) throw error;
-    console.error(`${path}: ${error.message}`);
-    process.exitCode = 1;
-  }
+  for await (const chunk of createReadStream(path)) for (const visit of stream.push(chunk)) console.log(line(visit));
+  stream.end();
 }
 
 function line({ Path, At, Status, Header }: Visit): string {

@@ -1,9 +1,9 @@
 // The examples, run as a reader would run them, against a server of ours over mutual TLS.
 
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -76,6 +76,34 @@ test("examples/policies-to-json.ts, which goes on with changes", async () => {
   await rm(folder, { recursive: true });
 });
 
+test("examples/policies-to-json.ts, told of a change while it writes", async (t) => {
+  await using world = await cluster();
+  const folder = await mkdtemp(join(tmpdir(), "cattail-example-"));
+  const file = join(folder, "policies.json");
+  // What it writes first is more than a pipe holds: it goes on when we read.
+  world.server.set({ "/calico/v1/policy/NetworkPolicy/shop/large": JSON.stringify({ selector: "x".repeat(300_000) }) });
+  await run("mkfifo", [`${file}.part`]);
+  const child = spawn(process.execPath, [conditions, "examples/policies-to-json.ts", file], {
+    env: world.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  t.after(async () => {
+    child.kill();
+    await exited;
+    await rm(folder, { recursive: true });
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const pipe = await open(`${file}.part`); // once it writes
+  world.server.delete(["/calico/v1/policy/NetworkPolicy/shop/large"]);
+  await run(process.execPath, [conditions, "examples/count-keys.ts"], world); // time for the change to arrive
+  equal((JSON.parse(await pipe.readFile("utf8")) as object[]).length, 3);
+  await pipe.close();
+  match(String((await lines.next()).value), /: 3 policies$/);
+  match(String((await lines.next()).value), /: 2 policies$/);
+  equal((JSON.parse(await readFile(file, "utf8")) as object[]).length, 2);
+});
+
 test("examples/pod-count-exporter.ts", async () => {
   await using world = await cluster();
   const child = spawn(process.execPath, [conditions, "examples/pod-count-exporter.ts", "0"], {
@@ -90,3 +118,31 @@ test("examples/pod-count-exporter.ts", async () => {
   child.kill("SIGTERM");
   equal((await exited)[0], 0);
 });
+
+const following = [
+  ["count-keys.ts"],
+  ["endpoints-of-a-node.ts", "n1"],
+  ["policies-to-json.ts", "unwritten.json"],
+  ["pod-count-exporter.ts", "0"],
+];
+const slips: { name: string; variables: { readonly [name: string]: string }; says: RegExp }[] = [
+  {
+    name: "half a set of TLS files",
+    variables: { FELIX_TYPHAADDR: "127.0.0.1:1", FELIX_TYPHACAFILE: "ca.crt" },
+    says: /^TLS towards the server is only partly set up; .*\(CLIENT_TLS_INCOMPLETE\)\n$/,
+  },
+  {
+    name: "an address that is none",
+    variables: { FELIX_TYPHAADDR: "http://x:5473" },
+    says: /^"http:\/\/x:5473" is not a server address\. .*\(CLIENT_ADDRESS\)\n$/,
+  },
+];
+for (const [program = "", ...args] of following) {
+  for (const { name, variables, says } of slips) {
+    test(`examples/${program} says what is wrong, and no more: ${name}`, async () => {
+      const env = { PATH: process.env.PATH, ...variables };
+      const running = run(process.execPath, [conditions, `examples/${program}`, ...args], { env });
+      await rejects(running, { code: 1, stderr: says });
+    });
+  }
+}

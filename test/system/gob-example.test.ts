@@ -33,3 +33,11 @@ test("a file that is no gob is an error with its place and its code", () => {
   equal(status, 1);
   match(stderr, /text\.gob: .* at byte \d+ \(GOB_[A-Z_]+\)/);
 });
+
+for (const parameters of [[], ["--make"]]) {
+  test(`a file that is not there is an error of one line: ${parameters.join(" ") || "read"}`, () => {
+    const { stderr, status } = example(...parameters, join(folder, "nowhere", "visits.gob"));
+    equal(status, 1);
+    match(stderr, /^.*visits\.gob: ENOENT.*\n$/);
+  });
+}
