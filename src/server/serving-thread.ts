@@ -9,6 +9,7 @@ export type ServingThread = FlushSink & {
   readonly activeCount: number;
   /** Since the thread last showed that its loop turns. */
   readonly silentForMs: number;
+  /** This and the next two: nothing from a thread that does not answer within two seconds. */
   reports(): Promise<readonly ClientReport[]>;
   /** When what changed after the position was written to its clients, as far as that is remembered. */
   writesSince(syncer: SyncerType, position: Position): Promise<readonly WriteRecord[]>;

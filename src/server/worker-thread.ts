@@ -11,7 +11,7 @@ import {
   type TallyItem,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { CattailError, type Clock, type Log } from "../lib/index.ts";
+import { CattailError, type Clock, type Log, settleWithin } from "../lib/index.ts";
 import type { SyncerType } from "../model/basics.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
@@ -24,6 +24,8 @@ import { flushCostMs, flushesWaiting, gaugeMemory } from "./worker-gauges.ts";
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
 const mostFlushesWaiting = 64;
 const restartDelayMs = 200;
+/** A worker that has not answered by then is done without: whoever asks serves an operator or ends the server. */
+const answerMs = 2000;
 
 export type WorkerThreadOptions = {
   readonly setup: Omit<WorkerSetup, "flushed" | "gauges">;
@@ -74,6 +76,7 @@ export class WorkerThread implements ServingThread {
       resourceLimits: { maxYoungGenerationSizeMb: 3 },
     });
     this.#mailbox.flush(); // what was said before is in `flushed`, or was for a worker that died
+    this.#flushesSent = 0;
     this.#worker = worker;
     this.#heardAtMs = this.#options.clock.monotonicMs();
     const listening = Promise.withResolvers<number>();
@@ -177,13 +180,17 @@ export class WorkerThread implements ServingThread {
     this.#mailbox.post(message);
   }
 
-  #ask(message: (request: number) => ToWorker): Promise<FromWorker | undefined> {
-    if (this.#worker === undefined) return Promise.resolve(undefined);
+  /** Undefined: it does not answer. One whose loop does not turn is not even asked, or each of many questions would wait. */
+  async #ask(message: (request: number) => ToWorker): Promise<FromWorker | undefined> {
+    if (this.#worker === undefined || this.silentForMs > answerMs) return undefined;
     this.#requests += 1;
+    const request = this.#requests;
     const { promise, resolve } = Promise.withResolvers<FromWorker | undefined>();
-    this.#waiting.set(this.#requests, resolve);
-    this.#post(message(this.#requests));
-    return promise;
+    this.#waiting.set(request, resolve);
+    this.#post(message(request));
+    const answer = await settleWithin(promise, { clock: this.#options.clock, limitMs: answerMs });
+    this.#waiting.delete(request);
+    return answer.is === "settled" ? answer.value : undefined;
   }
 
   #hear(message: FromWorker): void {
@@ -213,7 +220,6 @@ export class WorkerThread implements ServingThread {
       case "writes":
       case "dropped":
         this.#waiting.get(message.request)?.(message);
-        this.#waiting.delete(message.request);
         return;
       case "refusal":
         refusals.report(message.refusal);
@@ -289,7 +295,6 @@ export class WorkerThread implements ServingThread {
     this.#sent.clear();
     this.#variants.clear();
     this.#oldest.clear();
-    this.#flushesSent = 0;
     this.#counters = gaugeMemory();
     this.#forgetGauges();
     if (!this.#isStopping && !this.#isListenerClosed) this.#replace();
