@@ -19,7 +19,7 @@ import {
   renewPair,
   usualNames,
 } from "../security/index.ts";
-import { gather, wholeNumber } from "./option-values.ts";
+import { gather, namespaceName, objectName, wholeNumber } from "./option-values.ts";
 import { yamlDocuments } from "./yaml-documents.ts";
 
 type MakeFlags = { dir: string; force: boolean; days?: number; key?: KeyKind };
@@ -129,10 +129,15 @@ function secretCommand(): Command {
   return new Command("secret")
     .description("print the Secrets and the ConfigMap that hold the certificates, for kubectl apply")
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
-    .option("-n, --namespace <name>", "where they go", "kube-system")
-    .option("--server-secret <name>", "Secret with typha.crt and typha.key", "calico-typha-certs")
-    .option("--client-secret <name>", "Secret with calico-node.crt and calico-node.key", "calico-node-certs")
-    .option("--ca-configmap <name>", "ConfigMap with typhaca.crt", "calico-typha-ca")
+    .option("-n, --namespace <name>", "where they go", namespaceName, "kube-system")
+    .option("--server-secret <name>", "Secret with typha.crt and typha.key", objectName, "calico-typha-certs")
+    .option(
+      "--client-secret <name>",
+      "Secret with calico-node.crt and calico-node.key",
+      objectName,
+      "calico-node-certs",
+    )
+    .option("--ca-configmap <name>", "ConfigMap with typhaca.crt", objectName, "calico-typha-ca")
     .action(
       (flags: { dir: string; namespace: string; serverSecret: string; clientSecret: string; caConfigmap: string }) => {
         const names = { authority: flags.caConfigmap, server: flags.serverSecret, client: flags.clientSecret };

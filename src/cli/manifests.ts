@@ -8,7 +8,7 @@ import {
   manifestSets,
   manifests,
 } from "../manifests/index.ts";
-import { port, wholeNumber } from "./option-values.ts";
+import { namespaceName, objectName, port, serviceName, wholeNumber } from "./option-values.ts";
 import { yamlDocuments } from "./yaml-documents.ts";
 
 type Flags = {
@@ -29,8 +29,8 @@ export function manifestsCommand(): Command {
   const defaults = defaultInstallOptions;
   return new Command("manifests")
     .addArgument(new Argument("[set]", "which part").choices(manifestSets).default("all"))
-    .option("-n, --namespace <name>", "where Typha runs", defaults.namespace)
-    .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", defaults.name)
+    .option("-n, --namespace <name>", "where Typha runs", namespaceName, defaults.namespace)
+    .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", serviceName, defaults.name)
     .option("--image <image>", "the container image", defaults.image)
     .option(
       "--replicas <count>",
@@ -43,8 +43,8 @@ export function manifestsCommand(): Command {
         .choices(["crd.projectcalico.org", "projectcalico.org"])
         .default(defaults.apiGroup),
     )
-    .option("--secret <name>", "Secret with typha.crt and typha.key", "calico-typha-certs")
-    .option("--ca-configmap <name>", "ConfigMap with typhaca.crt", "calico-typha-ca")
+    .option("--secret <name>", "Secret with typha.crt and typha.key", objectName, "calico-typha-certs")
+    .option("--ca-configmap <name>", "ConfigMap with typhaca.crt", objectName, "calico-typha-ca")
     .option(
       "--host-certs <directory>",
       "take typha.crt, typha.key and typhaca.crt from this directory of the host instead",

@@ -1,7 +1,7 @@
 // What `cattail watch` remembers of the keys it was told: kind, size and when they last changed. Not the values: those of
 // a large cluster would be hundreds of megabytes.
 import type { Update } from "../client/index.ts";
-import { pathToKey, type SyncStatus, syncStatus } from "../model/index.ts";
+import { keyKind, type SyncStatus, syncStatus } from "../model/index.ts";
 
 export type WatchedKey = { readonly kind: string; readonly bytes: number; readonly atMs: number; readonly is: Change };
 export type Change = "new" | "updated" | "deleted";
@@ -42,7 +42,7 @@ export class WatchKeys {
     const isDelete = update.is === "delete";
     const bytes = isDelete ? 0 : Buffer.byteLength(update.value);
     const is = isDelete ? "deleted" : update.isNew ? "new" : "updated";
-    const key: WatchedKey = { kind: kindOf(update.path), bytes, atMs, is };
+    const key: WatchedKey = { kind: keyKind(update.path), bytes, atMs, is };
     this.recent.set(update.path, key);
     this.bytes += bytes;
     if (isDelete) this.#buried(update.path);
@@ -83,12 +83,6 @@ export class WatchKeys {
 
 /** More than any terminal shows. */
 const mostGraves = 200;
-
-export function kindOf(path: string): string {
-  const key = pathToKey(path);
-  if (key === undefined) return "unknown";
-  return key.is === "Resource" ? key.kind : key.is;
-}
 
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -4,12 +4,11 @@ import { Command, Option } from "commander";
 import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Update } from "../client/index.ts";
 import { isPlainText } from "../client/parts.ts";
 import { CattailError, type Log, silentLog } from "../lib/index.ts";
-import { type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
+import { keyKind, type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
 import { loadTlsMaterial } from "../security/index.ts";
 import { patternMatcher } from "./key-patterns.ts";
 import { gather } from "./option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
-import { kindOf } from "./watch-keys.ts";
 import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 
 type WatchFlags = TlsFlags & {
@@ -150,7 +149,7 @@ const statusNames = ["wait-for-ready", "resync", "in-sync"] as const;
 
 function jsonLine(update: Update): string {
   if (update.is === "status") return JSON.stringify({ status: statusNames[update.status] });
-  const kind = kindOf(update.path);
+  const kind = keyKind(update.path);
   if (update.is === "delete") return JSON.stringify({ delete: { key: update.path, kind, why: update.why } });
   const { path, revision, v3ResourceVersion, isNew } = update;
   const rest = JSON.stringify({ revision, v3ResourceVersion, isNew }).slice(1, -1);

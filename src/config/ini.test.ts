@@ -64,6 +64,25 @@ const cases: { name: string; text: string; want: [string, string][] }[] = [
       ["B", "1"],
     ],
   },
+  { name: "a value of several lines holds comments and quotes", text: "A=x\\\ny # c", want: [["A", "xy # c"]] },
+  {
+    name: "an empty line ends a value of several lines",
+    text: "A='x\\\n\nB=1",
+    want: [
+      ["A", "'x"],
+      ["B", "1"],
+    ],
+  },
+  { name: "a backslash at the end of the file goes", text: "A=x\\", want: [["A", "x"]] },
+  {
+    name: "back-ticks end at the last of the line",
+    text: "A=`x`y` # c\nB=`x\ny`z`\nC=1",
+    want: [
+      ["A", "x`y"],
+      ["B", "x\ny`z"],
+      ["C", "1"],
+    ],
+  },
   {
     name: "a byte order mark and Windows lines",
     text: "\uFEFFA=1\r\nB=2\r\n",

@@ -56,18 +56,21 @@ function splitKey(line: string): { key: string; rest: string } | undefined {
 function readValue(rest: string, lines: string[], at: number): { value: string; lastLine: number } | undefined {
   for (const quote of ['"""', "`"])
     if (rest.startsWith(quote)) return readVerbatim(rest.slice(quote.length), quote, lines, at);
-  let value = rest;
-  let lastLine = at;
-  while (value.endsWith("\\") && lastLine + 1 < lines.length) {
-    lastLine += 1;
-    const more = (lines[lastLine] ?? "").trim();
-    value = value.slice(0, -1) + more;
-    if (more === "") break;
-  }
+  if (rest.endsWith("\\")) return readContinued(rest.slice(0, -1), lines, at);
   // The comment is cut before the quotes are looked at, so quotes do not protect "#" and ";".
-  const comment = value.search(/[#;]/);
-  if (comment >= 0) value = value.slice(0, comment).trim();
-  return { value: withoutQuotes(value), lastLine };
+  const comment = rest.search(/[#;]/);
+  return { value: withoutQuotes(comment < 0 ? rest : rest.slice(0, comment).trim()), lastLine: at };
+}
+
+/** Comments and quotes in a value of several lines are parts of it. An empty line ends it, too. */
+function readContinued(first: string, lines: string[], at: number): { value: string; lastLine: number } {
+  let value = first;
+  for (let lastLine = at + 1; ; lastLine++) {
+    const next = (lines[lastLine] ?? "").trim();
+    value += next;
+    if (next === "" || !value.endsWith("\\")) return { value, lastLine };
+    value = value.slice(0, -1);
+  }
 }
 
 function readVerbatim(
@@ -79,7 +82,7 @@ function readVerbatim(
   const parts: string[] = [];
   for (let lastLine = at; lastLine < lines.length; lastLine++) {
     const line = lastLine === at ? first : (lines[lastLine] ?? "");
-    const end = line.indexOf(quote);
+    const end = line.lastIndexOf(quote); // so that the value may hold it
     if (end >= 0) return { value: [...parts, line.slice(0, end)].join("\n"), lastLine };
     parts.push(line);
   }

@@ -1,5 +1,5 @@
 // What one server has told: its keys, when they came, and how long each step took.
-import { pathToKey, type SyncStatus, syncStatus } from "../model/index.ts";
+import { keyKind, type SyncStatus, syncStatus } from "../model/index.ts";
 import type { SerializedUpdate, ServerHello } from "../wire/index.ts";
 
 export type KeyState = { readonly value: string | undefined; readonly revision: string; readonly atMs: number };
@@ -63,13 +63,7 @@ export class ServerView {
   /** Most frequent first. */
   keysPerKind(): { [kind: string]: number } {
     const counts = new Map<string, number>();
-    for (const path of this.keys.keys()) counts.set(kindOf(path), (counts.get(kindOf(path)) ?? 0) + 1);
+    for (const path of this.keys.keys()) counts.set(keyKind(path), (counts.get(keyKind(path)) ?? 0) + 1);
     return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
   }
-}
-
-export function kindOf(path: string): string {
-  const key = pathToKey(path);
-  if (key === undefined) return "unknown";
-  return key.is === "Resource" ? key.kind : key.is;
 }

@@ -31,6 +31,7 @@ export {
   parseCidrOrIp,
   parseIp,
 } from "./ip.ts";
+export { keyKind } from "./key-kind.ts";
 export {
   escapeName,
   type Key,
