@@ -1,7 +1,7 @@
 // Real TLS handshakes on loopback: who is let in, who is not, and which check is named.
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import {
   type CertifiedKey,
   type PeerRequirement,
   type Refusal,
+  renewCertificate,
   tlsPolicy,
   tlsServerOptions,
 } from "./index.ts";
@@ -122,6 +123,23 @@ for (const trust of trusts) {
   }
 }
 after(() => equal(combinations, 432, "every combination was tried"));
+
+/** A pair of the first CA with the names and extensions of a certificate that openssl made. */
+function likeVector(name: string): CertifiedKey {
+  const certPem = readFileSync(`test/vectors/certificates/${name}.crt`, "utf8");
+  return renewCertificate({ authority: first.pair, certPem, nowMs: Date.now() });
+}
+
+test("a client with an extension of its own, whose value is no DER, is admitted", async () => {
+  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem);
+  equal((await dial(gate.port, as(likeVector("private-extension")))).received, "welcome");
+});
+
+test("a client whose key usage lacks digitalSignature is refused, and both reasons it may have are named", async () => {
+  await using gate = await openGate({ commonName: "calico-node" }, first.pair.certPem);
+  equal((await dial(gate.port, as(likeVector("key-encipherment")))).received, "");
+  match(gate.refusals[0]?.says ?? "", /key usage \(needs digitalSignature\) or its extended key usage/);
+});
 
 const weak = "ALL:@SECLEVEL=0";
 const refusedCases: { name: string; options: ConnectionOptions; check: PeerCheck }[] = [

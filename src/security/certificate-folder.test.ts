@@ -159,6 +159,11 @@ test("inspecting a torn file says so", () => {
   match(inspectPem(torn, nowMs).map(describeInspected).join(), /only a part of a PEM block/);
 });
 
+test("inspecting names what is neither a certificate nor a key", () => {
+  const request = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
+  match(inspectPem(request, nowMs).map(describeInspected).join(), /no PEM certificate or .*: CERTIFICATE REQUEST$/);
+});
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const ends: { inMs: number; says: string }[] = [

@@ -21,11 +21,13 @@ const soonDays = 30;
 
 export function inspectPem(pem: string, nowMs: number): Inspected[] {
   const found: Inspected[] = certificatesInPem(pem).map((der) => inspectCertificate(der, nowMs));
-  for (const block of pemBlocks(pem)) if (block.label.endsWith("PRIVATE KEY")) found.push(inspectKey(block));
+  const blocks = pemBlocks(pem);
+  for (const block of blocks) if (block.label.endsWith("PRIVATE KEY")) found.push(inspectKey(block));
   if (found.length > 0) return found;
-  const why = pem.includes("-----BEGIN ")
+  const isTorn = blocks.length === 0 && pem.includes("-----BEGIN ");
+  const why = isTorn
     ? "it holds only a part of a PEM block, or one that does not start and end its lines"
-    : "it holds no PEM certificate or private key";
+    : `it holds no PEM certificate or private key${blocks.length === 0 ? "" : `, but: ${blocks.map(({ label }) => label).join(", ")}`}`;
   return [{ is: "unreadable", why }];
 }
 

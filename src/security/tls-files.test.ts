@@ -323,7 +323,7 @@ test("at the start a CA file is used as far as it can be read, with a word about
   }
 });
 
-test("without a CA file no folder is watched for one", async () => {
+test("without a CA file a pair is watched, and nothing is said about it", async () => {
   using files = certificateFolder(old);
   const { log, lines } = recordLog();
   const watched = { ...files.server, caFile: "" };
