@@ -27,8 +27,10 @@ export function decoder<T>(
   return new GobDecoder(schema, withDefaults(limits), options);
 }
 
-/** Reading values again may cost this many times the largest message before it is refused. */
+// What reading one value again and again may cost before it is refused: in bytes, so many times the largest message; in
+// what has to be made anew, so many structs, collections and interfaces.
 const rereadFactor = 32;
+const maxRemade = 1 << 19;
 
 /** A buffer larger than this is let go when messages no longer need it. */
 const keptBytes = 1 << 17;
@@ -44,6 +46,7 @@ export class GobDecoder<T> {
   /** The frame that must be complete before it is worth reading: #next, or one behind it for a value cut in frames. */
   #waitFor = 0;
   #rereadBytes = 0;
+  #remade = 0;
   /** The reader's count of frames at the last value's end: one that is read again counts its frames again. */
   #continued = 0;
   #failure: GobError | undefined;
@@ -150,6 +153,7 @@ export class GobDecoder<T> {
       r.end = first.end;
       r.depth = 0;
       r.elements = 0;
+      r.entered = 0;
       r.continued = this.#continued;
       if (r.at === r.end) r.fail("GOB_EMPTY_FRAME", "a frame of length zero");
       const id = readId(r);
@@ -174,6 +178,7 @@ export class GobDecoder<T> {
       this.#waitFor = r.end;
       r.messageStart = r.end;
       this.#rereadBytes = 0;
+      this.#remade = 0;
       this.#continued = r.continued;
       if (r.end === r.filled) this.#drained(messageBytes);
       return { value };
@@ -182,7 +187,8 @@ export class GobDecoder<T> {
       this.#forgetTypes(definedBefore);
       this.#waitFor = r.end;
       this.#rereadBytes += r.end - this.#next;
-      if (this.#rereadBytes > rereadFactor * r.limits.messageBytes) {
+      this.#remade += r.entered;
+      if (this.#rereadBytes > rereadFactor * r.limits.messageBytes || this.#remade > maxRemade) {
         r.fail("GOB_LIMIT_FRAMES", "a value cut into too many frames");
       }
       // The frame it needs may be here already.

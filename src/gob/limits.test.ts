@@ -262,6 +262,19 @@ for (const { name, whole } of cuts) {
   });
 }
 
+test("a value of very many structs that is cut behind them is not made anew with each frame", () => {
+  const Item = struct("Item", { Any: interface_() });
+  // Type 65 is a slice of type 66, which is struct { Any interface{} }: 200,000 of them are empty, then they are cut.
+  const head = frames("ff81 02 02 ff84 00 00", "ff83 03 02 01 01 03 416e79 01 10 00 00 00");
+  const start = Buffer.concat([hex("ff82 00 fd 030e40"), new Uint8Array(200_000), hex("01 06 737472696e67")]);
+  const into = decoder(slice(Item));
+  into.push(Buffer.concat([head, hex("fd"), hex(start.length.toString(16).padStart(6, "0")), start]));
+  const pushAll = (): void => {
+    for (let i = 0; i < 3; i++) into.push(frames("0c 03 00 01 61 00 01 06 737472696e67"));
+  };
+  throws(pushAll, { code: "GOB_LIMIT_FRAMES" });
+});
+
 test("values of one stream may be cut as often as it may define types, and not more", () => {
   const define = "ff81 02 02 10 00 00";
   const cutOnce = ["ff82 00 01 06 737472696e67", "0c 03 00 01 61"];

@@ -36,6 +36,8 @@ export class Reader {
   depth = 0;
   /** Elements announced so far in the message. */
   elements = 0;
+  /** Structs, collections and interfaces that the present value has had so far. */
+  entered = 0;
   /** Frames in which values of the stream went on. */
   continued = 0;
   /** The two halves of the last integer that `uint` returned, if it was 2^32 or more: the low one, then the high one. */
@@ -216,6 +218,7 @@ export class Reader {
   }
 
   enter(): void {
+    this.entered++;
     if (++this.depth > this.limits.depth) this.fail("GOB_LIMIT_DEPTH", `nested deeper than ${this.limits.depth}`);
   }
 }
