@@ -1,7 +1,17 @@
 // The original's data cases with a real Go client: what goes in comes out, per syncer, in order, and nothing else.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eventually, GoClients, manyKeys, serve, withoutGoClient } from "../kit/serving.ts";
+import { FakeClock } from "../kit/fake-clock.ts";
+import {
+  digestOf,
+  eventually,
+  GoClients,
+  lastKey,
+  manyKeys,
+  serve,
+  untilLast,
+  withoutGoClient,
+} from "../kit/serving.ts";
 
 const options = { skip: withoutGoClient };
 const config = (name: string) => `/calico/v1/config/${name}`;
@@ -159,6 +169,32 @@ test("add 10,000 keys, delete half of them", options, async () => {
   for (const path of half) delete keys[path];
   deepEqual(client.state, keys);
 });
+
+test(
+  "more keys go at once than deletions are remembered, and the server tidies up before they are published",
+  options,
+  async () => {
+    const clock = new FakeClock();
+    await using server = await serve({ clock });
+    const keys = manyKeys(100_002, () => "v");
+    server.set(keys);
+    server.status(2);
+    await clock.advance(500);
+    await using client = new GoClients(server, ["--stats", "--digest", ...untilLast]);
+    await client.inSync();
+    await clock.advance(498);
+    server.set({ "/calico/v1/config/other": "1" });
+    await clock.advance(1);
+    server.delete(Object.keys(keys)); // gathers, because something has just been published
+    await clock.advance(1); // once a second deletions are forgotten
+    await clock.advance(200);
+    server.set({ [lastKey]: "x" });
+    await clock.advance(200);
+    const expected = digestOf(server.told);
+    const stats = await client.statsAtLast();
+    deepEqual(stats.states, { [expected]: 1 });
+  },
+);
 
 test("1,000 KVs one by one", options, async () => {
   await using server = await serve();

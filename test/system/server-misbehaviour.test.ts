@@ -65,6 +65,17 @@ describe("cut", { ...options, concurrency: 4 }, () => {
   });
 });
 
+test("a client that has said hello and acknowledges nothing is shown and counted as what it is", options, async () => {
+  await using server = await serve();
+  await using _client = new GoClients(server, ["--no-ack", "--hostname", "node-a", "--type", "bgp"]);
+  await eventually(async () => {
+    const [report] = await server.clients();
+    return report?.node === "node-a" && report.syncer === "bgp" && report.phase === "acknowledging";
+  }, "its report");
+  await eventually(() => server.metrics.get("typha_connections_streaming{bgp}") === 1, "the gauge");
+  ok(server.lines.some(({ message, fields }) => message === "client hello received" && fields.node === "node-a"));
+});
+
 test("cut: garbage", options, async () => {
   await using server = await serve({ limits });
   await using bad = new GoClients(server, [...expectClose, "--garbage", "1000"]);
