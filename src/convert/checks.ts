@@ -50,24 +50,3 @@ export function given<T>(value: T | undefined, isGood: (value: T) => boolean): b
 export function filled(value: string | undefined, isGood: (value: string) => boolean): boolean {
   return value === undefined || value === "" || isGood(value);
 }
-
-const notInGo = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\[kucZ]/;
-const goFlags = /^\(\?[imsU]+\)/;
-const repeat = /\{(\d+)(?:,(\d*))?\}/g;
-
-/** Whether Go's regexp would compile it. JavaScript's engine is asked, after the differences that matter in practice. */
-export function isGoRegexp(text: string): boolean {
-  if (notInGo.test(text)) return false;
-  for (const [, min, max] of text.matchAll(repeat)) if (Number(min) > 1000 || Number(max ?? 0) > 1000) return false;
-  // In Go a bracket that comes first in a class stands for itself.
-  const asJavaScript = text
-    .replace(goFlags, "")
-    .replaceAll("(?P<", "(?<")
-    .replace(/\[(\^?)\]/g, "[$1\\]");
-  try {
-    new RegExp(asJavaScript);
-    return true;
-  } catch {
-    return false; // a syntax error is the answer
-  }
-}

@@ -1,8 +1,9 @@
 // What the validation filter rejects in a FelixConfiguration that is passed on whole. Those that become settings are not
 // validated at all.
 import { type FelixConfigurationSpec, type NumberOrText, parseCidrOrIp, parseDuration } from "../model/index.ts";
-import { type Check, filled, firstProblem, given, isGoRegexp, isInterfaceName, isIp } from "./checks.ts";
+import { type Check, filled, firstProblem, given, isInterfaceName, isIp } from "./checks.ts";
 import type { FieldProblem } from "./converted.ts";
+import { isGoRegexp } from "./go-regexp.ts";
 import { isPortName, startsAtOne } from "./rule-checks.ts";
 
 export function felixConfigurationProblem(spec: FelixConfigurationSpec): FieldProblem | undefined {
