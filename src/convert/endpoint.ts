@@ -59,19 +59,21 @@ export function podEndpointPath(hostname: string, namespace: string, name: strin
 }
 
 /** What the validation filter rejects in an endpoint; undefined: it is good. */
-export function endpointProblem(endpoint: Endpoint): FieldProblem | undefined {
+export function endpointProblem(endpoint: Endpoint, fieldOf: PortField): FieldProblem | undefined {
   if (endpoint.name === "") return { field: "spec.interfaceName", rule: "must not be empty" };
-  return portsProblem(endpoint.ports);
+  return portsProblem(endpoint.ports, fieldOf);
 }
 
+/** Where the user wrote what is at this place of an endpoint's ports. */
+export type PortField = (at: number, member: keyof EndpointPort) => string;
+
 /** The same of any endpoint's ports. */
-export function portsProblem(ports: readonly EndpointPort[]): FieldProblem | undefined {
+export function portsProblem(ports: readonly EndpointPort[], fieldOf: PortField): FieldProblem | undefined {
   for (const [at, { name, protocol, port }] of ports.entries()) {
-    const field = `spec.ports[${at}]`;
-    if (!isPlainName(name)) return { field: `${field}.name`, rule: "must be 1 to 128 letters, digits, _ . or -" };
-    if (port === 0) return { field: `${field}.port`, rule: "must be from 1 to 65535" };
+    if (!isPlainName(name)) return { field: fieldOf(at, "name"), rule: "must be 1 to 128 letters, digits, _ . or -" };
+    if (port === 0) return { field: fieldOf(at, "port"), rule: "must be from 1 to 65535" };
     if (protocol !== "tcp" && protocol !== "udp" && protocol !== "sctp") {
-      return { field: `${field}.protocol`, rule: "must be TCP, UDP or SCTP, by name" };
+      return { field: fieldOf(at, "protocol"), rule: "must be TCP, UDP or SCTP, by name" };
     }
   }
   return undefined;

@@ -106,5 +106,5 @@ function hostEndpointProblem(endpoint: V1HostEndpoint): FieldProblem | undefined
   for (const [at, profile] of endpoint.profile_ids.entries()) {
     if (!isPlainName(profile)) return { field: `spec.profiles[${at}]`, rule: "must be a profile's name" };
   }
-  return portsProblem(endpoint.ports);
+  return portsProblem(endpoint.ports, (at, member) => `spec.ports[${at}].${member}`);
 }

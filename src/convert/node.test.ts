@@ -107,6 +107,12 @@ const specs: { name: string; parts: Parts; spec: object; problems: number }[] = 
     problems: 0,
   },
   {
+    name: "interfaces that are null are none",
+    parts: { annotations: { Interfaces: "null" } },
+    spec: {},
+    problems: 0,
+  },
+  {
     name: "interfaces that are no JSON are dropped",
     parts: { annotations: { Interfaces: "{not" } },
     spec: {},

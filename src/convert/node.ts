@@ -177,9 +177,10 @@ function readAddresses(node: JsonRecord, own: readonly (string | undefined)[]): 
 function readInterfaces(annotations: StringMap, warnings: Warning[]): NodeSpec["interfaces"] {
   const text = ownText(annotations, `${prefix}Interfaces`);
   if (text === undefined) return undefined;
-  const parsed = parseOrUndefined(text) ?? "";
+  const parsed = parseOrUndefined(text);
+  if (parsed === null) return undefined;
   // An entry that is null is an empty one, as Go reads it.
-  const interfaces = Array.isArray(parsed) ? parsed.map((entry) => entry ?? {}) : parsed;
+  const interfaces = Array.isArray(parsed) ? parsed.map((entry) => entry ?? {}) : (parsed ?? "");
   const spec = attempt(() => readSchema(nodeSpec, cleanJson({ interfaces }), ""));
   if (spec instanceof FieldError) {
     const rule = "must be a JSON list of interfaces with name and addresses";

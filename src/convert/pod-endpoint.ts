@@ -149,6 +149,22 @@ function addPorts(ports: EndpointPort[], containers: readonly unknown[], field: 
   }
 }
 
+/** Where in a pod that was converted the port at this place of its endpoint's comes from. */
+export function podPortField(pod: unknown, at: number, member: keyof EndpointPort): string {
+  const spec = recordOf(recordOf(pod, "").spec ?? empty, "spec");
+  let left = at;
+  for (const name of ["containers", "initContainers"]) {
+    for (const [index, container] of listOf(spec[name], name).entries()) {
+      for (const [place, item] of listOf(recordOf(container ?? empty, name).ports, name).entries()) {
+        if (readPort(recordOf(item ?? empty, name), name) === undefined) continue;
+        if (left === 0) return `spec.${name}[${index}].ports[${place}].${member === "port" ? "containerPort" : member}`;
+        left -= 1;
+      }
+    }
+  }
+  return "spec.containers";
+}
+
 function readPort({ containerPort = 0, name, protocol }: JsonRecord, field: string): EndpointPort | undefined {
   if (containerPort !== null && (typeof containerPort !== "number" || (containerPort | 0) !== containerPort)) {
     throw new FieldError(`${field}.containerPort`, "must be a 32-bit whole number");

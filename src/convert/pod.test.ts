@@ -175,10 +175,11 @@ test("labels: imitations go, Calico's are set, __proto__ is a label like any oth
 });
 
 test("a port that validation refuses takes the value, not the revision", () => {
-  const spec = { containers: [{ ports: [{ name: "zero", containerPort: 65536 }] }] };
+  const zero = { name: "zero", containerPort: 65536 };
+  const spec = { containers: [{}], initContainers: [null, { ports: [{ containerPort: 1 }, zero] }] };
   const { kvs, problems } = createPodProcessor().set(id, "7", podOf({ spec }));
   deepEqual(kvs, [{ path, value: undefined, revision: "7", v3ResourceVersion: "", isInvalid: true }]);
-  equal(problems[0]?.field, "spec.ports[0].port");
+  equal(problems[0]?.field, "spec.initContainers[1].ports[1].containerPort");
 });
 
 test("a pod that comes back on another node takes its endpoint along; gone, it leaves nothing", () => {

@@ -10,7 +10,7 @@ import {
   type Warning,
 } from "./converted.ts";
 import { endpointProblem, writeEndpoint } from "./endpoint.ts";
-import { createPodConverter } from "./pod-endpoint.ts";
+import { createPodConverter, podPortField } from "./pod-endpoint.ts";
 import { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
 
 type PodOptions = {
@@ -37,7 +37,7 @@ export function createPodProcessor({ interfacePrefix = "" }: PodOptions = {}): P
     }
     const { path, endpoint } = converted.value;
     const before = paths.put(id, path);
-    const problem = endpointProblem(endpoint);
+    const problem = endpointProblem(endpoint, (at, member) => podPortField(value, at, member));
     const kv: ConvertedKv =
       problem === undefined
         ? { path, value: writeEndpoint(endpoint), revision, v3ResourceVersion: "" }

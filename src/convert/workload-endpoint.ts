@@ -82,7 +82,10 @@ function convert({ metadata, spec }: Resource<WorkloadEndpointSpec>): Converted<
     annotations: Object.keys(annotations).length === 0 ? undefined : goMap(goString).write(annotations),
     qosControls: spec.qosControls === undefined ? undefined : qosControls.go.write(spec.qosControls),
   };
-  const problem = endpointProblem(endpoint);
+  const problem = endpointProblem(endpoint, (at, member) => {
+    const named = (spec.ports ?? []).flatMap(({ name = "" }, index) => (name === "" ? [] : [index]));
+    return `spec.ports[${named[at]}].${member}`;
+  });
   if (problem !== undefined) return invalid(problem);
   return { is: "value", value: writeEndpoint(endpoint) };
 }
