@@ -21,9 +21,16 @@ export function createProfileProcessor(): Processor {
       if (id.name === defaultAllowProfile) return { kvs: defaultAllowKvs, problems: [] };
       const read = attempt(() => convert(readResource("Profile", profileSpec, value)));
       if (read instanceof FieldError) return unreadable(object, profileDeletions(id.name), read);
-      const { values, v3ResourceVersion, problem, warnings, areRulesInvalid } = read;
-      const version = { revision, v3ResourceVersion, areRulesInvalid, isResourceInvalid: problem !== undefined };
-      const found = problem === undefined ? warnings : [...warnings, refused(problem)];
+      const { values, v3ResourceVersion, problem, ofRules, warnings } = read;
+      const version = {
+        revision,
+        v3ResourceVersion,
+        areRulesInvalid: ofRules !== undefined,
+        isResourceInvalid: problem !== undefined,
+      };
+      const found = [...warnings];
+      if (ofRules !== undefined && ofRules.field !== problem?.field) found.push({ ...ofRules, effect: "dropped" });
+      if (problem !== undefined) found.push(refused(problem));
       return {
         kvs: profileKvs(id.name, values, version),
         problems: found.map((warning) => ({ object, ...warning })),
@@ -49,7 +56,8 @@ function convert({ metadata, spec }: Resource<ProfileSpec>) {
     },
     v3ResourceVersion: metadata.resourceVersion ?? "",
     problem: metadataProblem(metadata) ?? profileSpecProblem(spec),
-    areRulesInvalid: (rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress")) !== undefined,
+    /** The rules are checked by themselves, as clients read them. */
+    ofRules: rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress"),
     warnings,
   };
 }

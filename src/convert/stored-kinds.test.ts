@@ -67,6 +67,18 @@ const refused: { name: string; spec: object; isInvalid: boolean; problems: strin
     isInvalid: true,
     problems: ["spec.ports[0].protocol"],
   },
+  {
+    name: "a bad port after one without a name, which is left out",
+    spec: {
+      ...good,
+      ports: [
+        { protocol: "TCP", port: 1 },
+        { name: "a", protocol: "TCP", port: 0 },
+      ],
+    },
+    isInvalid: true,
+    problems: ["spec.ports[1].port"],
+  },
 ];
 for (const { name, spec, isInvalid, problems } of refused) {
   test(`a stored endpoint with ${name}`, () => {
@@ -120,6 +132,40 @@ for (const { name, spec, lives } of profiles) {
     deepEqual(
       profile(spec).kvs.map(({ value }) => value !== undefined),
       lives,
+    );
+  });
+}
+
+const profileProblems: { name: string; spec: object; problems: [field: string, effect: string][] }[] = [
+  {
+    name: "bad for its rules alone",
+    spec: rule({ ipVersion: 5 }),
+    problems: [["spec.ingress[0].ipVersion", "dropped"]],
+  },
+  {
+    name: "bad for itself alone",
+    spec: { egress: [{ action: "Allow", protocol: "tcp" }] },
+    problems: [["spec.egress[0].protocol", "deleted"]],
+  },
+  {
+    name: "bad for both in one place",
+    spec: rule({ destination: { ports: [80] } }),
+    problems: [["spec.ingress[0].destination.ports[0]", "deleted"]],
+  },
+  {
+    name: "bad for each in a place of its own",
+    spec: { ...rule({ ipVersion: 5 }), labelsToApply: { "a b": "c" } },
+    problems: [
+      ["spec.ingress[0].ipVersion", "dropped"],
+      ['spec.labelsToApply["a b"]', "deleted"],
+    ],
+  },
+];
+for (const { name, spec, problems } of profileProblems) {
+  test(`a stored profile that is ${name} is reported`, () => {
+    deepEqual(
+      profile(spec).problems.map(({ field, effect }) => [field, effect]),
+      problems,
     );
   });
 }
