@@ -1,6 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { freePort } from "../../test/kit/free-port.ts";
 import { settingsWith } from "../config/index.ts";
 import { checkPorts, wantedPorts } from "./check-ports.ts";
 import { isProblem } from "./finding.ts";
@@ -17,7 +18,7 @@ test("ports: a free one is fine, a taken one is not", async () => {
   const port = typeof address === "object" ? (address?.port ?? 0) : 0;
   deepEqual(await codesOf([{ host: "127.0.0.1", port }]), ["PORT_IN_USE"]);
   await new Promise((resolve) => taken.close(resolve));
-  deepEqual(await codesOf([{ host: "127.0.0.1", port }]), []);
+  deepEqual(await codesOf([{ host: "127.0.0.1", port: await freePort() }]), []);
 });
 
 test("ports: an address that is not ours", async () => {

@@ -270,6 +270,7 @@ async function useCertificates(
     let seen = "";
     const isInUse = async () => {
       seen = (await probe(`${server.urls.debug}/certs`))?.body ?? "";
+      if (seen === "") return false;
       const { certificate, authorities, refused } = JSON.parse(seen) as CertsAnswer; // docs/reference/debug-endpoints.md
       const isSame = BigInt(`0x${certificate.serial.replaceAll(":", "")}`) === BigInt(`0x${serialNumber}`);
       return isSame && authorities.length === to.authorities && refused === null;

@@ -41,17 +41,26 @@ export function openCrd(kind: Kind, group = "crd.projectcalico.org", version = "
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Creates the definitions and waits until the server serves their kinds. */
+/** Creates the definitions and waits until the server serves their kinds, and says so to whoever asks what it serves. */
 export async function installCrds(cluster: Cluster, crds: readonly object[]): Promise<void> {
-  const paths = await Promise.all(
+  const made = await Promise.all(
     crds.map(async (crd) => {
-      const made = (await cluster.must("POST", definitions, crd)) as {
+      const { spec } = (await cluster.must("POST", definitions, crd)) as {
         spec: { group: string; names: { plural: string }; versions: { name: string }[] };
       };
-      return `/apis/${made.spec.group}/${made.spec.versions[0]?.name}/${made.spec.names.plural}?limit=1`;
+      return { api: `/apis/${spec.group}/${spec.versions[0]?.name}`, plural: spec.names.plural };
     }),
   );
-  for (const path of paths) while ((await cluster.ask("GET", path)).status !== 200);
+  for (const { api, plural } of made) {
+    while ((await cluster.ask("GET", `${api}/${plural}?limit=1`)).status !== 200);
+    while (!(await isNamed(cluster, api, plural)));
+  }
+}
+
+/** Discovery is filled by another part of the API server, which may be later. */
+async function isNamed(cluster: Cluster, api: string, plural: string): Promise<boolean> {
+  const served = (await cluster.must("GET", api)) as { resources: { name: string }[] };
+  return served.resources.some(({ name }) => name === plural);
 }
 
 export async function removeCrd(cluster: Cluster, name: string): Promise<void> {

@@ -116,7 +116,7 @@ test("doctor: nobody there", async () => {
 
 test("doctor: a server that accepts and says nothing", async () => {
   await using listener = await listen((socket) => socket.resume());
-  deepEqual((await examine([listener.port], { timeoutMs: 300 })).codes, ["SERVER_SILENT"]);
+  deepEqual((await examine([listener.port], { timeoutMs: 3000 })).codes, ["SERVER_SILENT"]);
 });
 
 test("doctor: a server that waits for its datastore, and one that has nothing", async () => {

@@ -24,7 +24,7 @@ export async function openEtcdWorld(memberCount = 1): Promise<FaultWorld> {
     return found;
   };
   // A write that a change of leader interrupts may or may not have happened; made again it certainly has.
-  const ask = async (command: EtcdCommand): Promise<EtcdAnswer> => {
+  const ask: Ask = async (command) => {
     for (let tries = 0; ; tries++) {
       try {
         return await working().ask(command);
@@ -35,7 +35,7 @@ export async function openEtcdWorld(memberCount = 1): Promise<FaultWorld> {
   };
   const keyOf = (kind: (typeof kinds)[number], name: string) => `${kindInfo(kind).etcdPrefix}${name}`;
   const kinds = ["Tier", "IPPool"] as const;
-  const faults = [...proxies.flatMap(networkFaults), ...memberFaults(members, proxies)];
+  const faults = [...proxies.flatMap(networkFaults), ...memberFaults({ members, proxies, ask })];
   return {
     name: memberCount === 1 ? "etcd" : `etcd-${memberCount}`,
     kinds,
@@ -65,7 +65,9 @@ export async function openEtcdWorld(memberCount = 1): Promise<FaultWorld> {
 
 type Members = { member: EtcdMember; isUp: boolean }[];
 
-function memberFaults(members: Members, proxies: FaultProxy[]): Fault[] {
+type Ask = (command: EtcdCommand) => Promise<EtcdAnswer>;
+
+function memberFaults({ members, proxies, ask }: { members: Members; proxies: FaultProxy[]; ask: Ask }): Fault[] {
   const others = members.length > 1;
   return [
     {
@@ -99,7 +101,7 @@ function memberFaults(members: Members, proxies: FaultProxy[]): Fault[] {
       async strike({ random, write }) {
         for (const proxy of proxies) proxy.freeze();
         await write(5 + random.below(20));
-        await members[0]?.member.ask({ do: "compact" });
+        await ask({ do: "compact" }).catch(ignoreRepeated);
         await write(random.below(5));
         for (const proxy of proxies) proxy.cut();
         for (const proxy of proxies) proxy.thaw();
@@ -112,7 +114,7 @@ function memberFaults(members: Members, proxies: FaultProxy[]): Fault[] {
         for (const proxy of proxies) proxy.cut();
         for (let i = 0; i < 3; i++) {
           await systemClock.sleep(random.below(20));
-          await members[0]?.member.ask({ do: "compact" }).catch(ignoreRepeated);
+          await ask({ do: "compact" }).catch(ignoreRepeated);
         }
         await writing;
       },
@@ -154,7 +156,7 @@ function clusterFaults(members: Members): Fault[] {
   ];
 }
 
-// Nothing was written since the last compaction: there is nothing to compact.
+// Nothing was written since the last compaction, or it was made after all: there is nothing to compact.
 function ignoreRepeated(error: Error): void {
   if (!/required revision has been compacted/.test(error.message)) throw error;
 }

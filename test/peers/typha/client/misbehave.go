@@ -56,6 +56,9 @@ func (c *session) sendGarbage(n int) error {
 	if _, err := rand.Read(junk); err != nil {
 		return err
 	}
+	if n > 0 {
+		junk[0] = 0x80 // a length of 128 bytes, which nobody takes; another might be a long message that is still to come
+	}
 	_, err := c.conn.Write(junk)
 	return err
 }
