@@ -3,7 +3,7 @@
 // skipped with it by name.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,6 +36,7 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
   return withLock(`${path}.lock`, async () => {
     if (existsSync(path)) return { path };
     console.log(`building ${folder} with ${goVersion} (kept in ${peerCache} afterwards)`);
+    const part = `${path}.part-${process.pid}`;
     try {
       const options_ = {
         cwd: folder,
@@ -43,8 +44,8 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
         env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOTOOLCHAIN: "local" },
         maxBuffer: 1 << 26,
       };
-      await run("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", `${path}.part`, "."], options_);
-      renameSync(`${path}.part`, path);
+      await run("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", part, "."], options_);
+      renameSync(part, path);
       return { path };
     } catch (error) {
       const detail = (error as { stderr?: string }).stderr?.trim().split("\n").slice(-3).join("; ") ?? String(error);
@@ -63,24 +64,54 @@ function moduleOf(folder: string): string {
   throw new Error(`${folder} belongs to no Go module`);
 }
 
-// Test files run in processes of their own, so the lock is a directory: making one is atomic everywhere.
+// Test files run in processes of their own, so the lock is a file: making one that must not exist is atomic everywhere.
 async function withLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
   mkdirSync(peerCache, { recursive: true });
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      // A build that was killed leaves its lock behind; no build takes this long.
-      const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      if (ageMs > 30 * 60_000) rmdirSync(lock);
-      await sleep(500);
-    }
+  using _ = sayNowAndThen(`waiting for ${lock}`);
+  while (!take(lock)) {
+    // Whoever was killed while it built is waited for by nobody. Two that find out may both build, each its own file.
+    if (!isAlive(holderOf(lock))) rmSync(lock, { force: true });
+    await sleep(500);
   }
   try {
     return await work();
   } finally {
-    rmdirSync(lock);
+    rmSync(lock, { force: true });
   }
+}
+
+function take(lock: string): boolean {
+  try {
+    writeFileSync(lock, `${process.pid}`, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Undefined where nobody holds it any more, or has not yet written who it is. */
+function holderOf(lock: string): number | undefined {
+  try {
+    const text = readFileSync(lock, "utf8");
+    return text === "" ? undefined : Number(text);
+  } catch {
+    return undefined; // it is gone
+  }
+}
+
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return true; // the next look will tell
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A first build takes minutes; who says nothing for so long is taken for stuck (tools/stuck-files.ts). */
+function sayNowAndThen(what: string): Disposable {
+  const timer = setInterval(() => console.log(`still ${what}`), 60_000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
