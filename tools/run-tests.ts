@@ -61,7 +61,7 @@ function testFiles(): string[] {
 
 async function runFiles(batch: string[], concurrency: number): Promise<void> {
   if (batch.length === 0) return;
-  using stuck = new StuckFiles(660_000); // a little more than the runner grants, whose reports say more
+  using stuck = new StuckFiles(660_000); // a little more than a test is granted, whose report says more
   for await (const event of run({ files: batch, concurrency, timeout: 600_000 })) {
     const { type, data } = event;
     stuck.note(event);

@@ -1,5 +1,5 @@
-// Ends the process of a test file that does not end by itself. The runner's own time limit asks with SIGTERM, which a
-// process that spins, or hangs in Node's own clean-up, never hears; then one file would hold up the whole run.
+// Ends the process of a test file that does not end by itself. The runner's own time limit is for each test; a file that
+// spins, or hangs before its first test or after its last, would hold up the whole run.
 import { execFileSync } from "node:child_process";
 
 type RunnerEvent = { readonly type: string; readonly data: object };

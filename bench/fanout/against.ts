@@ -36,7 +36,7 @@ export async function startOnEtcd(options: { name: ServerName; command: string; 
     setInSync: () => sleep(1000), // it knows by itself
     use: () => useOf(serverPid(pid)),
     async [Symbol.asyncDispose]() {
-      const exited = child.exitCode === null ? once(child, "exit") : Promise.resolve();
+      const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : Promise.resolve();
       process.off("exit", end);
       end();
       const timer = setTimeout(() => child.kill("SIGKILL"), 5000);

@@ -78,6 +78,7 @@ function tlsArguments(tls: TlsFlags): string[] {
 async function fedByLines(name: ServerName, child: ChildProcess): Promise<Subject> {
   const { stdin, stdout, pid } = child;
   if (stdin === null || stdout === null || pid === undefined) throw new Error(`${name} did not start`);
+  const exited = once(child, "exit"); // from the start: what it is put through may end it
   const [line] = (await once(createInterface(stdout), "line")) as [string];
   const { listening } = JSON.parse(line) as { listening: string }; // the first line of both programs
   let revision = 0;
@@ -99,7 +100,6 @@ async function fedByLines(name: ServerName, child: ChildProcess): Promise<Subjec
     setInSync: () => write({ syncer: "felix", status: 2 }),
     use: () => useOf(pid),
     async [Symbol.asyncDispose]() {
-      const exited = once(child, "exit");
       stdin.end();
       const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
       await exited;

@@ -19,6 +19,7 @@ export async function startGoServer(flags: readonly string[] = []): Promise<GoSe
   const child: ChildProcess = spawn(peer.path, ["--updates-stdin", ...flags], { stdio: ["pipe", "pipe", "ignore"] });
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("the server has no pipes");
+  const exited = once(child, "exit"); // from the start: it may be gone before it is asked to go
   const [line] = await once(createInterface({ input: stdout }), "line");
   const { port } = JSON.parse(String(line)) as { port: number }; // written by test/peers/typha/server/main.go
   return {
@@ -26,7 +27,6 @@ export async function startGoServer(flags: readonly string[] = []): Promise<GoSe
     address: `127.0.0.1:${port}`,
     say: (update) => stdin.write(`${JSON.stringify(update)}\n`),
     [Symbol.asyncDispose]: async () => {
-      const exited = once(child, "exit");
       stdin.end();
       await exited;
     },

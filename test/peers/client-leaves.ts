@@ -15,7 +15,7 @@ const on = (moment: string) => () => {
 };
 const log = { ...silentLog, info: on("abort once connected"), warn: on("abort in the pause after a failure") };
 try {
-  if (how === "abort while dialling") setTimeout(() => stop.abort(), 50);
+  if (how === "abort while the server is silent") setTimeout(() => stop.abort(), 50);
   if (how === "abort before the start") stop.abort();
   const maxFailures = how === "give up" ? 2 : 1000;
   for await (const update of follow({ servers, signal: stop.signal, log, maxFailures })) {

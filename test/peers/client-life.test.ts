@@ -165,7 +165,7 @@ for (const { name, words } of forms) {
   });
 }
 
-const ways: { how: string; prints: RegExp; without?: "server" }[] = [
+const ways: { how: string; prints: RegExp; without?: "server" | "answer" }[] = [
   { how: "break in sync", prints: /^left$/m },
   { how: "break at the first word", prints: /^left$/m },
   { how: "throw", prints: /^the consumer's own\nleft$/m },
@@ -174,7 +174,7 @@ const ways: { how: string; prints: RegExp; without?: "server" }[] = [
   { how: "abort once connected", prints: /^left$/m },
   { how: "abort before the start", prints: /^left$/m },
   { how: "abort in the pause after a failure", prints: /^left$/m, without: "server" },
-  { how: "abort while dialling", prints: /^left$/m, without: "server" },
+  { how: "abort while the server is silent", prints: /^left$/m, without: "answer" },
   { how: "give up", prints: /no connection to .*\nleft$/m, without: "server" },
 ];
 for (const { how, prints, without } of ways) {
@@ -184,7 +184,9 @@ for (const { how, prints, without } of ways) {
     server.status(2);
     const { port } = server.address;
     if (without === "server") await server[Symbol.asyncDispose]();
-    const script = ["test/peers/client-leaves.ts", how, `127.0.0.1:${port}`];
+    await using proxy = await startProxy(port);
+    if (without === "answer") proxy.freeze();
+    const script = ["test/peers/client-leaves.ts", how, `127.0.0.1:${without === "answer" ? proxy.port : port}`];
     const { stdout, stderr } = await run(process.execPath, script, { timeout: 120_000 });
     match(stdout, prints);
     deepEqual(stderr, "");
