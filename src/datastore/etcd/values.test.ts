@@ -21,6 +21,7 @@ const unreadable: { name: string; bytes: string | Uint8Array; says: RegExp }[] =
   { name: "an empty value", bytes: "", says: /not JSON/ },
   { name: "a torn value", bytes: '{"spec":', says: /not JSON/ },
   { name: "bytes that are no text", bytes: Uint8Array.of(0x22, 0xff, 0x22), says: /not JSON/ },
+  { name: "a value with a byte order mark, which Go's decoder does not take", bytes: "\ufeff{}", says: /not JSON/ },
   { name: "a value nested 100,000 deep", bytes: "[".repeat(100_000), says: /deeper than 200/ },
 ];
 for (const { name, bytes, says } of unreadable) {

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
 import { writeJson } from "../write-json.ts";
 
 const maxDepth = 200;
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** An object that cannot be read is given with the problem instead of a value: its consumer reports it. */
 export function readObject(id: ObjectId, revision: Revision, bytes: Uint8Array): StoredObject {
