@@ -2,8 +2,7 @@
 // and knows neither gob nor any compressor. server/codec.ts plugs wire/ in here.
 import type { KvUpdate, UpdateType } from "../model/basics.ts";
 
-export const compressions = ["none", "snappy", "zstd"] as const;
-export type Compression = (typeof compressions)[number];
+export type Compression = "none" | "snappy" | "zstd";
 
 /** Modern clients know policy keys by kind, legacy ones (up to v3.31) by tier; all other keys are the same to both. */
 export type Dialect = "modern" | "legacy";

@@ -4,7 +4,6 @@ export {
   type CacheCodec,
   type Compression,
   compressionOf,
-  compressions,
   type Dialect,
   dialectOf,
   type Piece,
