@@ -8,8 +8,11 @@ import { defaultFanoutLimits, ends, noMetrics } from "../fanout/index.ts";
 import { syncStatus } from "../model/basics.ts";
 import { WorkerThread } from "./worker-thread.ts";
 
-/** `onMessage` is the body of a function of one message from the main thread, on the worker. */
-async function startWorker(onMessage: string) {
+/**
+ * `onMessage` is the body of a function of one message from the main thread, on the worker; `canListen` an expression that
+ * says there whether it can.
+ */
+async function startWorker(onMessage: string, canListen = "true") {
   const clock = new FakeClock();
   const { log, lines } = recordLog();
   const program = `
@@ -21,7 +24,8 @@ async function startWorker(onMessage: string) {
         ${onMessage}
       }
     });
-    parentPort.postMessage([{ is: "listening", port: 1 }]);
+    const cannotListen = { is: "cannotListen", code: "LISTEN_FAILED", problem: "somebody else has it", next: "" };
+    parentPort.postMessage([${canListen} ? { is: "listening", port: 1 } : cannotListen]);
     say("here");`;
   const thread = new WorkerThread({
     setup: {
@@ -83,6 +87,20 @@ test("a worker that takes the place of a dead one is sent flushes with their byt
     said().filter((line) => /^\d/.test(line)),
     ["1 with bytes", "201 with bytes", "202 with bytes", "203 with bytes"],
   );
+});
+
+test("one that cannot listen in the place of a dead one is followed by another", async () => {
+  const isFirst = "workerData.listen.port === 0";
+  await using worker = await startWorker(`if (message.is === "freshness") process.exit(1);`, isFirst);
+  const { thread, clock, said } = worker;
+  thread.setFreshness(false); // it dies of it
+  const failures = () => said().filter((line) => line === "cannot replace worker; trying again").length;
+  for (let seen = 1; seen <= 3; seen += 1) {
+    await eventually(async () => {
+      await clock.advance(100);
+      return failures() >= seen;
+    }, `failure ${seen}`);
+  }
 });
 
 test("a worker that hangs is waited for two seconds, and then not at all", async () => {

@@ -11,7 +11,7 @@ import {
   type TallyItem,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { CattailError, type Clock, type Log, settleWithin } from "../lib/index.ts";
+import { CattailError, type Clock, type Log, messageOf, settleWithin } from "../lib/index.ts";
 import type { SyncerType } from "../model/basics.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
@@ -24,6 +24,8 @@ import { flushCostMs, flushesWaiting, gaugeMemory } from "./worker-gauges.ts";
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
 const mostFlushesWaiting = 64;
 const restartDelayMs = 200;
+/** For one that cannot listen: somebody else has the port, or there are no descriptors left. */
+const retryDelayMs = 1000;
 /** A worker that has not answered by then is done without: whoever asks serves an operator or ends the server. */
 const answerMs = 2000;
 
@@ -324,6 +326,11 @@ export class WorkerThread implements ServingThread {
       .then(async () => {
         if (!this.#isStopping && !this.#isListenerClosed) await this.start();
       })
-      .catch((error: unknown) => log.error("cannot replace worker", { problem: String(error) }));
+      .catch(async (error: unknown) => {
+        const failed = this.#worker; // undefined where it died: then another follows anyway
+        log.error("cannot replace worker; trying again", { worker: this.#setup.number, problem: messageOf(error) });
+        await clock.sleep(retryDelayMs);
+        await failed?.terminate(); // it lives but cannot listen: its end begins the next try
+      });
   }
 }
