@@ -28,7 +28,7 @@ const mostListeners = 50;
 
 export async function startDashboard(options: DashboardOptions): Promise<HttpServer> {
   const { source, clock, signal } = options;
-  const history = new History();
+  const history = new History(clock);
   const listeners = new Set<ServerResponse>();
   const assets = await loadAssets();
   const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
@@ -55,7 +55,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
       "/api/endpoint": answer(async (url) => endpointPolicies(pathOf(url), source.felix)),
     },
   });
-  void every(sampleIntervalMs, options, async () => history.add({ atMs: clock.wallMs(), ...(await source.sample()) }));
+  void every(sampleIntervalMs, options, async () => history.add(await source.sample()));
   void every(pushIntervalMs, options, async () => {
     if (listeners.size > 0) push(listeners, await current());
   });

@@ -14,7 +14,7 @@ export type KeyQuery = {
 
 export type DashboardSource = {
   /** Numbers for the plots, taken every few seconds. */
-  sample(): Promise<Omit<Sample, "atMs">>;
+  sample(): Promise<Sample>;
   facts(): Promise<Omit<OverviewView, "history" | "attention" | "nowMs" | "nodes">>;
   nodes(): Promise<readonly NodeView[]>;
   watches(): WatchView[];
