@@ -1,4 +1,6 @@
-// Numbers, sizes and times as a person reads them.
+// Numbers, sizes, times and values as a person reads them.
+import { indented } from "./json-text.ts";
+
 export function amount(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
@@ -14,10 +16,10 @@ export function bytes(value: number): string {
   return `${size < 10 && unit > 0 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
-/** "12 s", "3 min", "5 h", "8 days": in the unit in which a person would say it. */
+/** "12 s", "3 min", "5 h", "8 days": in the unit in which a person would say it. A clock set back makes none negative. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
-  if (seconds < 1) return `${Math.round(ms)} ms`;
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
   if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`;
@@ -38,8 +40,9 @@ export function ago(thenMs: number | null, nowMs: number): string {
 /** Readable JSON where the value is JSON, the text itself where it is not (many config values are plain text). */
 export function readable(value: string): string {
   try {
-    return JSON.stringify(JSON.parse(value), null, 2);
+    JSON.parse(value);
   } catch {
     return value;
   }
+  return indented(value) ?? value;
 }
