@@ -18,7 +18,7 @@ const titles: { readonly [view in View]: string } = {
 };
 
 export function App() {
-  const { overview, link } = useOverview();
+  const { overview, heardAtMs, link } = useOverview();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
   const before = useRef(route.view);
@@ -49,7 +49,7 @@ export function App() {
         </nav>
         <LinkState link={link} />
       </header>
-      {link === "lost" && <Gone heardAtMs={overview?.nowMs} />}
+      {link === "lost" && <Gone heardAtMs={heardAtMs} />}
       <main id="main" ref={main} tabIndex={-1} class={link === "lost" ? "stale" : ""}>
         {overview === undefined ? (
           <p class="quiet">Waiting for the server's first answer…</p>
@@ -76,13 +76,16 @@ function LinkState({ link }: { link: Link }) {
   );
 }
 
+// The age is no part of the alert: a screen reader says that anew whenever it changes.
 function Gone({ heardAtMs }: { heardAtMs: number | undefined }) {
   const nowMs = useNow();
   return (
-    <div class="gone" role="alert">
-      <strong>The server does not answer.</strong> It may be restarting; this page goes on by itself as soon as it is
-      back.
-      {heardAtMs !== undefined && ` What you see is what it said last, ${ago(heardAtMs, nowMs)}.`}
+    <div class="gone">
+      <span role="alert">
+        <strong>The server does not answer.</strong> It may be restarting; this page goes on by itself as soon as it is
+        back.
+      </span>{" "}
+      {heardAtMs !== undefined && <span>{`What you see is what it said last, ${ago(heardAtMs, nowMs)}.`}</span>}
     </div>
   );
 }

@@ -1,38 +1,67 @@
 // What the page knows of the server, kept fresh: the overview is pushed once a second as server-sent events; the other
 // views ask for their JSON and ask again on each push while they are on screen.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { OverviewView } from "../src/dashboard/contract.ts";
+import { Question } from "./question.ts";
 
 /** "lost": there was a connection and it is being tried again; what is on screen is the last that was heard. */
 export type Link = "connecting" | "live" | "lost";
 
 const retryMs = 2000;
 
-export function useOverview(): { overview: OverviewView | undefined; link: Link } {
+/**
+ * The server pushes every second, and every three at worst. Silence is counted in ticks of the page's own timer, not in
+ * time: a page that slept, or that nobody sees, ticks seldom, and is not to take that for silence.
+ */
+const tickMs = 1000;
+const ticksUntilLost = 5;
+/** A connection can be dead without a word (a laptop that slept, a firewall that forgot it): then another is opened. */
+const ticksUntilReopened = 10;
+
+/** `heardAtMs` is by this machine's clock, which need not agree with the server's. */
+export type Heard = { overview: OverviewView | undefined; heardAtMs: number | undefined; link: Link };
+
+export function useOverview(): Heard {
   const [overview, setOverview] = useState<OverviewView>();
+  const [heardAtMs, setHeardAtMs] = useState<number>();
   const [link, setLink] = useState<Link>("connecting");
   useEffect(() => {
     let events: EventSource;
-    let timer = 0;
+    let retry = 0;
+    let silentTicks = 0;
+    const lose = () => setLink((before) => (before === "connecting" ? "connecting" : "lost"));
     const open = () => {
       events = new EventSource("/events");
       events.addEventListener("overview", (event) => {
+        silentTicks = 0;
         setOverview(JSON.parse(event.data) as OverviewView); // our own server's JSON, shaped by contract.ts
+        setHeardAtMs(Date.now());
         setLink("live");
       });
       events.onerror = () => {
-        setLink((before) => (before === "connecting" ? "connecting" : "lost"));
+        lose();
         // EventSource tries again by itself, unless it was answered with an error (too many pages): then we do.
-        if (events.readyState === EventSource.CLOSED) timer = setTimeout(open, retryMs);
+        if (events.readyState === EventSource.CLOSED) retry = setTimeout(open, retryMs);
       };
     };
-    open();
-    return () => {
-      clearTimeout(timer);
+    const close = () => {
+      clearTimeout(retry);
       events.close();
     };
+    const ticking = setInterval(() => {
+      silentTicks += 1;
+      if (silentTicks >= ticksUntilLost) lose();
+      if (silentTicks % ticksUntilReopened !== 0) return;
+      close();
+      open();
+    }, tickMs);
+    open();
+    return () => {
+      clearInterval(ticking);
+      close();
+    };
   }, []);
-  return { overview, link };
+  return { overview, heardAtMs, link };
 }
 
 /** The time, once a second, for as long as there is no server to tell it. */
@@ -50,23 +79,17 @@ export type Answer<T> = { is: "loading" } | { is: "here"; value: T } | { is: "fa
 /** The JSON at `path`, asked for again whenever `beat` changes. The old answer stays until the new one is here. */
 export function useAnswer<T>(path: string, beat: number): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T> & { path?: string }>({ is: "loading" });
-  // `beat` is not read in the effect; it is what makes it run again.
+  const question = useRef<Question>(undefined);
   useEffect(() => {
-    const controller = new AbortController();
-    fetch(path, { signal: controller.signal })
-      .then(async (response) => {
-        if (!response.ok) throw new Error((await response.text()) || `the server answered ${response.status}`);
-        return (await response.json()) as T; // our own server's JSON, shaped by contract.ts
-      })
-      .then(
-        (value) => setAnswer({ is: "here", value, path }),
-        (error: unknown) => {
-          if (controller.signal.aborted) return;
-          const why = error instanceof Error ? error.message : String(error);
-          setAnswer((before) => (before.is === "here" && before.path === path ? before : { is: "failed", why, path }));
-        },
-      );
-    return () => controller.abort();
-  }, [path, beat]);
+    const asked = new Question(path, (heard) => {
+      // Our own server's JSON, shaped by contract.ts.
+      if (heard.is === "here") setAnswer({ is: "here", value: heard.value as T, path });
+      else setAnswer((before) => (before.is === "here" && before.path === path ? before : { ...heard, path }));
+    });
+    question.current = asked;
+    return () => asked.drop();
+  }, [path]);
+  // `beat` is not read in the effect; it is what makes it run again.
+  useEffect(() => void question.current?.ask(), [path, beat]);
   return answer.path === path ? answer : { is: "loading" };
 }
