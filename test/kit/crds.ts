@@ -59,8 +59,10 @@ export async function installCrds(cluster: Cluster, crds: readonly object[]): Pr
 
 /** Discovery is filled by another part of the API server, which may be later. */
 async function isNamed(cluster: Cluster, api: string, plural: string): Promise<boolean> {
-  const served = (await cluster.must("GET", api)) as { resources: { name: string }[] };
-  return served.resources.some(({ name }) => name === plural);
+  const { status, body } = await cluster.ask("GET", api);
+  if (status !== 200) return false;
+  const { resources } = JSON.parse(body) as { resources: { name: string }[] }; // Kubernetes' APIResourceList
+  return resources.some(({ name }) => name === plural);
 }
 
 export async function removeCrd(cluster: Cluster, name: string): Promise<void> {
