@@ -65,12 +65,16 @@ export class ConnectionGovernor {
     }
   }
 
-  /** Ends all connections over the shutdown time; at once when there is none. */
+  /**
+   * Ends all connections over the shutdown time; at once when there is none. A thread that does not answer for a moment
+   * has clients nevertheless: it is asked again until the time is over.
+   */
   async empty(signal: AbortSignal): Promise<void> {
     const { clock, random, log, shutdownTimeoutMs, shutdownMaxIntervalMs } = this.#options;
     this.#plan = [];
-    const { length: connections } = await this.#clients();
+    const connections = Math.max((await this.#clients()).length, this.activeCount);
     if (connections === 0) return;
+    const endMs = clock.monotonicMs() + shutdownTimeoutMs;
     const maxIntervalMs = shutdownMaxIntervalMs;
     const intervalMs = shutdownIntervalMs({ timeoutMs: shutdownTimeoutMs, connections, maxIntervalMs });
     log.info("ending connections gradually", { activeConnections: connections, dropInterval: Math.round(intervalMs) });
@@ -80,7 +84,8 @@ export class ConnectionGovernor {
         const clients = await this.#clients();
         // That nobody was dropped says nothing: the one who was chosen may have left meanwhile.
         await this.#dropOne(clients, clients.length, ends.shutdown);
-        if (clients.length <= 1) return;
+        const isLast = clients.length <= 1 && this.activeCount <= 1;
+        if (isLast || clock.monotonicMs() >= endMs) return;
       }
     } catch (error) {
       if (!signal.aborted) throw error;

@@ -94,13 +94,15 @@ test("one that cannot listen in the place of a dead one is followed by another",
   await using worker = await startWorker(`if (message.is === "freshness") process.exit(1);`, isFirst);
   const { thread, clock, said } = worker;
   thread.setFreshness(false); // it dies of it
-  const failures = () => said().filter((line) => line === "cannot replace worker; trying again").length;
-  for (let seen = 1; seen <= 3; seen += 1) {
+  const started = () => said().filter((line) => line === "here").length;
+  for (let count = 2; count <= 4; count += 1) {
     await eventually(async () => {
       await clock.advance(100);
-      return failures() >= seen;
-    }, `failure ${seen}`);
+      return started() >= count;
+    }, `worker ${count}`);
   }
+  const complaints = said().filter((line) => line !== "here");
+  deepEqual(complaints, ["worker thread died; starting another", "cannot replace worker; trying again"], "each once");
 });
 
 test("a worker that hangs is waited for two seconds, and then not at all", async () => {

@@ -1,5 +1,6 @@
 // The main thread's end of one worker: answers its questions from the publishers, hands it flushes, and starts another in
 // its place when it dies. Its clients then reconnect, to any of the threads; nobody else notices.
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Position, Snapshot, Variant } from "../cache/index.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type TallyItem,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { CattailError, type Clock, type Log, messageOf, settleWithin } from "../lib/index.ts";
+import { CattailError, type Clock, type Log, limitRepeats, messageOf, settleWithin } from "../lib/index.ts";
 import type { SyncerType } from "../model/basics.ts";
 import type { RefusalLog } from "../security/index.ts";
 import type { TlsSetup } from "./listener.ts";
@@ -49,6 +50,9 @@ export class WorkerThread implements ServingThread {
   #isStopping = false;
   #isListenerClosed = false;
   #active = 0;
+  #isReplacing = false;
+  /** For what may go on for long. */
+  readonly #repeatingLog: Log;
   #requests = 0;
   #leases = 0;
   readonly #waiting = new Map<number, (answer: FromWorker | undefined) => void>();
@@ -65,6 +69,7 @@ export class WorkerThread implements ServingThread {
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
+    this.#repeatingLog = limitRepeats(options.log, { clock: options.clock });
     this.#setup = options.setup;
   }
 
@@ -184,15 +189,21 @@ export class WorkerThread implements ServingThread {
 
   /** Undefined: it does not answer. One whose loop does not turn is not even asked, or each of many questions would wait. */
   async #ask(message: (request: number) => ToWorker): Promise<FromWorker | undefined> {
+    if (this.silentForMs > answerMs) await turnOfLoop(); // it may be this thread that has not listened
     if (this.#worker === undefined || this.silentForMs > answerMs) return undefined;
     this.#requests += 1;
     const request = this.#requests;
     const { promise, resolve } = Promise.withResolvers<FromWorker | undefined>();
     this.#waiting.set(request, resolve);
     this.#post(message(request));
-    const answer = await settleWithin(promise, { clock: this.#options.clock, limitMs: answerMs });
+    let answer: FromWorker | undefined;
+    const answered = promise.then((given) => {
+      answer = given;
+    });
+    const waited = await settleWithin(answered, { clock: this.#options.clock, limitMs: answerMs });
+    if (waited.is === "late") await turnOfLoop(); // the answer may be here, unheard
     this.#waiting.delete(request);
-    return answer.is === "settled" ? answer.value : undefined;
+    return answer;
   }
 
   #hear(message: FromWorker): void {
@@ -299,7 +310,7 @@ export class WorkerThread implements ServingThread {
     this.#oldest.clear();
     this.#counters = gaugeMemory();
     this.#forgetGauges();
-    if (!this.#isStopping && !this.#isListenerClosed) this.#replace();
+    if (!this.#isStopping && !this.#isListenerClosed && !this.#isReplacing) void this.#replace();
   }
 
   #rememberGauges(items: readonly TallyItem[]): void {
@@ -318,19 +329,24 @@ export class WorkerThread implements ServingThread {
     this.#active = 0;
   }
 
-  #replace(): void {
-    const { log, clock } = this.#options;
-    log.error("worker thread died; starting another", { worker: this.#setup.number });
-    clock
-      .sleep(restartDelayMs)
-      .then(async () => {
-        if (!this.#isStopping && !this.#isListenerClosed) await this.start();
-      })
-      .catch(async (error: unknown) => {
-        const failed = this.#worker; // undefined where it died: then another follows anyway
-        log.error("cannot replace worker; trying again", { worker: this.#setup.number, problem: messageOf(error) });
-        await clock.sleep(retryDelayMs);
-        await failed?.terminate(); // it lives but cannot listen: its end begins the next try
-      });
+  /** Goes on until a worker listens; one that dies meanwhile begins no second round. */
+  async #replace(): Promise<void> {
+    const { clock } = this.#options;
+    const log = this.#repeatingLog;
+    const worker = this.#setup.number;
+    log.error("worker thread died; starting another", { worker });
+    this.#isReplacing = true;
+    for (let delayMs = restartDelayMs; ; delayMs = retryDelayMs) {
+      await clock.sleep(delayMs);
+      if (this.#isStopping || this.#isListenerClosed) break;
+      try {
+        await this.start();
+        break;
+      } catch (error) {
+        log.error("cannot replace worker; trying again", { worker, problem: messageOf(error) });
+        await this.#worker?.terminate(); // it lives, but cannot listen
+      }
+    }
+    this.#isReplacing = false;
   }
 }
