@@ -2,12 +2,14 @@
 // client that connects within its first second or before anything changes; deltas then go on from its position.
 // Bound: a variant has at most four snapshots that somebody still reads. With four slow readers on four old snapshots
 // the newest of them serves whoever comes next, and the merged changes since then follow it. One that changes can no
-// longer follow, or soon could not, serves nobody new and does not count: who is sent it would only have to come again.
+// longer follow, or soon could not, serves nobody new and does not count: who is sent it would only have to come again. Of
+// those, too, there may be only so many: beyond sixteen in all the newest serves everybody, whatever comes of it.
 import type { Position } from "./change-log.ts";
 import type { Variant } from "./codec.ts";
 
 const freshMs = 1000;
 const mostVersions = 4;
+const mostInAll = 16;
 
 export type Snapshot = {
   readonly variant: Variant;
@@ -38,11 +40,12 @@ export class SnapshotShelf {
   reuse(variant: Variant, at: Moment, mostDeletions: number): Snapshot | undefined {
     const canFollow = ({ snapshot, made }: Version) =>
       snapshot.position >= at.horizon && at.deletions - made.deletions <= mostDeletions;
-    const versions = (this.#versions.get(variant) ?? []).filter(canFollow);
+    const all = this.#versions.get(variant) ?? [];
+    const versions = inUse(all) < mostInAll ? all.filter(canFollow) : all;
     const newest = versions.at(-1);
     if (newest === undefined) return undefined;
     const isFresh = newest.snapshot.position === at.head || at.nowMs - newest.made.nowMs < freshMs;
-    if (!isFresh && versions.filter((version) => version.users > 0).length < mostVersions) return undefined;
+    if (!isFresh && inUse(versions) < mostVersions) return undefined;
     newest.users += 1;
     newest.lastUsedMs = at.nowMs;
     return newest.snapshot;
@@ -84,4 +87,8 @@ export class SnapshotShelf {
     }
     return oldest;
   }
+}
+
+function inUse(versions: readonly Version[]): number {
+  return versions.filter((version) => version.users > 0).length;
 }

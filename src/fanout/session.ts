@@ -330,7 +330,6 @@ export class Session implements Follower {
     this.#outbox?.send(bytes);
     feed.writes.noteLate(this.#position, reached.to, clock.wallMs());
     this.#position = reached.to;
-    if (reached.to >= feed.flushed.position) lag.noteCaughtUp(clock.monotonicMs());
     if (reached.status !== undefined) this.#sendStatus(reached.status);
   }
 
