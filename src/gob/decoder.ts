@@ -28,9 +28,10 @@ export function decoder<T>(
 }
 
 // What reading one value again and again may cost before it is refused: in bytes, so many times the largest message; in
-// what has to be made anew, so many structs, collections and interfaces.
+// what has to be made anew, so many structs, collections and interfaces and so many times the most elements of a message.
 const rereadFactor = 32;
-const maxRemade = 1 << 19;
+const remadeBase = 1 << 18;
+const remadeFactor = 2;
 
 /** A buffer larger than this is let go when messages no longer need it. */
 const keptBytes = 1 << 17;
@@ -47,6 +48,7 @@ export class GobDecoder<T> {
   #waitFor = 0;
   #rereadBytes = 0;
   #remade = 0;
+  #isRereading = false;
   /** The reader's count of frames at the last value's end: one that is read again counts its frames again. */
   #continued = 0;
   #failure: GobError | undefined;
@@ -179,6 +181,7 @@ export class GobDecoder<T> {
       r.messageStart = r.end;
       this.#rereadBytes = 0;
       this.#remade = 0;
+      this.#isRereading = false;
       this.#continued = r.continued;
       if (r.end === r.filled) this.#drained(messageBytes);
       return { value };
@@ -187,8 +190,10 @@ export class GobDecoder<T> {
       this.#forgetTypes(definedBefore);
       this.#waitFor = r.end;
       this.#rereadBytes += r.end - this.#next;
-      this.#remade += r.entered;
-      if (this.#rereadBytes > rereadFactor * r.limits.messageBytes || this.#remade > maxRemade) {
+      if (this.#isRereading) this.#remade += r.entered;
+      this.#isRereading = true;
+      const mostRemade = remadeBase + remadeFactor * r.limits.elements;
+      if (this.#rereadBytes > rereadFactor * r.limits.messageBytes || this.#remade > mostRemade) {
         r.fail("GOB_LIMIT_FRAMES", "a value cut into too many frames");
       }
       // The frame it needs may be here already.
