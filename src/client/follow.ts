@@ -63,7 +63,7 @@ export async function* followBatches(options: FollowOptions): AsyncGenerator<Upd
     losses += 1;
     if (!wasInSync) failures += 1;
     if (failures >= maxFailures || isInvalidOption(ended)) throw ended;
-    log.warn("Not connected; trying again", { failures: losses, ...reasonOf(ended) });
+    log.warn("Not connected; trying again", { failures, ...reasonOf(ended) });
     if (status !== undefined && status !== syncStatus.waitForDatastore) {
       status = syncStatus.waitForDatastore;
       yield [{ is: "status", status }];
