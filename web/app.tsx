@@ -80,12 +80,12 @@ function LinkState({ link }: { link: Link }) {
 function Gone({ heardAtMs }: { heardAtMs: number | undefined }) {
   const nowMs = useNow();
   return (
-    <div class="gone">
+    <section class="gone" aria-label="Connection">
       <span role="alert">
         <strong>The server does not answer.</strong> It may be restarting; this page goes on by itself as soon as it is
         back.
       </span>{" "}
       {heardAtMs !== undefined && <span>{`What you see is what it said last, ${ago(heardAtMs, nowMs)}.`}</span>}
-    </div>
+    </section>
   );
 }
