@@ -8,6 +8,7 @@ import {
   type PeerRequirement,
   type TlsFiles,
   type TlsMaterial,
+  type TlsRole,
   tlsProblems,
 } from "../security/index.ts";
 import { catalogue, type FindingCode } from "./catalogue.ts";
@@ -18,7 +19,7 @@ export const soonMs = 30 * dayMs;
 
 export type TlsFilesQuestion = {
   readonly files: TlsFiles;
-  readonly role: "server" | "client";
+  readonly role: TlsRole;
   readonly nowMs: number;
   /** What the server's clients, or the nodes' servers, are known to ask for. */
   readonly expected?: PeerRequirement;
@@ -43,9 +44,10 @@ export async function checkTlsFiles(question: TlsFilesQuestion): Promise<Finding
   found.push(...(await checkPermissions(files.keyFile)));
   if (found.length > 0) return found;
   const { commonName, notAfterMs } = material.certificate;
-  const chain = files.caFile === "" ? "" : `, chain to ${files.caFile}`;
+  const chain = files.caFile === "" || role === "metrics" ? "" : `, chain to ${files.caFile}`;
+  const purpose = role === "client" ? "client" : "server";
   return [
-    passed(`${files.certFile} and its key belong together${chain} and are meant for a ${role}`),
+    passed(`${files.certFile} and its key belong together${chain} and are meant for a ${purpose}`),
     passed(`its name is ${JSON.stringify(commonName)}, and it is valid ${daysText(notAfterMs - nowMs)} more`),
   ];
 }

@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { type CertificateFolder, certificateFolder } from "../../test/kit/certificates.ts";
+import { type CertificateFolder, certificateFolder, testAuthority } from "../../test/kit/certificates.ts";
 import { typhaSettings } from "../../test/kit/typha-settings.ts";
 import { createMemoryDatastore } from "../datastore/index.ts";
 import { systemClock } from "../lib/index.ts";
@@ -38,6 +38,14 @@ const cases: Case[] = [
       TYPHA_PROMETHEUSMETRICSCAFILE: "",
       TYPHA_PROMETHEUSMETRICSCLIENTAUTH: "NoClientCert",
     }),
+    codes: [],
+  },
+  {
+    name: "metrics whose certificate is of another CA than those who come for them",
+    environment: (folder) => {
+      writeFileSync(folder.server.caFile, testAuthority().pair.certPem);
+      return metrics(folder);
+    },
     codes: [],
   },
   {

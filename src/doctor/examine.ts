@@ -45,11 +45,12 @@ async function metricsTlsSection(settings: Settings, clock: Clock): Promise<Sect
   const files = {
     certFile: settings.prometheusMetricsCertFile,
     keyFile: settings.prometheusMetricsKeyFile,
-    caFile: settings.prometheusMetricsCaFile,
+    // Who comes is judged by it only where the setting says so.
+    caFile: /Verify/.test(settings.prometheusMetricsClientAuth) ? settings.prometheusMetricsCaFile : "",
   };
   return {
     name: "TLS files of the metrics",
-    findings: await checkTlsFiles({ files, role: "server", nowMs: clock.wallMs() }),
+    findings: await checkTlsFiles({ files, role: "metrics", nowMs: clock.wallMs() }),
   };
 }
 

@@ -77,6 +77,15 @@ test("without a CA file a pair is enough where nobody is asked for a certificate
   equal(material.authorities.length, 0);
 });
 
+test("what stands beside the PEM means nothing: comments, and headers that do not encrypt", () => {
+  const { certPem, keyPem } = trusted.server();
+  const key = keyPem.replace("-----\n", "-----\nComment: mine\n\n");
+  const ca = `# from -----BEGIN CERTIFICATE----- on\n${trusted.pair.certPem}`;
+  const material = parseTlsMaterial({ cert: certPem, key, ca }, { certFile: "a", keyFile: "b", caFile: "c" });
+  equal(material.authorities.length, 1);
+  equal(material.unreadableAuthorities, 0);
+});
+
 test("a peer stays trusted until it expires or its CA goes", () => {
   const nowMs = Date.now();
   const [der = Buffer.alloc(0)] = certificatesInPem(trusted.client({ notAfterMs: nowMs + 60_000 }).certPem);
@@ -84,4 +93,6 @@ test("a peer stays trusted until it expires or its CA goes", () => {
   equal(isStillTrusted(peer, { ca: stranger.pair.certPem + trusted.pair.certPem }, nowMs), true);
   equal(isStillTrusted(peer, { ca: trusted.pair.certPem }, nowMs + 61_000), false);
   equal(isStillTrusted(peer, { ca: stranger.pair.certPem }, nowMs), false);
+  const junk = [Buffer.alloc(100_000, 0x30), Buffer.from("no certificate")];
+  equal(isStillTrusted({ ...peer, sent: junk }, { ca: trusted.pair.certPem }, nowMs), true, "whatever it sent along");
 });

@@ -33,6 +33,7 @@ export {
   parseTlsMaterial,
   type TlsFiles,
   type TlsMaterial,
+  type TlsRole,
   tlsProblems,
 } from "./tls-material.ts";
 export { tlsClientOptions, tlsServerOptions } from "./tls-options.ts";

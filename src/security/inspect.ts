@@ -71,13 +71,16 @@ function inspectCertificate(der: Buffer, nowMs: number): Inspected {
 }
 
 function inspectKey({ label, hasHeaders, der }: PemBlock): Inspected {
-  // The older way to encrypt a key says so in a header (DEK-Info), the newer in its label.
-  if (hasHeaders || label === "ENCRYPTED PRIVATE KEY")
-    return { is: "unreadable", why: "a private key that is encrypted, which no server here can use" };
+  const encrypted: Inspected = {
+    is: "unreadable",
+    why: "a private key that is encrypted, which no server here can use",
+  };
+  if (label === "ENCRYPTED PRIVATE KEY") return encrypted;
   try {
     return { is: "private key", keyType: keyText(createPrivateKey(toPem(label, der))) };
   } catch (error) {
-    return { is: "unreadable", why: `a private key: ${messageOf(error)}` };
+    // The older way to encrypt a key says so in a header (DEK-Info).
+    return hasHeaders ? encrypted : { is: "unreadable", why: `a private key: ${messageOf(error)}` };
   }
 }
 

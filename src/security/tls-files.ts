@@ -9,7 +9,14 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CattailError, type Clock, type Log } from "../lib/index.ts";
-import { loadTlsMaterial, type TlsFiles, type TlsMaterial, type TlsProblem, tlsProblems } from "./tls-material.ts";
+import {
+  loadTlsMaterial,
+  type TlsFiles,
+  type TlsMaterial,
+  type TlsProblem,
+  type TlsRole,
+  tlsProblems,
+} from "./tls-material.ts";
 
 export type ReloadOutcome = "unchanged" | "reloaded" | "kept";
 
@@ -35,7 +42,7 @@ export type TlsFilesWatcher = AsyncDisposable & {
 export async function watchTlsFiles(
   files: TlsFiles,
   options: {
-    role: "server" | "client";
+    role: TlsRole;
     log: Log;
     clock: Clock;
     signal?: AbortSignal;

@@ -70,19 +70,26 @@ export function parseTlsMaterial(pem: { cert: string; key: string; ca: string },
     ...checked,
     certificate: leaf.facts,
     authorities: authorities.map(({ facts }) => facts),
-    unreadableAuthorities:
-      caFile === "" ? 0 : (pem.ca.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0) - authorities.length,
+    unreadableAuthorities: caFile === "" ? 0 : Math.max(0, certificatesBegun(pem.ca) - authorities.length),
     fingerprint: createHash("sha256")
       .update(JSON.stringify([pem.cert, pem.key, pem.ca]))
       .digest("hex"),
   };
 }
 
+/** Also where the beginning is indented, or joined to the end before it; not in a comment. */
+function certificatesBegun(text: string): number {
+  return text.match(/^(?!\s*#).*-----BEGIN CERTIFICATE-----/gm)?.length ?? 0;
+}
+
+/**
+ * Whom the files are for. The CA of the metrics judges those who come for them; whoever issued the certificate that they
+ * are served with need not be the same.
+ */
+export type TlsRole = "server" | "client" | "metrics";
+
 /** What is wrong at this moment with material that parses; `role` is ours. */
-export function tlsProblems(
-  material: TlsMaterial,
-  options: { nowMs: number; role: "server" | "client" },
-): TlsProblem[] {
+export function tlsProblems(material: TlsMaterial, options: { nowMs: number; role: TlsRole }): TlsProblem[] {
   const { certificate, authorities } = material;
   const { nowMs, role } = options;
   const found: TlsProblem[] = [];
@@ -96,7 +103,7 @@ export function tlsProblems(
     found.push({ code: "TLS_CERTIFICATE_NOT_YET_VALID", says });
   }
   if (authorities.length > 0) found.push(...authorityProblems(material, options));
-  const usage = role === "server" ? "serverAuth" : "clientAuth";
+  const usage = role === "client" ? "clientAuth" : "serverAuth";
   const allowed = certificate.extendedKeyUsages;
   if (allowed !== undefined && !allowed.includes(usages[usage]) && !allowed.includes(usages.any)) {
     found.push({ code: "TLS_PURPOSE", says: `the certificate is not meant for ${usage}, so peers refuse it` });
@@ -112,20 +119,17 @@ function maySignAsClient({ keyUsages }: CertificateFacts): boolean {
   return keyUsages === undefined || keyUsages.includes("digitalSignature") || keyUsages.includes("keyAgreement");
 }
 
-function authorityProblems(
-  material: TlsMaterial,
-  { nowMs, role }: { nowMs: number; role: "server" | "client" },
-): TlsProblem[] {
+function authorityProblems(material: TlsMaterial, { nowMs, role }: { nowMs: number; role: TlsRole }): TlsProblem[] {
   const { certificate, authorities } = material;
   const found: TlsProblem[] = [];
   if (authorities.every((authority) => authority.notAfterMs <= nowMs)) {
     found.push({ code: "TLS_CA_EXPIRED", says: "every CA in the CA file has expired" });
   }
-  if (role === "server" && !authorities.some((authority) => authority.subject === authority.issuer)) {
+  if (role !== "client" && !authorities.some((authority) => authority.subject === authority.issuer)) {
     const says = "the CA file holds no self-signed root, and a chain must end in one here, so every client is refused";
     found.push({ code: "TLS_CA_NO_ROOT", says });
   }
-  if (!chains(material)) {
+  if (role !== "metrics" && !chains(material)) {
     const says = `no CA in the CA file issued the certificate (its issuer is ${JSON.stringify(certificate.issuer)})`;
     found.push({ code: "TLS_NO_CHAIN", says });
   }
@@ -141,14 +145,20 @@ export function isStillTrusted(
   material: Pick<TlsMaterial, "ca">,
   nowMs: number,
 ): boolean {
-  const lasting = (der: Uint8Array) => parseCertificate(der).notAfterMs > nowMs;
-  if (!lasting(peer.leaf)) return false;
-  const [leaf, ...sent] = [peer.leaf, ...peer.sent.filter(lasting)].map((der) => new X509Certificate(der));
-  const authorities = certificatesInPem(material.ca).filter(lasting);
-  return leadsTo(
-    authorities.map((der) => new X509Certificate(der)),
-    { leaf, sent },
-  );
+  const leaf = lasting(peer.leaf, nowMs);
+  if (leaf === undefined) return false;
+  const readable = (ders: readonly Uint8Array[]) =>
+    ders.map((der) => lasting(der, nowMs)).filter((certificate) => certificate !== undefined);
+  return leadsTo(readable(certificatesInPem(material.ca)), { leaf, sent: readable(peer.sent) });
+}
+
+/** Undefined: it has run out, or cannot be read. Nobody has looked at all that a peer sends along. */
+function lasting(der: Uint8Array, nowMs: number): X509Certificate | undefined {
+  try {
+    return parseCertificate(der).notAfterMs > nowMs ? new X509Certificate(der) : undefined;
+  } catch {
+    return undefined; // it leads nowhere
+  }
 }
 
 // Whether the signatures lead from our certificate, over others in its file, to one in the CA file. Dates are looked
@@ -207,7 +217,8 @@ function privateKey(text: string, where: string): { object: ReturnType<typeof cr
   try {
     // Parameters of the curve may come before it.
     const block = pemBlocks(text).find(({ label }) => label.endsWith("PRIVATE KEY"));
-    const pem = block === undefined || block.hasHeaders ? text : toPem(block.label, block.der);
+    // Headers mean nothing, as in Go, unless they say how it is encrypted: then what is inside is no key.
+    const pem = block === undefined ? text : toPem(block.label, block.der);
     return { object: createPrivateKey(pem), pem };
   } catch (error) {
     throw new CattailError("TLS_KEY_INVALID", {
