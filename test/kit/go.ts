@@ -3,7 +3,7 @@
 // skipped with it by name.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -70,7 +70,7 @@ async function withLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
   using _ = sayNowAndThen(`waiting for ${lock}`);
   while (!take(lock)) {
     // Whoever was killed while it built is waited for by nobody. Two that find out may both build, each its own file.
-    if (!isAlive(holderOf(lock))) rmSync(lock, { force: true });
+    if (!isHeld(lock)) rmSync(lock, { force: true, recursive: true });
     await sleep(500);
   }
   try {
@@ -90,23 +90,14 @@ function take(lock: string): boolean {
   }
 }
 
-/** Undefined where nobody holds it any more, or has not yet written who it is. */
-function holderOf(lock: string): number | undefined {
+function isHeld(lock: string): boolean {
   try {
-    const text = readFileSync(lock, "utf8");
-    return text === "" ? undefined : Number(text);
+    // Between making it and writing who has it there is a moment; signalling process 0 would be signalling ourselves.
+    const pid = Number(readFileSync(lock, "utf8"));
+    if (pid > 0) return process.kill(pid, 0);
+    return Date.now() - statSync(lock).mtimeMs < 10_000;
   } catch {
-    return undefined; // it is gone
-  }
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return true; // the next look will tell
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+    return false; // it is gone, whoever had it is, or it is none
   }
 }
 
