@@ -176,8 +176,9 @@ async function requirePeer(): Promise<string> {
 
 function askOnce(
   agent: Agent,
-  { server, method, path, body }: { server: string; method: string; path: string; body: unknown },
+  question: { server: string; method: string; path: string; body: unknown },
 ): Promise<Answer> {
+  const { server, method, path, body } = question;
   return new Promise((resolve, reject) => {
     const text = body === undefined ? "" : JSON.stringify(body);
     // Without a length, node:http would send a DELETE's body as the start of the next request.
@@ -192,7 +193,11 @@ function askOnce(
       response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
     });
     asking.on("timeout", () => asking.destroy(new Error(`no answer to ${method} ${path} for 60 s`)));
-    asking.on("error", reject);
+    asking.on("error", (error: NodeJS.ErrnoException) => {
+      // The server closed a connection that had been idle, just when it was used again: it has not read the question.
+      if (asking.reusedSocket && error.code === "ECONNRESET") resolve(askOnce(agent, question));
+      else reject(error);
+    });
     asking.end(text);
   });
 }
