@@ -16,6 +16,8 @@ export class LogQueue {
   readonly #maxLines: number;
   readonly #waiting: string[] = [];
   #dropped = 0;
+  /** Lines that are done with, written or failed. */
+  done = 0;
   #pumping: Promise<void> | undefined;
 
   constructor(sink: LogSink, options: { counts: LogQueueCounts; isBounded: boolean }) {
@@ -42,8 +44,9 @@ export class LogQueue {
     await this.#pumping;
   }
 
+  /** Lines that are still waiting are given up: flush first, for as long as there is time. */
   async close(): Promise<void> {
-    await this.flush();
+    this.#waiting.length = 0;
     await this.#sink.close();
   }
 
@@ -56,6 +59,7 @@ export class LogQueue {
         this.#counts.failed();
       }
       this.#waiting.shift();
+      this.done += 1;
     }
     this.#pumping = undefined;
   }

@@ -32,6 +32,7 @@ export function descriptorSink(descriptor: number): LogSink {
   const writeSome = promisify<number, Uint8Array, number>((fd, bytes, done) => {
     write(fd, bytes, (error, count) => done(error, count));
   });
+  let isClosed = false;
   return {
     async write(text) {
       let rest: Uint8Array = Buffer.from(text);
@@ -39,12 +40,14 @@ export function descriptorSink(descriptor: number): LogSink {
         try {
           rest = rest.subarray(await writeSome(descriptor, rest));
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-          await sleep(fullPipeMs, undefined, { ref: false });
+          if (isClosed || (error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+          await sleep(fullPipeMs);
         }
       }
     },
-    close: async () => undefined,
+    async close() {
+      isClosed = true; // the descriptor stays open: it is not ours
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 // elsewhere takes lib's Log type and cannot tell where lines go; worker threads have one that hands over to the main
 // thread's.
 import type { Writable } from "node:stream";
-import type { Clock, Log, LogFields } from "../lib/index.ts";
+import { type Clock, type Log, type LogFields, settleWithin } from "../lib/index.ts";
 import { jsonLine, type LogLevel, type LogRecord, logLevels, originalLine, syslogText } from "./log-line.ts";
 import { LogQueue, type LogQueueCounts } from "./log-queue.ts";
 import { descriptorSink, fileSink, streamSink } from "./log-sinks.ts";
@@ -14,6 +14,7 @@ export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | 
 export type Logs = AsyncDisposable & {
   /** A log whose lines name this file where the caller's own cannot be told. */
   logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
+  /** When all lines are written, or have had a moment for it: a destination that is stuck holds up nobody. */
   flush(): Promise<void>;
 };
 
@@ -33,6 +34,13 @@ export type LogOptions = {
 
 type Destination = { least: number; queue: LogQueue; format(record: LogRecord): string };
 
+/**
+ * A server serves when nobody reads its log, and ends when it is told to: a destination that takes no line for so many
+ * looks is given up, and one that takes them too slowly after the most. Looks, because a machine that stands still is not
+ * a destination that does.
+ */
+const looks = { everyMs: 250, idle: 6, most: 40 } as const;
+
 const syslogTag = "calico-typha";
 
 export async function openLogs(options: LogOptions): Promise<Logs> {
@@ -47,8 +55,9 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
   const destinations: Destination[] = [];
   const toText = (record: LogRecord) => line(record, pid);
   if (options.screen !== "") {
+    // Once Node has looked at it, a full pipe answers at once. A write that waits in the kernel would keep us from ending.
     const queue = new LogQueue(
-      options.stdout === undefined ? descriptorSink(1) : streamSink(options.stdout),
+      options.stdout === undefined ? descriptorSink(process.stdout.fd) : streamSink(options.stdout),
       queueOptions,
     );
     destinations.push({ least: leastLevel(options.screen), queue, format: toText });
@@ -141,11 +150,22 @@ class LogFanOut implements Logs {
   }
 
   async flush(): Promise<void> {
-    await Promise.all(this.#destinations.map(({ queue }) => queue.flush()));
+    await Promise.all(this.#destinations.map(({ queue }) => this.#flush(queue)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#destinations.map(({ queue }) => queue.close()));
+    await this.flush();
+    const closed = Promise.all(this.#destinations.map(({ queue }) => queue.close()));
+    await settleWithin(closed, { clock: this.#clock, limitMs: looks.everyMs * looks.idle });
+  }
+
+  async #flush(queue: LogQueue): Promise<void> {
+    for (let count = 0, idle = 0; count < looks.most && idle < looks.idle; count++) {
+      const before = queue.done;
+      const flushed = await settleWithin(queue.flush(), { clock: this.#clock, limitMs: looks.everyMs });
+      if (flushed.is === "settled") return;
+      idle = queue.done === before ? idle + 1 : 0;
+    }
   }
 }
 
