@@ -1,7 +1,35 @@
-import { equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog, systemClock } from "../lib/index.ts";
 import { profileRoutes, startHttp } from "./index.ts";
+
+test("a CPU profile whose reader hangs up makes way for the next", async () => {
+  const { signal } = new AbortController();
+  const errors: string[] = [];
+  const log = { ...silentLog, error: (message: string) => void errors.push(message) };
+  const began = Promise.withResolvers<void>();
+  const clock = {
+    ...systemClock,
+    sleep: (_ms: number, stop?: AbortSignal) =>
+      new Promise<void>((_, reject) => {
+        stop?.addEventListener("abort", () => reject(stop.reason));
+        began.resolve();
+      }),
+  };
+  const routes = profileRoutes({ clock, signal });
+  const edge = { clock: systemClock, log, signal };
+  await using server = startHttp({ ...edge, name: "debug", host: "127.0.0.1", port: 0, routes, guard: { hosts: [] } });
+  await server.listening;
+  const base = `http://127.0.0.1:${server.addresses[0]?.port}/debug/pprof`;
+  const hangUp = new AbortController();
+  const profiling = fetch(`${base}/profile?seconds=60`, { signal: hangUp.signal }).catch(() => "hung up");
+  await began.promise;
+  equal((await fetch(`${base}/heap`, { method: "HEAD" })).status, 409);
+  hangUp.abort();
+  equal(await profiling, "hung up");
+  while ((await fetch(`${base}/heap`, { method: "HEAD" })).status === 409); // until the server has seen it
+  deepEqual(errors, []);
+});
 
 test("a CPU profile and a heap snapshot can be had, one at a time", async () => {
   const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { Session } from "node:inspector/promises";
 import { pipeline } from "node:stream/promises";
 import { getHeapSnapshot } from "node:v8";
-import type { Clock } from "../lib/index.ts";
+import { type Clock, passAbort } from "../lib/index.ts";
 import type { HttpHandler } from "./http-server.ts";
 
 const maxSeconds = 60;
@@ -29,7 +29,13 @@ export function profileRoutes(options: { clock: Clock; signal: AbortSignal }): {
     if (!(seconds > 0 && seconds <= maxSeconds)) {
       return text(response, 400, `seconds must be more than 0 and at most ${maxSeconds}`);
     }
-    const profile = await recordCpu(seconds, options);
+    const stop = new AbortController();
+    using _ending = passAbort(options.signal, stop);
+    response.once("close", () => stop.abort());
+    const profile = await recordCpu(seconds, { clock: options.clock, signal: stop.signal }).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    if (profile === undefined) return void response.destroy(); // whoever asked has hung up, or the server ends
     response.writeHead(200, download("cpu.cpuprofile"));
     response.end(JSON.stringify(profile));
   });
