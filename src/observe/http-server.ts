@@ -94,13 +94,18 @@ async function bind(
   },
 ): Promise<number> {
   for (let attempt = 1; ; attempt++) {
+    to.signal.throwIfAborted();
     try {
       await listen(server, to.host, to.port);
+      // Stopped meanwhile, and closed before there was anything to close.
+      if (to.signal.aborted) await close(server);
+      to.signal.throwIfAborted();
       const address = server.address();
       const port = typeof address === "object" && address !== null ? address.port : to.port;
       to.log.info("HTTP server listening", { server: to.name, host: to.host ?? "all interfaces", port });
       return port;
     } catch (error) {
+      to.signal.throwIfAborted();
       const code = (error as NodeJS.ErrnoException).code;
       // A machine without IPv6 has no ::1, and "localhost" means the other one there.
       if (to.setting === "localhost" && to.host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"))

@@ -24,28 +24,34 @@ export async function startWindows(parts: TyphaParts, { refresh, signal: given }
   const signal = AbortSignal.any([given, closing.signal]);
   const edge = { clock: options.clock, log: options.log, signal };
   const servers: { -readonly [name in keyof Typha["windows"]]: HttpServer } = {};
+  await using opened = new AsyncDisposableStack();
   if (settings.healthEnabled) {
-    servers.health = startHttp({
-      ...edge,
-      name: "health",
-      host: settings.healthHost,
-      port: settings.healthPort,
-      routes: healthRoutes(parts.health),
-    });
+    servers.health = opened.use(
+      startHttp({
+        ...edge,
+        name: "health",
+        host: settings.healthHost,
+        port: settings.healthPort,
+        routes: healthRoutes(parts.health),
+      }),
+    );
   }
   const metrics = settings.prometheusMetricsEnabled
     ? keepTrying(() => startMetrics(parts, { ...edge, refresh }), edge)
     : Promise.resolve(undefined);
+  opened.defer(async () => await (await metrics)?.[Symbol.asyncDispose]());
+  opened.defer(() => closing.abort(new Error("the windows are closed"))); // which ends the trying
   const metricsListening = metrics.then(async (server) => {
     if (server !== undefined) servers.metrics = server;
     await server?.listening;
   });
   metricsListening.catch(() => undefined); // stopped before it could listen
-  if (settings.debugPort !== 0) servers.debug = startDebug(parts, edge);
+  if (settings.debugPort !== 0) servers.debug = opened.use(startDebug(parts, edge));
   if (settings.dashboardEnabled) {
     const { dashboardHost: host, dashboardPort: port } = settings;
     try {
-      servers.dashboard = await startDashboard({ ...edge, source: new TyphaDashboard(parts), host, port });
+      const source = new TyphaDashboard(parts);
+      servers.dashboard = opened.use(await startDashboard({ ...edge, source, host, port }));
     } catch (error) {
       // Nodes do not wait for a page.
       options.log.error("The dashboard cannot be served", { problem: String(error) });
@@ -57,14 +63,8 @@ export async function startWindows(parts: TyphaParts, { refresh, signal: given }
     edge.clock.sleep(500, signal),
   ]);
   const addresses = Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, addressOf(server)]));
-  return {
-    addresses,
-    async [Symbol.asyncDispose]() {
-      closing.abort(new Error("the windows are closed"));
-      await metrics;
-      await Promise.all(Object.values(servers).map((server) => server[Symbol.asyncDispose]()));
-    },
-  };
+  const all = opened.move();
+  return { addresses, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 type Edge = Pick<Parameters<typeof startHttp>[0], "clock" | "log" | "signal">;
