@@ -77,6 +77,24 @@ test("elsewhere every change is a line, and so is every change of status", () =>
   );
 });
 
+test("what a server puts into a key does not reach the terminal as more than text", () => {
+  for (const make of [
+    linesView,
+    (screen: Parameters<typeof linesView>[0]) => tableView(screen, { title: "t", nowMs: 0 }),
+  ]) {
+    let text = "";
+    const write = (more: string) => {
+      text += more;
+    };
+    const view = make({ columns: 120, rows: 20, write });
+    view.take(set("/calico/v1/config/\u001b]0;title\u0007\n", "1"), 0);
+    view.take({ is: "status", status: 2 }, 0);
+    view.tick(1000);
+    match(text, /config\/\\u001b\]0;title\\u0007\\u000a/);
+    deepEqual([text.includes("\u001b]"), text.includes("\u0007")], [false, false]);
+  }
+});
+
 test("stats are totals, and only in a terminal is there anything before them", () => {
   const text = drawn((screen) => statsView(screen, { isTerminal: false, title: "t", nowMs: 0 }));
   match(text, /^KIND +KEYS +BYTES\n/);

@@ -1,6 +1,7 @@
 // The three ways to look at a server with `cattail watch`: a live table in a terminal, a line per change where the output
 // goes elsewhere, and totals. Each takes updates one by one and draws when it is time.
 import type { Update } from "../client/index.ts";
+import { plainLine } from "./plain-text.ts";
 import { ageText, sizeText, type WatchedKey, WatchKeys } from "./watch-keys.ts";
 
 export type Screen = {
@@ -46,7 +47,7 @@ function tableRows(keys: WatchKeys, { rows, columns }: Screen, nowMs: number): s
   const newest = [...keys.recent].slice(-Math.max(1, rows - 3)).reverse();
   if (newest.length === 0) return [];
   const title = fit(row({ type: "TYPE", size: "SIZE", age: "AGE" }, "KEY", columns), columns);
-  return [title, ...newest.map(([path, key]) => row(cellsOf(key, nowMs), path, columns))];
+  return [title, ...newest.map(([path, key]) => row(cellsOf(key, nowMs), plainLine(path), columns))];
 }
 
 type Cells = { readonly type: string; readonly size: string; readonly age: string };
@@ -76,7 +77,8 @@ export function linesView(screen: Screen): WatchView {
       const time = new Date().toTimeString().slice(0, 8);
       if (key !== undefined && update.is !== "status") {
         const size = key.is === "deleted" ? "" : sizeText(key.bytes);
-        screen.write(`${time}  ${key.is.padEnd(8)} ${key.kind.padEnd(24)} ${size.padStart(9)}  ${update.path}\n`);
+        const path = plainLine(update.path);
+        screen.write(`${time}  ${key.is.padEnd(8)} ${key.kind.padEnd(24)} ${size.padStart(9)}  ${path}\n`);
       } else if (keys.status !== before) {
         screen.write(`${time}  ${keys.statusText}${keys.isInSync ? `: ${keys.count} keys` : ""}\n`);
       }

@@ -8,6 +8,7 @@ import { keyKind, type SyncerType, syncerTypes, syncStatus } from "../model/inde
 import { loadTlsMaterial } from "../security/index.ts";
 import { patternMatcher } from "./key-patterns.ts";
 import { gather } from "./option-values.ts";
+import { plainLine } from "./plain-text.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 
@@ -126,7 +127,7 @@ function complaints(): Log {
     info: () => said.clear(), // connected
     warn: (_, fields) => {
       const reason = fields?.reason;
-      if (!said.has(reason)) console.error(`cattail: trying again: ${reason}`);
+      if (!said.has(reason)) console.error(`cattail: trying again: ${plainLine(String(reason))}`);
       said.add(reason);
     },
   };
