@@ -1,6 +1,6 @@
 // `cattail demo`: the whole pipeline on this machine alone. A pretend cluster in memory, a server with mutual TLS and the
 // dashboard, its certificates in a temporary folder, and clients that play the cluster's nodes. Ctrl-C leaves nothing behind.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,18 +31,33 @@ export function demoCommand(): Command {
 
 async function demo(flags: Flags): Promise<void> {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => stop.abort());
+  await using stack = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "cattail-demo-"));
+  // However it ends: there are keys in it.
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(); // the second time: at once
+    stop.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
   // Whoever read our output has gone (head, for one); what we made must go, too. A pipe that is gone says so at each write.
   process.stdout.on("error", () => stop.abort());
   const { signal } = stop;
   const screen = new DemoScreen(process.stdout);
   screen.say(`Cattail ${build().version}: starting a pretend cluster of ${flags.nodes} nodes and ${flags.pods} pods …`);
-  await using stack = new AsyncDisposableStack();
+  try {
+    await run(flags, { folder, screen, signal, stack });
+  } catch (error) {
+    if (!signal.aborted) throw error; // what was still starting says that it was stopped
+  }
+  screen.say("\nStopping: clients, server and cluster end, and the certificates are removed.");
+}
 
-  const folder = await mkdtemp(join(tmpdir(), "cattail-demo-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+type Running = { folder: string; screen: DemoScreen; signal: AbortSignal; stack: AsyncDisposableStack };
+
+/** Until it is stopped. What has to be closed again is given to the stack. */
+async function run(flags: Flags, { folder, screen, signal, stack }: Running): Promise<void> {
   const tls = await makeCertificates(folder);
-
   const datastore = stack.use(createMemoryDatastore({ mostChanges: 100_000 }));
   const cluster = new PretendCluster({ ...flags, datastore, clock: systemClock, random: Math.random });
   await cluster.populate();
@@ -75,7 +90,6 @@ async function demo(flags: Flags): Promise<void> {
     await systemClock.sleep(1000, signal).catch(() => undefined);
   }
   await living;
-  screen.say("\nStopping: clients, server and cluster end, and the certificates are removed.");
 }
 
 /** The demo is a Typha like any other: these are the settings it is given. */

@@ -2,21 +2,26 @@
 // waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next. The table
 // below is the list of commands: help, completion and the README's table are held to it.
 import { Command, Help } from "commander";
+import { CattailError } from "../lib/index.ts";
 import { fail } from "./fail.ts";
+import { ServerSignals } from "./server-signals.ts";
 
 type Entry = {
   readonly name: string;
   readonly says: string;
   /** Where 1 would mean something else than having been asked wrongly. */
   readonly exitCodeOfMisuse?: number;
-  readonly load: () => Promise<Command>;
+  readonly load: (isAsked: boolean) => Promise<Command>;
 };
 
 const entries: readonly Entry[] = [
   {
     name: "typha",
     says: "run the server: reads every TYPHA_* setting, flag and file that calico/typha reads",
-    load: async () => (await import("./typha.ts")).typhaCommand(),
+    async load(isAsked) {
+      const signals = isAsked ? new ServerSignals() : undefined; // before the modules, which take their time
+      return (await import("./typha.ts")).typhaCommand(signals);
+    },
   },
   {
     name: "demo",
@@ -72,12 +77,13 @@ const words = askedVersion(process.argv.slice(2));
 // `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
+failOnUnwritableOutput(exitCodeOfMisuse);
 program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
 try {
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.
     if (asked === name || asked === "completion")
-      program.addCommand(inherit(program, (await load()).description(says)));
+      program.addCommand(inherit(program, (await load(asked === name)).description(says)));
     else program.command(name).description(says);
   }
   await program.parseAsync(words, { from: "user" });
@@ -89,6 +95,28 @@ try {
 function askedVersion(words: readonly string[]): readonly string[] {
   const first = words[0] === "typha" ? 1 : 0;
   return words[first] === "--version" ? ["version", ...words.slice(first + 1)] : words;
+}
+
+// A reader who has gone (head, for one) wanted no more, and that is no error of ours. A disk that is full is one, whatever
+// the command thinks it has done; said last, when it has tidied up.
+function failOnUnwritableOutput(exitCode: number): void {
+  let problem: NodeJS.ErrnoException | undefined;
+  const note = (error: NodeJS.ErrnoException | null) => {
+    if (error !== null && error.code !== "EPIPE") problem ??= error;
+  };
+  process.stdout.on("error", note);
+  process.on("exit", () => {
+    note(process.stdout.errored); // where we exit before Node says it
+    if (problem === undefined) return;
+    process.exitCode = exitCode;
+    fail(
+      new CattailError("OUTPUT_UNWRITABLE", {
+        problem: `standard output cannot be written (${problem.message})`,
+        next: "Make room on the disk, or send the output elsewhere",
+        cause: problem,
+      }),
+    );
+  });
 }
 
 // Commander hands its manners down only to commands that it makes itself.

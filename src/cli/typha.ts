@@ -15,6 +15,7 @@ import { metricLabels, startTypha, type Typha } from "../server/index.ts";
 import { build } from "./build.ts";
 import { openEarlyLogs } from "./early-log.ts";
 import { fail } from "./fail.ts";
+import { isEnding, type ServerSignal, ServerSignals } from "./server-signals.ts";
 
 /** Documented in docs/reference/exit-codes.md. */
 const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
@@ -23,15 +24,17 @@ const examples = `Examples:
   TYPHA_DATASTORETYPE=kubernetes KUBECONFIG=~/.kube/config cattail typha --print-settings
   TYPHA_DATASTORETYPE=directory TYPHA_DATASTOREDIRECTORY=manifests cattail typha`;
 
-export function typhaCommand(): Command {
+export function typhaCommand(signals?: ServerSignals): Command {
   return new Command("typha")
     .option("-c, --config-file <file>", `settings file; the environment wins over it (default: ${defaultConfigFile})`)
     .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
     .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
     .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
       const options = { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
-      if (printSettings) print(loadSettings(options));
-      else await run(await readSaying(options));
+      if (printSettings) {
+        signals?.release();
+        print(loadSettings(options));
+      } else await run(await readSaying(options), signals ?? new ServerSignals());
     });
 }
 
@@ -48,11 +51,10 @@ async function readSaying(options: Parameters<typeof loadSettings>[0]): Promise<
   const given = describeSettings(read).filter(({ origin }) => origin.from !== "default");
   for (const { name, value, origin } of given) log.debug("Setting", { name, value, from: origin.from });
   log.info("Settings read", { given: given.length });
-  await logs.flush();
   return read;
 }
 
-async function run(read: ReadSettings): Promise<void> {
+async function run(read: ReadSettings, signals: ServerSignals): Promise<void> {
   const settings = read.values;
   const metrics = createMetrics({
     clock: systemClock,
@@ -73,66 +75,84 @@ async function run(read: ReadSettings): Promise<void> {
     },
   });
   const log = logs.logger("typha.ts");
-  const stop = new AbortController();
   endOnSurprise(log, logs);
   log.info("Typha starting up", { ...build(), node: process.versions.node });
   for (const warning of read.warnings) log.warn(warning);
   try {
-    const prefix = process.env.FELIX_INTERFACEPREFIX;
-    const typha = await startTypha({
-      read,
-      metrics,
-      log,
-      version: build().version,
-      signal: stop.signal,
-      ...(prefix === undefined ? {} : { interfacePrefix: prefix.split(",")[0] ?? "" }),
-    });
-    await untilSignalled({ typha, log, heapPath: settings.debugMemoryProfilePath });
+    await serve({ read, metrics, log }, answerSignals(signals, { log, heapPath: settings.debugMemoryProfilePath }));
+    log.info("Typha stopped");
     process.exitCode = exitCodes.done;
   } catch (error) {
-    log.error("Typha could not start", { problem: error instanceof Error ? error.message : String(error) });
     fail(error);
     process.exitCode = exitCodes.failed;
   } finally {
-    stop.abort();
-    await logs.flush();
     await logs[Symbol.asyncDispose]();
     process.exit(process.exitCode ?? exitCodes.done);
   }
 }
 
-/** SIGTERM and SIGINT shut down gently, a second one at once; SIGHUP reloads; SIGUSR1 writes a heap snapshot. */
-async function untilSignalled({ typha, log, heapPath }: { typha: Typha; log: Log; heapPath: string }): Promise<void> {
-  process.on("SIGHUP", (signal) => {
-    log.info("Looking at the TLS files, as asked", { signal });
-    void typha.reload();
-  });
-  process.on("SIGUSR1", () => {
-    if (heapPath === "") return;
-    const stamp = localTime(systemClock.wallMs()).slice(0, 19).replace(" ", "-");
-    const path = heapPath.replace("<timestamp>", stamp);
-    try {
-      log.info("Heap snapshot written", { path: writeHeapSnapshot(path) });
-    } catch (error) {
-      // The original ends here; who looks into a server wants it to go on.
-      log.error("Heap snapshot not written", { path, problem: messageOf(error) });
-    }
-  });
-  const asked = Promise.withResolvers<void>();
-  const again = Promise.withResolvers<void>();
-  let count = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
-    count += 1;
-    if (count === 1) {
-      log.warn("Shutting down gently: clients are handed over one by one; a second signal ends it at once", { signal });
-      asked.resolve();
-    } else again.resolve();
+type Asked = {
+  readonly toStop: Promise<void>;
+  /** Twice: it is to end at once. */
+  readonly again: Promise<void>;
+  /** To be told who looks at the TLS files. */
+  started(typha: Typha): void;
+};
+
+/** Ends when it was asked to: while it starts at once, later gently, unless it is asked again. */
+async function serve(
+  of: Pick<Parameters<typeof startTypha>[0], "read" | "metrics" | "log">,
+  asked: Asked,
+): Promise<void> {
+  const { log } = of;
+  const said = (what: string) => (error: unknown) => {
+    log.error(what, { problem: messageOf(error) });
+    throw error;
   };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
-  await asked.promise;
-  await Promise.race([typha.shutdown(), again.promise]);
-  log.info("Typha stopped");
+  const prefix = process.env.FELIX_INTERFACEPREFIX;
+  const starting = startTypha({
+    ...of,
+    version: build().version,
+    signal: new AbortController().signal, // the process ends with us
+    ...(prefix === undefined ? {} : { interfacePrefix: prefix.split(",")[0] ?? "" }),
+  }).catch(said("Typha could not start"));
+  const typha = await Promise.race([starting, asked.toStop]);
+  if (typha === undefined) return;
+  asked.started(typha);
+  await asked.toStop;
+  await Promise.race([typha.shutdown().catch(said("Typha could not stop in good order")), asked.again]);
+}
+
+/** SIGTERM and SIGINT shut down gently, a second one at once; SIGHUP reloads; SIGUSR1 writes a heap snapshot. */
+function answerSignals(signals: ServerSignals, { log, heapPath }: { log: Log; heapPath: string }): Asked {
+  const toStop = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<Typha>();
+  let count = 0;
+  signals.answer((signal: ServerSignal) => {
+    if (signal === "SIGUSR1") return writeHeap(heapPath, log);
+    if (!isEnding(signal)) {
+      log.info("Looking at the TLS files, as asked", { signal });
+      return void started.promise.then((typha) => typha.reload());
+    }
+    count += 1;
+    if (count > 1) return again.resolve();
+    log.warn("Shutting down gently: clients are handed over one by one; a second signal ends it at once", { signal });
+    toStop.resolve();
+  });
+  return { toStop: toStop.promise, again: again.promise, started: started.resolve };
+}
+
+function writeHeap(heapPath: string, log: Log): void {
+  if (heapPath === "") return;
+  const stamp = localTime(systemClock.wallMs()).slice(0, 19).replace(" ", "-");
+  const path = heapPath.replace("<timestamp>", stamp);
+  try {
+    log.info("Heap snapshot written", { path: writeHeapSnapshot(path) });
+  } catch (error) {
+    // The original ends here; who looks into a server wants it to go on.
+    log.error("Heap snapshot not written", { path, problem: messageOf(error) });
+  }
 }
 
 // Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure.

@@ -8,6 +8,8 @@ export type CattailOptions = {
   readonly cwd?: string;
   /** What to run; by default the sources, with this Node. */
   readonly program?: readonly string[];
+  /** A descriptor for its standard output to go to, instead of being read. */
+  readonly stdout?: number;
 };
 
 const fromSources = [process.execPath, "src/cli/main.ts"];
@@ -23,7 +25,7 @@ export class Cattail implements AsyncDisposable {
     const [program = "", ...before] = options.program ?? fromSources;
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     this.process = spawn(program, [...before, ...parameters], {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", options.stdout ?? "pipe", "pipe"],
       env: { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...options.env },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });

@@ -2,11 +2,11 @@
 // finger gets a hint and exit code 1, completion scripts parse, and nothing but plain text goes into a pipe.
 import { equal, match, ok } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { cattail } from "../kit/cattail-process.ts";
+import { Cattail, cattail } from "../kit/cattail-process.ts";
 import { freePort } from "../kit/free-port.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cattail-cli-"));
@@ -104,3 +104,53 @@ for (const { given, env = {} } of plain) {
     ok(!(stdout + stderr).includes("\u001b"));
   });
 }
+
+const unwritable: { given: string[]; full: number; gone: number; env?: { [name: string]: string } }[] = [
+  { given: ["version"], full: 1, gone: 0 },
+  { given: ["version", "--help"], full: 1, gone: 0 },
+  { given: ["manifests", "rbac"], full: 1, gone: 0 },
+  { given: ["completion", "bash"], full: 1, gone: 0 },
+  { given: ["typha", "--print-settings"], full: 1, gone: 0 },
+  // A setting that does not exist is a warning, and the verdict stays what it is.
+  { given: ["doctor"], full: 2, gone: 1, env: { TYPHA_DATASTORETYPE: "memory", TYPHA_NOSUCHSETTING: "1" } },
+];
+const isFullThere = existsSync("/dev/full");
+for (const { given, full, gone, env = {} } of unwritable) {
+  const name = `cattail ${given.join(" ")}`;
+  const settings = async () => ({ TYPHA_SERVERPORT: `${await freePort()}`, ...env });
+
+  test(`${name} to a full disk: exit code ${full}, and why`, {
+    skip: isFullThere ? false : "there is no /dev/full",
+  }, async () => {
+    const stdout = openSync("/dev/full", "w");
+    try {
+      const { code, stderr } = await cattail(given, { stdout, env: await settings() });
+      equal(code, full, stderr);
+      match(stderr, /^cattail: standard output cannot be written \(ENOSPC[\s\S]*OUTPUT_UNWRITABLE\)\n$/);
+    } finally {
+      closeSync(stdout);
+    }
+  });
+
+  test(`${name} to a reader who has gone: exit code ${gone}, and no complaint`, async () => {
+    await using started = new Cattail(given, { env: await settings() });
+    started.process.stdout?.destroy();
+    equal(await started.ended, gone, started.stderr);
+    equal(started.stderr, "");
+  });
+}
+
+test("too few open files: exit code 1 and the limit's name", async () => {
+  // Takes all there are as the server's modules are about to be read.
+  const hook = `import { registerHooks } from "node:module"; import { openSync } from "node:fs";
+    registerHooks({ load(url, context, next) {
+      if (url.endsWith("/cli/typha.ts")) try { for (;;) openSync("/dev/null"); } catch {}
+      return next(url, context);
+    } });`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+  const program = ["sh", "-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, "src/cli/main.ts"];
+  const { code, stderr } = await cattail(["typha"], { program, env });
+  equal(code, 1, stderr);
+  match(stderr, /EMFILE[\s\S]*ulimit -n[\s\S]*TOO_MANY_FILES/);
+  ok(!/\n {4}at /.test(stderr), stderr);
+});
