@@ -2,7 +2,7 @@
 // its log, twice. None of them may be lost, end it with another exit code than docs/reference/exit-codes.md has, or leave
 // anything behind.
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -124,6 +124,19 @@ for (const { when, says, times } of interruptions) {
     deepEqual(readdirSync(folder.path), []);
   });
 }
+
+test("a demo that writes to a full disk: exit code 1, and no keys are left", {
+  ...options,
+  skip: existsSync("/dev/full") ? false : "there is no /dev/full",
+}, async () => {
+  using folder = temporaryFolder();
+  const stdout = openSync("/dev/full", "w");
+  await using started = await demo(folder.path, { stdout });
+  equal(await started.ended, 1, started.output);
+  match(started.stderr, /OUTPUT_UNWRITABLE/);
+  deepEqual(readdirSync(folder.path), []);
+  closeSync(stdout);
+});
 
 function temporaryFolder(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), "cattail-signals-"));
