@@ -1,7 +1,6 @@
 // How a command ends badly: one paragraph on standard error and a non-zero exit code. An error nobody foresaw keeps its
 // stack, because then the person reading it is us.
-import { CattailError, messageOf } from "../lib/index.ts";
-import { plainText } from "./plain-text.ts";
+import { CattailError, messageOf, plainText } from "../lib/index.ts";
 
 export function fail(thrown: unknown): void {
   const error = understood(thrown);

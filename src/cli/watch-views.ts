@@ -1,7 +1,8 @@
 // The three ways to look at a server with `cattail watch`: a live table in a terminal, a line per change where the output
 // goes elsewhere, and totals. Each takes updates one by one and draws when it is time.
+
 import type { Update } from "../client/index.ts";
-import { plainLine } from "./plain-text.ts";
+import { plainLine } from "../lib/index.ts";
 import { ageText, sizeText, type WatchedKey, WatchKeys } from "./watch-keys.ts";
 
 export type Screen = {

@@ -3,12 +3,11 @@ import { once } from "node:events";
 import { Command, Option } from "commander";
 import { followBatches, keyOf, optionsFromEnvironment, type SetUpdate, type Update } from "../client/index.ts";
 import { isPlainText } from "../client/parts.ts";
-import { CattailError, type Log, silentLog } from "../lib/index.ts";
+import { CattailError, type Log, plainLine, silentLog } from "../lib/index.ts";
 import { keyKind, type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
 import { loadTlsMaterial } from "../security/index.ts";
 import { patternMatcher } from "./key-patterns.ts";
 import { gather } from "./option-values.ts";
-import { plainLine } from "./plain-text.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "./server-flags.ts";
 import { linesView, type Screen, statsView, tableView, type WatchView } from "./watch-views.ts";
 

@@ -30,6 +30,11 @@ test("every problem is told with its code, why it matters and what mends it", ()
   doesNotMatch(text, new RegExp(String.fromCharCode(27)));
 });
 
+test("what a peer said cannot write to the terminal", () => {
+  const said = problem("SERVER_PROTOCOL", "it said \u001b[2J");
+  match(reportText(sections(said), { isColoured: false }), /it said \\u001b\[2J/);
+});
+
 test("colours come only when asked for", () => {
   match(reportText(sections(broken), { isColoured: true }), new RegExp(`${String.fromCharCode(27)}\\[31mBROKEN`));
 });

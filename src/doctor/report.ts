@@ -1,4 +1,5 @@
 // The findings for people and for programs.
+import { plainText } from "../lib/index.ts";
 import type { Lag } from "./compare-servers.ts";
 import { exitCodeOf, type Finding, isProblem, type Section } from "./finding.ts";
 import type { ServerView } from "./server-view.ts";
@@ -16,7 +17,9 @@ export function reportText(sections: readonly Section[], options: { readonly isC
     colour(name, 1),
     ...findings.flatMap((finding) => {
       const { text, colour: code } = marks[finding.level];
-      const head = `  ${colour(text.padEnd(7), code)}  ${finding.what.replaceAll("\n", `\n${margin}`)}`;
+      // What was seen is often told in a peer's words.
+      const seen = plainText(finding.what).replaceAll("\n", `\n${margin}`);
+      const head = `  ${colour(text.padEnd(7), code)}  ${seen}`;
       if (!isProblem(finding)) return [head];
       return [`${head} (${finding.code})`, ...labelled("why", finding.why), ...labelled("fix", finding.fix)];
     }),

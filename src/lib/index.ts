@@ -7,6 +7,7 @@ export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
 export { nearest } from "./nearest.ts";
 export { passAbort } from "./pass-abort.ts";
+export { plainLine, plainText } from "./plain-text.ts";
 export { RecentRate } from "./recent-rate.ts";
 export { type Settled, settleWithin } from "./settle-within.ts";
 export { unreachable } from "./unreachable.ts";

@@ -120,7 +120,7 @@ async function startMetrics(
   const policy = tlsPolicy({ minVersion: settings.tlsMinVersion, cipherSuites: settings.tlsCipherSuites });
   const clientAuth = settings.prometheusMetricsClientAuth;
   await using opened = new AsyncDisposableStack();
-  const watcher = opened.use(await watchTlsFiles({ certFile, keyFile, caFile }, { role: "server", ...edge }));
+  const watcher = opened.use(await watchTlsFiles({ certFile, keyFile, caFile }, { role: "metrics", ...edge }));
   const tls = () => httpsServerOptions(watcher.state().material, policy, clientAuth);
   const server = startHttp({ ...plain, tls: { options: tls(), prepare: (one) => admitHttpsPeers(one, clientAuth) } });
   void renew(watcher, () => server.setTls(tls()), edge.log);
