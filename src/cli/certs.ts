@@ -1,8 +1,6 @@
 // `cattail certs`: what the guides do with a dozen lines of openssl and kubectl.
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, Option } from "commander";
-import { CattailError } from "../lib/index.ts";
 import {
   describeInspected,
   filesOf,
@@ -16,6 +14,7 @@ import {
   type Pair,
   type PairFiles,
   readPair,
+  readPemFile,
   renewPair,
   usualNames,
 } from "../security/index.ts";
@@ -100,7 +99,7 @@ function inspectCommand(): Command {
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
     .action((files: string[], flags: { output: string }) => {
       const found = files.flatMap((file) =>
-        inspectPem(readText(file), Date.now()).map((inspected) => ({ file, ...inspected })),
+        inspectPem(readPemFile(file), Date.now()).map((inspected) => ({ file, ...inspected })),
       );
       if (flags.output === "json") console.log(JSON.stringify(found, null, 2));
       else for (const inspected of found) console.log(`${inspected.file}\n${indent(describeInspected(inspected))}\n`);
@@ -223,21 +222,9 @@ function makeArguments({ dir, force, days, key }: MakeFlags) {
 
 function report(pairs: PairFiles[]): void {
   for (const { certFile, keyFile } of pairs) {
-    const [certificate] = inspectPem(readText(certFile), Date.now());
+    const [certificate] = inspectPem(readPemFile(certFile), Date.now());
     console.log(`${certFile} (key: ${keyFile})`);
     if (certificate !== undefined) console.log(`${indent(describeInspected(certificate))}\n`);
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CattailError("CERTS_FILE_UNREADABLE", {
-      problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Check the path and its permissions",
-      cause: error,
-    });
   }
 }
 

@@ -72,16 +72,17 @@ export function readPair(pair: Pair, folder: string): CertifiedKey {
       next: `Make them with "cattail certs ${pair === "authority" ? "init" : pair} --dir ${folder}", or name the folder that has them with --dir`,
     });
   }
-  return { certPem: readText(certFile), keyPem: readText(keyFile) };
+  return { certPem: readPemFile(certFile), keyPem: readPemFile(keyFile) };
 }
 
-function readText(file: string): string {
+/** A certificate or key, as text. */
+export function readPemFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new CattailError("CERTS_FILE_UNREADABLE", {
       problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Check that it is a file that this user may read",
+      next: "Check the path, and that it is a file that this user may read",
       cause: error,
     });
   }

@@ -8,6 +8,7 @@ export {
   makePair,
   type Pair,
   readPair,
+  readPemFile,
   renewPair,
   usualNames,
 } from "./certificate-folder.ts";
