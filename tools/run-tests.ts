@@ -11,6 +11,8 @@ import { StuckFiles } from "./stuck-files.ts";
 
 type Tally = { passed: number; failed: string[]; skipped: string[] };
 
+const pureFolders = "cache cli config convert dashboard fanout gob lib manifests model snappy syncer wire".split(" ");
+
 const isQuick = process.argv.includes("--quick");
 const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const tally: Tally = { passed: 0, failed: [], skipped: [] };
@@ -28,11 +30,12 @@ console.log(`> node --test (${files.length} files)`);
 // server would have: one by one, beside others that take the ports they are given.
 await Promise.all([
   ...(patterns.length === 0 ? steps : []).map(tallyStep),
-  runFiles(files.filter(isAlone), 1),
+  runFiles(files.filter(isAlone), { concurrency: 1 }),
+  runGroups(files.filter(isGrouped)),
   // More than there are cores, because what starts servers mostly waits for them.
   runFiles(
-    files.filter((file) => !isAlone(file)),
-    availableParallelism() + 3,
+    files.filter((file) => !isAlone(file) && !isGrouped(file)),
+    { concurrency: availableParallelism() + 2 },
   ),
 ]);
 if (files.length === 0) tally.failed.push("no test files found: is this the repository root?");
@@ -51,6 +54,19 @@ function isAlone(file: string): boolean {
   return file.startsWith("test/alone/");
 }
 
+/** Of pure logic: the files of such a folder share a process. Whoever asks for some files gets each by itself. */
+function isGrouped(file: string): boolean {
+  const [top = "", folder = ""] = file.split("/");
+  return patterns.length === 0 && top === "src" && pureFolders.includes(folder);
+}
+
+async function runGroups(grouped: string[]): Promise<void> {
+  for (const folder of pureFolders) {
+    const argv = grouped.filter((file) => file.startsWith(`src/${folder}/`));
+    if (argv.length > 0) await runFiles(["tools/test-group.ts"], { concurrency: 1, argv });
+  }
+}
+
 function testFiles(): string[] {
   // The long ones are in test/: begun first, they do not keep a core waiting at the end.
   const found = ["test", "src", "tools"].flatMap((folder) => globSync(`${folder}/**/*.test.ts`).sort());
@@ -59,10 +75,10 @@ function testFiles(): string[] {
   return found;
 }
 
-async function runFiles(batch: string[], concurrency: number): Promise<void> {
+async function runFiles(batch: string[], how: { concurrency: number; argv?: string[] }): Promise<void> {
   if (batch.length === 0) return;
   using stuck = new StuckFiles(660_000); // a little more than a test is granted, whose report says more
-  for await (const event of run({ files: batch, concurrency, timeout: 600_000 })) {
+  for await (const event of run({ files: batch, ...how, timeout: 600_000 })) {
     const { type, data } = event;
     stuck.note(event);
     if (type === "test:stdout" || type === "test:stderr") process.stdout.write((data as { message: string }).message);

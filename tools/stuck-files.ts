@@ -1,12 +1,14 @@
 // Ends the process of a test file that does not end by itself. The runner's own time limit is for each test; a file that
 // spins, or hangs before its first test or after its last, would hold up the whole run.
 import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
 
 type RunnerEvent = { readonly type: string; readonly data: object };
 
 export class StuckFiles implements Disposable {
   readonly #quietMs: number;
-  readonly #lastHeardMs = new Map<string, number>();
+  /** By path, with what the runner was given for it: how its process is called. */
+  readonly #running = new Map<string, { readonly given: string; lastHeardMs: number }>();
   readonly #timer: NodeJS.Timeout;
 
   /** `quietMs`: how long a file may say nothing, neither of its tests nor by printing. */
@@ -19,11 +21,14 @@ export class StuckFiles implements Disposable {
   note({ type, data }: RunnerEvent): void {
     const { file, name } = data as { file?: string; name?: string };
     if (file === undefined) return;
-    const isFilesOwn = name === file;
-    if (type === "test:complete" && isFilesOwn) this.#lastHeardMs.delete(file);
-    else if (this.#lastHeardMs.has(file) || (type === "test:dequeue" && isFilesOwn)) {
-      this.#lastHeardMs.set(file, performance.now());
+    const nowMs = performance.now();
+    if (name !== undefined && resolve(name) === file) {
+      if (type === "test:dequeue") this.#running.set(file, { given: name, lastHeardMs: nowMs });
+      if (type === "test:complete") this.#running.delete(file);
     }
+    // A test that stands in another file than its process was given tells of any.
+    const known = this.#running.get(file);
+    for (const one of known === undefined ? this.#running.values() : [known]) one.lastHeardMs = nowMs;
   }
 
   [Symbol.dispose](): void {
@@ -31,11 +36,11 @@ export class StuckFiles implements Disposable {
   }
 
   #endStuck(): void {
-    for (const [file, lastHeardMs] of this.#lastHeardMs) {
+    for (const [file, { given, lastHeardMs }] of this.#running) {
       if (performance.now() - lastHeardMs < this.#quietMs) continue;
-      this.#lastHeardMs.delete(file);
-      console.log(`ENDED   ${file}: nothing was heard of it for ${this.#quietMs / 1_000} s`);
-      for (const pid of childrenThatRun(file)) process.kill(pid, "SIGKILL");
+      this.#running.delete(file);
+      console.log(`ENDED   ${given}: nothing was heard of it for ${this.#quietMs / 1_000} s`);
+      for (const pid of childrenThatRun(given)) process.kill(pid, "SIGKILL");
     }
   }
 }
@@ -45,6 +50,6 @@ function childrenThatRun(file: string): number[] {
   const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
   return processes.flatMap((line) => {
     const [pid, parent] = line.trim().split(/\s+/);
-    return Number(parent) === process.pid && line.trimEnd().endsWith(` ${file}`) ? [Number(pid)] : [];
+    return Number(parent) === process.pid && `${line.trimEnd()} `.includes(` ${file} `) ? [Number(pid)] : [];
   });
 }
