@@ -47,6 +47,6 @@ for (const paths of ["whole", "relative"]) {
       "test:pass deaf",
       "test:pass good",
     ]);
-    match(output, /ENDED {3}\S+spinning\.test\.mjs: nothing was heard of it for 1\.5 s/);
+    match(output, /ENDED {3}\S*spinning\.test\.mjs: nothing was heard of it for 1\.5 s/);
   });
 }
