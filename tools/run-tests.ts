@@ -17,7 +17,7 @@ const isQuick = process.argv.includes("--quick");
 const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const tally: Tally = { passed: 0, failed: [], skipped: [] };
 
-// Every test file is a process, and many start more: what one has compiled (and stripped of types) the next ones use.
+// Most test files are processes, and many start more: what one has compiled (and stripped of types) the next ones use.
 const { directory: compileCache } = enableCompileCache();
 if (compileCache !== undefined) process.env.NODE_COMPILE_CACHE = compileCache;
 
