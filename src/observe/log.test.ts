@@ -1,5 +1,4 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import {
   closeSync,
   constants,
@@ -16,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { test } from "node:test";
+import { namedPipe } from "../../test/kit/pipes.ts";
 import { systemClock } from "../lib/index.ts";
 import { type LogSeverity, openLogs } from "./log.ts";
 import { descriptorSink } from "./log-sinks.ts";
@@ -163,15 +163,9 @@ test("no syslog is one error line, and everything else goes on", async () => {
 });
 
 test("a pipe nobody reads holds up its own lines and not the process", async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "cattail-pipe-"));
-  const path = join(folder, "pipe");
-  try {
-    execFileSync("mkfifo", [path]);
-  } catch {
-    rmSync(folder, { recursive: true });
-    return context.skip("mkfifo is not installed");
-  }
-  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  using pipe = namedPipe();
+  if (pipe === undefined) return context.skip("mkfifo is not installed");
+  const descriptor = openSync(pipe.path, constants.O_RDWR | constants.O_NONBLOCK);
   try {
     const text = "x".repeat(1 << 20); // far more than a pipe holds
     const writing = descriptorSink(descriptor).write(text);
@@ -189,7 +183,6 @@ test("a pipe nobody reads holds up its own lines and not the process", async (co
     equal(received, text.length);
   } finally {
     closeSync(descriptor);
-    rmSync(folder, { recursive: true });
   }
 });
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Cattail, type CattailOptions, probe } from "../kit/cattail-process.ts";
 import { freePort } from "../kit/free-port.ts";
-import { fullPipe } from "../kit/full-pipe.ts";
+import { fullPipe } from "../kit/pipes.ts";
 import { typhaSettings } from "../kit/typha-settings.ts";
 
 const options = { timeout: 300_000 };
