@@ -11,8 +11,6 @@ import { StuckFiles } from "./stuck-files.ts";
 
 type Tally = { passed: number; failed: string[]; skipped: string[] };
 
-const pureFolders = "cache cli config convert dashboard fanout gob lib manifests model snappy syncer wire".split(" ");
-
 const isQuick = process.argv.includes("--quick");
 const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const tally: Tally = { passed: 0, failed: [], skipped: [] };
@@ -54,17 +52,14 @@ function isAlone(file: string): boolean {
   return file.startsWith("test/alone/");
 }
 
-/** Of pure logic: the files of such a folder share a process. Whoever asks for some files gets each by itself. */
+/** Those beside the code share a process for each folder. Whoever asks for some files gets each by itself. */
 function isGrouped(file: string): boolean {
-  const [top = "", folder = ""] = file.split("/");
-  return patterns.length === 0 && top === "src" && pureFolders.includes(folder);
+  return patterns.length === 0 && file.startsWith("src/");
 }
 
 async function runGroups(grouped: string[]): Promise<void> {
-  for (const folder of pureFolders) {
-    const argv = grouped.filter((file) => file.startsWith(`src/${folder}/`));
-    if (argv.length > 0) await runFiles(["tools/test-group.ts"], { concurrency: 1, argv });
-  }
+  const folders = Map.groupBy(grouped, (file) => file.split("/")[1]);
+  for (const argv of folders.values()) await runFiles(["tools/test-group.ts"], { concurrency: 1, argv });
 }
 
 function testFiles(): string[] {

@@ -1,4 +1,4 @@
-// Several test files in one process: files of pure logic share nothing that one could spoil for another, and to start a
+// Several test files in one process: those beside the code leave nothing behind that could spoil another, and to start a
 // process takes longer than most of them. tools/run-tests.ts names the files.
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

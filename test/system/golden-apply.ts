@@ -119,15 +119,18 @@ export class Applied {
   /** However stuck it is; a missing one is fine. */
   async #remove(object: ApiObject): Promise<void> {
     try {
-      const stored = await this.#ask("GET", pathOf(object));
-      if (stored.metadata.finalizers) {
-        await this.#ask("PUT", pathOf(object), { ...stored, metadata: { ...stored.metadata, finalizers: [] } });
-      }
-      await this.#do("delete", object);
+      const answer = await this.#do("delete", object);
       if (object.kind === "Namespace") await this.#do("finalize", object);
+      else if (answer.metadata.finalizers) await this.#release(object);
     } catch (error) {
       if (!(error instanceof Refused && error.status === 404)) throw error;
     }
+  }
+
+  /** What finalizers keep after its deletion goes when they do. */
+  async #release(object: ApiObject): Promise<void> {
+    const stored = await this.#ask("GET", pathOf(object));
+    await this.#ask("PUT", pathOf(object), { ...stored, metadata: { ...stored.metadata, finalizers: [] } });
   }
 
   async #restore(original: ApiObject): Promise<void> {

@@ -46,10 +46,11 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  for (const name of readdirSync(root).sort()) {
+  const cases = readdirSync(root).map((name) => readCase(name));
+  // The one with the most writes comes last: nobody follows for whom it would have to be undone.
+  cases.sort((one, other) => one.writes - other.writes);
+  for (const { name, text, steps } of cases) {
     test(`${name} is what the real Typha says`, async () => {
-      const text = readFileSync(`${root}/${name}/steps.json`, "utf8");
-      const steps: Steps = JSON.parse(text);
       const crds = steps.prepare ?? [];
       if (crds.length > 0) {
         await dismissLeft(); // it may take half an hour to look for a kind again that was missing
@@ -121,7 +122,7 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
         findings.push(...compareAll(name, "cold", left.snapshots()));
       }
     } finally {
-      await applied.undo();
+      if (name !== cases.at(-1)?.name) await applied.undo();
     }
     return findings;
 
@@ -198,6 +199,12 @@ function startWatching(
       await Promise.all(following);
     },
   };
+}
+
+function readCase(name: string): { name: string; text: string; steps: Steps; writes: number } {
+  const text = readFileSync(`${root}/${name}/steps.json`, "utf8");
+  const steps: Steps = JSON.parse(text);
+  return { name, text, steps, writes: steps.steps.reduce((sum, step) => sum + unitsOf(step).length, 0) };
 }
 
 function read<T>(name: string, syncer: SyncerType, form?: string): T | undefined {
