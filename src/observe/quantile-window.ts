@@ -1,5 +1,5 @@
 // Quantiles of what was observed lately, for Prometheus summaries. Values are counted in buckets whose bounds grow by 1 %,
-// and each bucket is shown as the first value that fell into it: any quantile is one that was really observed (a message
+// and each bucket is shown as the first value that fell into it, so a quantile is one that was really observed (a message
 // of 100 keys is 100, and not the middle of a bucket) and within 1 % of the truth. An observation of weight 1,000 costs as
 // much as one of weight 1, and memory is bounded whatever is observed. (prom-client's own summaries keep every observation
 // in a tree once per age bucket, and know no weights.)

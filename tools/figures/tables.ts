@@ -28,8 +28,7 @@ export function withStep(name: string, make: (records: readonly Recorded[]) => s
 
 export function circumstancesOf({ date, machine, versions, load, command, outcome }: StepResult): string {
   const cores = Number.parseInt(machine, 10);
-  const busy =
-    load > cores / 2 ? ` The machine was busy with other work as well (load ${load}): times are upper bounds.` : "";
+  const busy = load > cores / 2 ? ` The load average was ${load} when it began, so times may be upper bounds.` : "";
   const not = outcome === "passed" ? "" : ` **It did not pass (${outcome}).**`;
   const { cattail = "", commit = "", node = "", go = "" } = versions;
   return `${date.slice(0, 10)}, ${machine}; Cattail ${cattail} (${commit}), Node ${node.slice(1)}, ${go.replace("go", "Go ")}; \`${command}\`.${busy}${not}`;
