@@ -42,7 +42,7 @@ const work = mkdtempSync(join(tmpdir(), "cattail-build-"));
 try {
   mkdirSync(output, { recursive: true });
   const assets: { [name: string]: string } = {
-    "worker.js": await bundle("src/server/worker.ts", "worker.js"),
+    "worker.js": await bundle("src/typha/server/worker.ts", "worker.js"),
     "snappy.node": addon("@napi-rs/snappy"),
     "crc32.node": addon("@node-rs/crc32"),
   };
@@ -52,7 +52,7 @@ try {
     assets[`web/${name}`] = join(work, name);
     writeFileSync(join(work, name), content);
   }
-  await bundle("src/cli/main.ts", "main.js");
+  await bundle("src/programs/main/main.ts", "main.js");
   const config = {
     main: "main.js", // the executable keeps this path, and must not keep where it was built
     mainFormat: "module",

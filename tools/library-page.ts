@@ -81,7 +81,7 @@ export function libraryPage(): string {
 
 Everything that a program can import, with the first sentence of its comment; editors show the rest.
 Names on this page are what version numbers speak about ([CHANGELOG.md](../../CHANGELOG.md)). What is not on it cannot be imported.
-[src/client/README.md](../../src/client/README.md) and [src/gob/README.md](../../src/gob/README.md) explain them with examples that
+[src/typha/client/README.md](../../src/typha/client/README.md) and [src/base/gob/README.md](../../src/base/gob/README.md) explain them with examples that
 run; [examples/](../../examples/) has whole programs; [decision 0015](../decisions/0015-public-api.md) says why it is these.
 
 Made by \`npm run docs\` from the exports in package.json and the comments in the source.

@@ -58,7 +58,7 @@ function isGrouped(file: string): boolean {
 }
 
 async function runGroups(grouped: string[]): Promise<void> {
-  const folders = Map.groupBy(grouped, (file) => file.split("/")[1]);
+  const folders = Map.groupBy(grouped, (file) => file.split("/").slice(1, 3).join("/"));
   for (const argv of folders.values()) await runFiles(["tools/test-group.ts"], { concurrency: 1, argv });
 }
 

@@ -1,7 +1,7 @@
 // What the page knows of the server, kept fresh: the overview is pushed once a second as server-sent events; the other
 // views ask for their JSON and ask again on each push while they are on screen.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { OverviewView } from "../src/dashboard/contract.ts";
+import type { OverviewView } from "../src/typha/dashboard/contract.ts";
 import { Question } from "./question.ts";
 
 /** "lost": there was a connection and it is being tried again; what is on screen is the last that was heard. */

@@ -2,7 +2,7 @@
 // what each took. The first time is that of a program just started, while V8 still interprets and compiles; the others
 // are those of a program that reconnects. Values are counted and let go, as the Go client does.
 //   node follow-snapshot.ts PORT TIMES [batches|updates] [snappy|none]
-import { follow, followBatches } from "../../src/client/index.ts";
+import { follow, followBatches } from "../../src/typha/client/index.ts";
 
 const [port, times, by = "batches", compression = "snappy"] = process.argv.slice(2);
 const options = {

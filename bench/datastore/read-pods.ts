@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, get } from "node:https";
-import { createPodProcessor } from "../../src/convert/index.ts";
-import { follow, openKubernetes } from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { createPodProcessor } from "../../src/calico/convert/index.ts";
+import { follow, openKubernetes } from "../../src/calico/datastore/index.ts";
 
 export type Reading = {
   readonly way: string;

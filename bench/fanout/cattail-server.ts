@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { type KvUpdate, type SyncStatus, syncerTypes, type UpdateType } from "../../src/model/index.ts";
-import { tlsPolicy } from "../../src/security/index.ts";
-// Past the door of src/server: through it the whole pipeline would come along, and be measured.
-import { startServer } from "../../src/server/serve.ts";
+import { tlsPolicy } from "../../src/base/security/index.ts";
+import { type KvUpdate, type SyncStatus, syncerTypes, type UpdateType } from "../../src/calico/model/index.ts";
+// Past the door of src/typha/server: through it the whole pipeline would come along, and be measured.
+import { startServer } from "../../src/typha/server/serve.ts";
 
 type Line = {
   syncer?: (typeof syncerTypes)[number];

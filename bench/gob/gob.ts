@@ -3,7 +3,7 @@
 //   npm run bench:gob [-- --rounds N]
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { decoder, encoder, raw, type ValueOf } from "../../src/gob/index.ts";
+import { decoder, encoder, raw, type ValueOf } from "../../src/base/gob/index.ts";
 import { goPeer } from "../../test/kit/go.ts";
 import { record } from "../../test/kit/record.ts";
 import { envelopeOf, Update } from "./message.ts";

@@ -1,5 +1,5 @@
 // The message that bench/gob measures: the same types as benchMessage in test/vectors/make/gob/bench.go.
-import { bytes, int, interface_, type Schema, slice, string, struct, uint } from "../../src/gob/index.ts";
+import { bytes, int, interface_, type Schema, slice, string, struct, uint } from "../../src/base/gob/index.ts";
 
 export const Update = struct("Update", {
   Key: string(),

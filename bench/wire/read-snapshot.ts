@@ -1,6 +1,6 @@
 // The process that snapshot-client.ts measures: connects, reads until in-sync, prints what it took.
 import { connect } from "node:net";
-import { ClientMachine } from "../../src/wire/index.ts";
+import { ClientMachine } from "../../src/typha/wire/index.ts";
 import { clientHello } from "../../test/kit/client-hello.ts";
 
 const cpuBefore = process.cpuUsage();

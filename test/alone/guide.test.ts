@@ -54,9 +54,13 @@ function blocks(): string[] {
 function launcherFolder(folder: string): string {
   const bin = join(folder, "bin");
   execFileSync("mkdir", [bin]);
-  writeFileSync(join(bin, "cattail"), `#!/bin/sh\nexec ${process.execPath} ${resolve("src/cli/main.ts")} "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(bin, "cattail"),
+    `#!/bin/sh\nexec ${process.execPath} ${resolve("src/programs/main/main.ts")} "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   return bin;
 }
 

@@ -2,7 +2,7 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fanoutEndCodes } from "../../src/fanout/index.ts";
+import { fanoutEndCodes } from "../../src/typha/fanout/index.ts";
 
 const page = readFileSync("docs/reference/errors.md", "utf8");
 const listed = [...page.matchAll(/^\| `([A-Z_0-9]+)` \|/gm)].map(([, code = ""]) => code);

@@ -1,11 +1,11 @@
 // The registry of observe/ fits the type by which the fan-out counts, and has every name it uses.
 import { ok } from "node:assert/strict";
 import { test } from "node:test";
-import type { FanoutMetrics } from "../../src/fanout/index.ts";
-import { addedMetrics, observedMetrics, setMetrics } from "../../src/fanout/metrics.ts";
-import { systemClock } from "../../src/lib/index.ts";
-import { createMetrics, type MetricName, metricTable } from "../../src/observe/index.ts";
-import { metricLabels } from "../../src/server/index.ts";
+import { systemClock } from "../../src/base/lib/index.ts";
+import { createMetrics, type MetricName, metricTable } from "../../src/base/observe/index.ts";
+import type { FanoutMetrics } from "../../src/typha/fanout/index.ts";
+import { addedMetrics, observedMetrics, setMetrics } from "../../src/typha/fanout/metrics.ts";
+import { metricLabels } from "../../src/typha/server/index.ts";
 
 const labels = metricLabels({ workers: 2 });
 

@@ -4,7 +4,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ObjectId, Revision, StoredObject } from "../../src/datastore/index.ts";
+import type { ObjectId, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
 import {
   compareUtf8,
   type Kind,
@@ -13,7 +13,7 @@ import {
   parseJson,
   type SyncerType,
   syncerTypes,
-} from "../../src/model/index.ts";
+} from "../../src/calico/model/index.ts";
 import type { ExpectedEvent, ExpectedKv } from "./golden-case.ts";
 import { compareEvents, compareKvs } from "./golden-compare.ts";
 import { createReplay, startReplay } from "./golden-replay.ts";

@@ -1,7 +1,7 @@
 // What clients up to v3.31 get: the golden cases once more, in the form in which a Typha of that version said them.
 import { deepEqual } from "node:assert/strict";
 import { after, test } from "node:test";
-import { legacyForm, updateType } from "../../src/model/index.ts";
+import { legacyForm, updateType } from "../../src/calico/model/index.ts";
 import { type ExpectedKv, goldenCaseNames, loadGoldenCase } from "./golden-case.ts";
 import { compareSnapshot, type Verdict, worst } from "./golden-compare.ts";
 import { baselineObjects, createReplay, finalObjects, startReplay } from "./golden-replay.ts";

@@ -3,10 +3,10 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { FollowEvent, Revision, StoredObject } from "../../src/datastore/index.ts";
-import { silentLog } from "../../src/lib/index.ts";
-import { type Kind, type SyncerBatch, syncerTypes, syncStatus } from "../../src/model/index.ts";
-import { createSyncerCore, feedsOf } from "../../src/syncer/index.ts";
+import { silentLog } from "../../src/base/lib/index.ts";
+import type { FollowEvent, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
+import { type Kind, type SyncerBatch, syncerTypes, syncStatus } from "../../src/calico/model/index.ts";
+import { createSyncerCore, feedsOf } from "../../src/calico/syncer/index.ts";
 import { hostileJson } from "../kit/arbitrary-object.ts";
 import { goldenCaseNames, loadGoldenCase } from "./golden-case.ts";
 import { createReplay, startReplay, writeToEvent } from "./golden-replay.ts";
@@ -24,7 +24,7 @@ const kinds = [...new Set(seeds.map(({ kind }) => kind))];
 
 test("the seeds cover every kind that a cluster has", () => {
   const fed = feedsOf({ flavour: "kubernetes", usePodCidr: false }).map(({ kind }) => kind);
-  // No case of the corpus stores one; src/convert/calico-kinds.property.test.ts has it.
+  // No case of the corpus stores one; src/calico/convert/calico-kinds.property.test.ts has it.
   deepEqual(
     fed.filter((kind) => !kinds.includes(kind)),
     ["StagedNetworkPolicy"],

@@ -1,7 +1,8 @@
 // Plays the writes of a golden case into the syncers, as their followers would, and keeps what a client would have seen:
 // a small model of the snapshot cache, which drops an update that changes nothing but the revision.
-import type { FollowEvent, ObjectId, Revision, StoredObject } from "../../src/datastore/index.ts";
-import { silentLog } from "../../src/lib/index.ts";
+
+import { silentLog } from "../../src/base/lib/index.ts";
+import type { FollowEvent, ObjectId, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
 import {
   type Flavour,
   type Kind,
@@ -9,8 +10,8 @@ import {
   type SyncerType,
   syncStatus,
   updateType,
-} from "../../src/model/index.ts";
-import { createSyncerCore, feedsOf, type SyncerCore } from "../../src/syncer/index.ts";
+} from "../../src/calico/model/index.ts";
+import { createSyncerCore, feedsOf, type SyncerCore } from "../../src/calico/syncer/index.ts";
 import { baseline } from "./golden-baseline.ts";
 import {
   type ApiObject,

@@ -3,7 +3,7 @@
 // we differ on purpose.
 import { deepEqual } from "node:assert/strict";
 import { after, test } from "node:test";
-import { syncerTypes } from "../../src/model/index.ts";
+import { syncerTypes } from "../../src/calico/model/index.ts";
 import { type GoldenCase, goldenCaseNames, loadGoldenCase } from "./golden-case.ts";
 import { compareEvents, compareSnapshot, type Finding, place, type Verdict, worst } from "./golden-compare.ts";
 import { baselineObjects, createReplay, finalObjects, startReplay, writeToEvent } from "./golden-replay.ts";

@@ -3,10 +3,10 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { settingNames, settingsTable } from "../../src/config/index.ts";
-import { kindNames } from "../../src/model/index.ts";
-import { metricTable } from "../../src/observe/index.ts";
-import { feedsOf } from "../../src/syncer/feeds.ts";
+import { settingNames, settingsTable } from "../../src/base/config/index.ts";
+import { metricTable } from "../../src/base/observe/index.ts";
+import { kindNames } from "../../src/calico/model/index.ts";
+import { feedsOf } from "../../src/calico/syncer/feeds.ts";
 
 const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
 
@@ -18,8 +18,8 @@ function wordsOutside(folderOrFile: string): Set<string> {
 }
 
 test("every setting is read somewhere, or says that it is only accepted", () => {
-  const words = wordsOutside("src/config/");
-  // Read before there are settings, straight from the environment: src/cli/early-log.ts.
+  const words = wordsOutside("src/base/config/");
+  // Read before there are settings, straight from the environment: src/programs/typha/early-log.ts.
   words.add("earlyLogSeverityScreen");
   const idle = settingNames.filter(
     (name) => !words.has(name) && !settingsTable[name].says.startsWith("Accepted for compatibility"),
@@ -28,7 +28,7 @@ test("every setting is read somewhere, or says that it is only accepted", () => 
 });
 
 test("every metric is fed somewhere", () => {
-  const words = wordsOutside("src/observe/metric-table.ts");
+  const words = wordsOutside("src/base/observe/metric-table.ts");
   deepEqual(
     Object.keys(metricTable).filter((name) => !words.has(name)),
     [],
@@ -44,8 +44,8 @@ test("every kind feeds a syncer", () => {
   );
 });
 
-test("every command of the table in src/cli/main.ts is in the README's table, and none besides", () => {
-  const commands = [...readFileSync("src/cli/main.ts", "utf8").matchAll(/^ {4}name: "(\w+)",$/gm)].map(
+test("every command of the table in src/programs/main/main.ts is in the README's table, and none besides", () => {
+  const commands = [...readFileSync("src/programs/main/main.ts", "utf8").matchAll(/^ {4}name: "(\w+)",$/gm)].map(
     ([, name]) => name,
   );
   const listed = [...readFileSync("README.md", "utf8").matchAll(/^\| `cattail (\w+)` \|/gm)].map(([, name]) => name);

@@ -3,8 +3,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { SnappyDecoder } from "../../src/snappy/index.ts";
-import { ClientMachine, encodeUpdate, type SerializedUpdate, type ServerDecision } from "../../src/wire/index.ts";
+import { SnappyDecoder } from "../../src/base/snappy/index.ts";
+import { ClientMachine, encodeUpdate, type SerializedUpdate, type ServerDecision } from "../../src/typha/wire/index.ts";
 import { serverMachine } from "../kit/server-machine.ts";
 
 const folder = "test/vectors/wire";

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decoder, encoder, GobError, type Schema } from "../../src/gob/index.ts";
+import { decoder, encoder, GobError, type Schema } from "../../src/base/gob/index.ts";
 import { goPeer } from "../kit/go.ts";
 import { dump } from "../kit/gob-dump.ts";
 import { gobTypes } from "../kit/gob-types.ts";

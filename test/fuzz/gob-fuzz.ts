@@ -1,7 +1,7 @@
 // The differential fuzzer: the same streams into Go's decoder and ours, and both must agree on every value and on
 // whether the stream is good. Ours may refuse more only by its limits, which are counted apart.
 import { readFileSync } from "node:fs";
-import { decoder, GobError, type Schema } from "../../src/gob/index.ts";
+import { decoder, GobError, type Schema } from "../../src/base/gob/index.ts";
 import { dump } from "../kit/gob-dump.ts";
 import { gobTypes } from "../kit/gob-types.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
@@ -66,7 +66,7 @@ function decodeOurs({ type, stream }: Case, random: Random): Outcome {
   }
 }
 
-/** Where we refuse what Go accepts, or would try to: the documented exceptions (src/gob/README.md). */
+/** Where we refuse what Go accepts, or would try to: the documented exceptions (src/base/gob/README.md). */
 function isStricter(error: GobError): boolean {
   if (error.code === "GOB_OPAQUE") return / nanoseconds /.test(error.message);
   return error.code.startsWith("GOB_LIMIT_") || error.code === "GOB_DUPLICATE_FIELD";

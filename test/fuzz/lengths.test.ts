@@ -13,8 +13,8 @@ import {
   slice,
   string,
   struct,
-} from "../../src/gob/index.ts";
-import { SnappyDecoder, SnappyError, streamIdentifier } from "../../src/snappy/index.ts";
+} from "../../src/base/gob/index.ts";
+import { SnappyDecoder, SnappyError, streamIdentifier } from "../../src/base/snappy/index.ts";
 
 const lengths = [
   ...new Set(

@@ -3,9 +3,9 @@
 // end for every name, one of these would take as long as all other tests together.
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createPodProcessor } from "../../src/convert/index.ts";
-import { decoder, encoder, map, string, struct } from "../../src/gob/index.ts";
-import { parseJson } from "../../src/model/index.ts";
+import { decoder, encoder, map, string, struct } from "../../src/base/gob/index.ts";
+import { createPodProcessor } from "../../src/calico/convert/index.ts";
+import { parseJson } from "../../src/calico/model/index.ts";
 
 const count = 100_000;
 const floods: { name: string; of: (index: number) => string }[] = [

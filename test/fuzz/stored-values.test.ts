@@ -2,11 +2,11 @@
 import { doesNotThrow, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readManifests } from "../../src/datastore/directory/read-manifests.ts";
-import { keyToId } from "../../src/datastore/etcd/keys.ts";
-import { readObject } from "../../src/datastore/etcd/values.ts";
-import type { Revision } from "../../src/datastore/index.ts";
-import { kindInfo, kindNames } from "../../src/model/index.ts";
+import { readManifests } from "../../src/calico/datastore/directory/read-manifests.ts";
+import { keyToId } from "../../src/calico/datastore/etcd/keys.ts";
+import { readObject } from "../../src/calico/datastore/etcd/values.ts";
+import type { Revision } from "../../src/calico/datastore/index.ts";
+import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
 
 const inEtcd = kindNames.filter((kind) => kindInfo(kind).etcdPrefix !== undefined);
 const id = { namespace: "", name: "a" };

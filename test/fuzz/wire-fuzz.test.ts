@@ -5,7 +5,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { compressChunks, SnappyDecoder, SnappyError, streamIdentifier } from "../../src/snappy/index.ts";
+import { compressChunks, SnappyDecoder, SnappyError, streamIdentifier } from "../../src/base/snappy/index.ts";
 import {
   ClientMachine,
   clientFrame,
@@ -17,7 +17,7 @@ import {
   serverPreamble,
   snappyStream,
   zstdStream,
-} from "../../src/wire/index.ts";
+} from "../../src/typha/wire/index.ts";
 import { clientHello } from "../kit/client-hello.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import { serverMachine } from "../kit/server-machine.ts";

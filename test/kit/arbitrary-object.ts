@@ -1,6 +1,6 @@
 // Random objects for property tests: valid by a CRD's schema, or hostile by every trick JSON allows.
 import fc from "fast-check";
-import { type CrdSchema, calicoKind, crdSchema, type V3KindName } from "../../src/model/index.ts";
+import { type CrdSchema, calicoKind, crdSchema, type V3KindName } from "../../src/calico/model/index.ts";
 
 const words = fc.constantFrom(
   "",

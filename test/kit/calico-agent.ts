@@ -1,7 +1,7 @@
 // One agent of a node, as calico-node has four of them: a Go client that follows a server, and another one when that goes.
 // Like the real ones it starts with a snapshot there, and goes by what it had until the new server says in-sync.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SyncerType } from "../../src/model/index.ts";
+import type { SyncerType } from "../../src/calico/model/index.ts";
 import { GoClients } from "./go-clients.ts";
 
 export type ServerChoice = { readonly name: string; readonly host: string; readonly port: number };

@@ -1,7 +1,7 @@
 // The nodes of a cluster: of each of four versions of calico-node one, with its four agents, and the question whether they
 // all hold what was written.
 import { setTimeout as sleep } from "node:timers/promises";
-import { syncerTypes } from "../../src/model/index.ts";
+import { syncerTypes } from "../../src/calico/model/index.ts";
 import { CalicoAgent, type ServerChoice } from "./calico-agent.ts";
 import { eventually } from "./eventually.ts";
 import type { PolicyForm, ToldObjects } from "./told-objects.ts";

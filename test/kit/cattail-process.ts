@@ -12,7 +12,7 @@ export type CattailOptions = {
   readonly stdout?: number;
 };
 
-const fromSources = [process.execPath, "src/cli/main.ts"];
+const fromSources = [process.execPath, "src/programs/main/main.ts"];
 
 export class Cattail implements AsyncDisposable {
   readonly process: ChildProcess;

@@ -12,7 +12,7 @@ import {
   type TlsMaterial,
   type TlsPolicy,
   tlsPolicy,
-} from "../../src/security/index.ts";
+} from "../../src/base/security/index.ts";
 
 export const serverNames: LeafNames = {
   commonName: "calico-typha",

@@ -1,5 +1,5 @@
 // What a client of today says first. A test or bench that wants another says only what differs.
-import type { ClientOptions } from "../../src/wire/index.ts";
+import type { ClientOptions } from "../../src/typha/wire/index.ts";
 
 export const clientHello: ClientOptions["hello"] = {
   hostname: "node-1",

@@ -1,6 +1,6 @@
 // Custom resource definitions for tests, made from the table of kinds: every field is kept, nothing is checked or
-// defaulted. Tests that need Calico's own schemas install those of src/model instead.
-import { type Kind, kindInfo, kindNames } from "../../src/model/index.ts";
+// defaulted. Tests that need Calico's own schemas install those of src/calico/model instead.
+import { type Kind, kindInfo, kindNames } from "../../src/calico/model/index.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** The kinds that Calico itself defines. */

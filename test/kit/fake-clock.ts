@@ -1,7 +1,7 @@
 // Time that moves only when a test says so. Sleepers wake in the order of their time, and whatever they set in motion
 // settles before the next one wakes, so that ten minutes of outage take a few milliseconds and always end the same.
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../../src/lib/index.ts";
+import type { Clock } from "../../src/base/lib/index.ts";
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void };
 

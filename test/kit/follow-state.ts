@@ -1,8 +1,9 @@
 // A follower and what its words add up to: the objects it has announced, and every status it said. Tests compare that
 // with the datastore.
-import { type Datastore, type Follower, type FollowLimits, follow } from "../../src/datastore/index.ts";
-import { type Clock, type Log, silentLog, systemClock } from "../../src/lib/index.ts";
-import type { Kind, SyncStatus } from "../../src/model/index.ts";
+
+import { type Clock, type Log, silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { type Datastore, type Follower, type FollowLimits, follow } from "../../src/calico/datastore/index.ts";
+import type { Kind, SyncStatus } from "../../src/calico/model/index.ts";
 
 export type FollowState = AsyncDisposable & {
   readonly follower: Follower;

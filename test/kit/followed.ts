@@ -1,6 +1,7 @@
 // A consumer of follow() for tests: keeps what it was told and waits for what is to come.
-import { type FollowOptions, follow, type Update } from "../../src/client/index.ts";
-import { syncStatus } from "../../src/model/index.ts";
+
+import { syncStatus } from "../../src/calico/model/index.ts";
+import { type FollowOptions, follow, type Update } from "../../src/typha/client/index.ts";
 
 export class Followed implements AsyncDisposable {
   readonly updates: Update[] = [];

@@ -17,7 +17,7 @@ import {
   struct,
   time,
   uint,
-} from "../../src/gob/index.ts";
+} from "../../src/base/gob/index.ts";
 
 export type Blob = { blob: string };
 export type Packed = { packed: string };

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { relative } from "node:path";
-import { build } from "../../src/cli/build.ts";
+import { build } from "../../src/programs/shared/build.ts";
 
 export type Figure = number | string | { readonly [name: string]: number };
 export type Recorded = {

@@ -1,5 +1,5 @@
 // A log that remembers what it was told.
-import type { Log, LogFields } from "../../src/lib/index.ts";
+import type { Log, LogFields } from "../../src/base/lib/index.ts";
 
 export type LogLine = { readonly level: keyof Log; readonly message: string; readonly fields: LogFields };
 

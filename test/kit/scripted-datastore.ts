@@ -5,8 +5,12 @@
 //   { watch: [...], fails: "expired" }     ... or the stream fails
 //   { watch: [...], stays: "open" }         ... or stays open without a word
 // A call beyond the script hangs.
-import type { Datastore, ObjectId, Revision, StoredObject, WatchEvent } from "../../src/datastore/index.ts";
-import { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions } from "../../src/datastore/index.ts";
+import type { Datastore, ObjectId, Revision, StoredObject, WatchEvent } from "../../src/calico/datastore/index.ts";
+import {
+  DatastoreError,
+  type DatastoreErrorCode,
+  type DatastoreErrorOptions,
+} from "../../src/calico/datastore/index.ts";
 
 type Failure = { fails?: DatastoreErrorCode; with?: DatastoreErrorOptions };
 export type ScriptLine =

@@ -1,6 +1,6 @@
 // A client's side of a conversation with a ServerMachine, in words: say messages, see what the machine decides.
 import { zstdCompressSync } from "node:zlib";
-import { encoder, interface_, struct, string as text } from "../../src/gob/index.ts";
+import { encoder, interface_, struct, string as text } from "../../src/base/gob/index.ts";
 import {
   type Ack,
   type ClientHello,
@@ -11,7 +11,7 @@ import {
   type ServerDecision,
   serverPreamble,
   serverStreams,
-} from "../../src/wire/index.ts";
+} from "../../src/typha/wire/index.ts";
 import { serverMachine } from "./server-machine.ts";
 
 type Said = ClientHello | Ack | Pong | "nil" | "42" | "unregistered" | "garbage" | "serverHello";

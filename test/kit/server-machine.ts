@@ -1,5 +1,5 @@
 // A server's end of a conversation with ordinary settings: what a test does not care about, it need not say.
-import { ServerMachine, serverStreams } from "../../src/wire/index.ts";
+import { ServerMachine, serverStreams } from "../../src/typha/wire/index.ts";
 
 type Options = ConstructorParameters<typeof ServerMachine>[0];
 

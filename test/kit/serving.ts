@@ -1,9 +1,10 @@
 // A server of ours on a free port with short limits, and Go clients to hold it against. What a test waits for it waits
 // for by event or condition, with a deadline that only a failure reaches.
-import type { FanoutMetrics } from "../../src/fanout/index.ts";
-import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/model/index.ts";
-// Past the door of src/server, through which the datastores and their clients would come along.
-import { type ServeOptions, type Server, startServer } from "../../src/server/serve.ts";
+
+import type { KvUpdate, SyncerType, SyncStatus, UpdateType } from "../../src/calico/model/index.ts";
+import type { FanoutMetrics } from "../../src/typha/fanout/index.ts";
+// Past the door of src/typha/server, through which the datastores and their clients would come along.
+import { type ServeOptions, type Server, startServer } from "../../src/typha/server/serve.ts";
 import { type LogLine, recordLog } from "./recorded-log.ts";
 
 export { eventually } from "./eventually.ts";

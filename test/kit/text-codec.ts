@@ -1,5 +1,5 @@
 // A codec for caches under test whose bytes can be read: "path=value" and an end mark, no compression.
-import type { CacheCodec } from "../../src/cache/index.ts";
+import type { CacheCodec } from "../../src/typha/cache/index.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 // Writes Calico objects to a cluster and knows, without asking any code of ours, which keys and values each sort of agent
 // has to hold afterwards. Keys of other objects (namespaces, nodes, the servers' own endpoints) are not its business.
 import { deepEqual } from "node:assert/strict";
-import type { SyncerType } from "../../src/model/index.ts";
+import type { SyncerType } from "../../src/calico/model/index.ts";
 import type { Answer, Cluster } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
 

@@ -1,9 +1,9 @@
 // The smallest server that the wire folder allows: one machine per socket, everything written at once. For tests of the
-// protocol; the real one, with back-pressure and many clients, is src/fanout and src/server.
+// protocol; the real one, with back-pressure and many clients, is src/typha/fanout and src/typha/server.
 import { createServer as createPlainServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { zstdCompressSync } from "node:zlib";
-import { type KvUpdate, type SyncerType, updateType } from "../../src/model/index.ts";
+import { type KvUpdate, type SyncerType, updateType } from "../../src/calico/model/index.ts";
 import {
   type Agreement,
   encodeUpdate,
@@ -13,7 +13,7 @@ import {
   type ServerStream,
   serverStreams,
   type WireTime,
-} from "../../src/wire/index.ts";
+} from "../../src/typha/wire/index.ts";
 import { serverMachine } from "./server-machine.ts";
 
 export type StubData = { readonly snapshot: readonly KvUpdate[]; readonly changes: readonly KvUpdate[] };

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { issueAuthority, issueCertificate, type KeyKind } from "../../src/security/index.ts";
+import { issueAuthority, issueCertificate, type KeyKind } from "../../src/base/security/index.ts";
 import { clientNames, serverNames } from "../kit/certificates.ts";
 import { goPeer } from "../kit/go.ts";
 

@@ -2,7 +2,7 @@
 // clients up to v3.31.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { FollowOptions } from "../../src/client/index.ts";
+import type { FollowOptions } from "../../src/typha/client/index.ts";
 import { Followed } from "../kit/followed.ts";
 import { manyKeys, serve } from "../kit/serving.ts";
 

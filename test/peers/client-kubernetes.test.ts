@@ -2,7 +2,7 @@
 // servers come and go, and the client follows whichever is there.
 import { equal, rejects } from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Discovery, kubernetesService } from "../../src/client/index.ts";
+import { type Discovery, kubernetesService } from "../../src/typha/client/index.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { Followed } from "../kit/followed.ts";
 import { serve, type TestServer } from "../kit/serving.ts";

@@ -1,7 +1,8 @@
 // A program that stops following in one of several ways and then has nothing more to do. If it does not end by itself,
 // something was left behind: client-life.test.ts starts it and waits.
-import { follow } from "../../src/client/index.ts";
-import { silentLog } from "../../src/lib/index.ts";
+
+import { silentLog } from "../../src/base/lib/index.ts";
+import { follow } from "../../src/typha/client/index.ts";
 
 const [how = "", servers = ""] = process.argv.slice(2);
 process.on("unhandledRejection", (error) => {

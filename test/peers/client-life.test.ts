@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { type FollowOptions, follow, followBatches, Snapshot } from "../../src/client/index.ts";
+import { type FollowOptions, follow, followBatches, Snapshot } from "../../src/typha/client/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { Followed } from "../kit/followed.ts";
 import { startProxy } from "../kit/proxy.ts";

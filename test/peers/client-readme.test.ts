@@ -1,4 +1,4 @@
-// The blocks of src/client/README.md, each run as a program of its own against a server of ours.
+// The blocks of src/typha/client/README.md, each run as a program of its own against a server of ours.
 import { equal, match } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
 
 const run = promisify(execFile);
-const page = await readFile("src/client/README.md", "utf8");
+const page = await readFile("src/typha/client/README.md", "utf8");
 const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""]) => code);
 
 const prints: RegExp[] = [
@@ -22,7 +22,7 @@ const prints: RegExp[] = [
 test("every block of the page is tried", () => equal(blocks.length, prints.length));
 
 for (const [index, code] of blocks.entries()) {
-  test(`src/client/README.md, block ${index + 1}`, async () => {
+  test(`src/typha/client/README.md, block ${index + 1}`, async () => {
     const authority = testAuthority();
     using certificates = certificateFolder(authority);
     await using plain = await serve();

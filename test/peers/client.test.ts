@@ -1,7 +1,7 @@
 // follow() against Go's own gob, snappy and crypto/tls.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import type { FollowOptions } from "../../src/client/index.ts";
+import type { FollowOptions } from "../../src/typha/client/index.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { Followed } from "../kit/followed.ts";
 import { withoutGoServer as skip, startGoServer } from "../kit/go-server.ts";

@@ -3,8 +3,13 @@ import { deepEqual, equal } from "node:assert/strict";
 import { connect as connectPlain, type Socket } from "node:net";
 import { test } from "node:test";
 import { connect as connectTls } from "node:tls";
-import { tlsClientOptions, tlsPolicy } from "../../src/security/index.ts";
-import { type ClientEvent, ClientMachine, type ClientOptions, type SerializedUpdate } from "../../src/wire/index.ts";
+import { tlsClientOptions, tlsPolicy } from "../../src/base/security/index.ts";
+import {
+  type ClientEvent,
+  ClientMachine,
+  type ClientOptions,
+  type SerializedUpdate,
+} from "../../src/typha/wire/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { clientHello } from "../kit/client-hello.ts";
 import { withoutGoServer as skip, startGoServer } from "../kit/go-server.ts";

@@ -40,7 +40,7 @@ test("the executable says which build it is", { skip }, async () => {
   const { code, stdout } = await cattail(["version", "-o", "json"], inEmptyFolder());
   equal(code, 0);
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  const said = JSON.parse(stdout) as { version: string; commit: string }; // printed by src/cli/version.ts
+  const said = JSON.parse(stdout) as { version: string; commit: string }; // printed by src/programs/main/version.ts
   deepEqual([said.version, said.commit], [`v${version}`, copiedCommit]);
 });
 

@@ -148,7 +148,7 @@ test("too few open files: exit code 1 and the limit's name", async () => {
       return next(url, context);
     } });`;
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
-  const program = ["sh", "-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, "src/cli/main.ts"];
+  const program = ["sh", "-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, "src/programs/main/main.ts"];
   const { code, stderr } = await cattail(["typha"], { program, env });
   equal(code, 1, stderr);
   match(stderr, /EMFILE[\s\S]*ulimit -n[\s\S]*TOO_MANY_FILES/);

@@ -4,7 +4,13 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { type CalicoGroup, calicoKind, crdManifest, type V3KindName, v3KindNames } from "../../src/model/index.ts";
+import {
+  type CalicoGroup,
+  calicoKind,
+  crdManifest,
+  type V3KindName,
+  v3KindNames,
+} from "../../src/calico/model/index.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 

@@ -5,11 +5,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import type { OverviewView } from "../../src/dashboard/index.ts";
+import type { OverviewView } from "../../src/typha/dashboard/index.ts";
 import { freePort } from "../kit/free-port.ts";
 import { eventually } from "../kit/serving.ts";
 
-const entry = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+const entry = new URL("../../src/programs/main/main.ts", import.meta.url).pathname;
 
 test("the demo prints the dashboard's address first, takes another port where its own is in use, and tidies up", async () => {
   const ports = ["--port", String(await freePort()), "--dashboard-port", String(await freePort())];

@@ -2,7 +2,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
-import type { OverviewView } from "../../src/dashboard/index.ts";
+import type { OverviewView } from "../../src/typha/dashboard/index.ts";
 import { type DashboardSubject, startDashboardSubject } from "../kit/dashboard-subject.ts";
 import { eventually } from "../kit/eventually.ts";
 

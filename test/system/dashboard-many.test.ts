@@ -1,8 +1,8 @@
 // Two thousand nodes in the browser: only the rows in sight exist, and finding one among them is a matter of typing.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { type DashboardSource, type NodeView, startDashboard } from "../../src/dashboard/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { type DashboardSource, type NodeView, startDashboard } from "../../src/typha/dashboard/index.ts";
 import { openPage, startChromium, withoutChromium } from "../kit/chromium.ts";
 
 const nodes: NodeView[] = Array.from({ length: 2000 }, (_, index) => {

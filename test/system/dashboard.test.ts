@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { createMemoryDatastore, type Datastore } from "../../src/datastore/index.ts";
+import { createMemoryDatastore, type Datastore } from "../../src/calico/datastore/index.ts";
 import { accessibilityProblems, type Complaints, openPage, startChromium, withoutChromium } from "../kit/chromium.ts";
 import { type DashboardSubject, startDashboardSubject } from "../kit/dashboard-subject.ts";
 import { freePort } from "../kit/free-port.ts";

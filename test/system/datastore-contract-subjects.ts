@@ -2,6 +2,7 @@
 import { mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import {
   createMemoryDatastore,
   type Datastore,
@@ -10,9 +11,8 @@ import {
   openEtcdDatastore,
   openKubernetes,
   writeJson,
-} from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
-import { type Kind, kindInfo } from "../../src/model/index.ts";
+} from "../../src/calico/datastore/index.ts";
+import { type Kind, kindInfo } from "../../src/calico/model/index.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { etcdMissing, startEtcd } from "../kit/etcd.ts";

@@ -1,8 +1,8 @@
 // What every datastore promises, tried on all four: real etcd and kube-apiserver, a real folder, and memory.
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Datastore, Revision, StoredObject, WatchEvent } from "../../src/datastore/index.ts";
-import type { Kind } from "../../src/model/index.ts";
+import type { Datastore, Revision, StoredObject, WatchEvent } from "../../src/calico/datastore/index.ts";
+import type { Kind } from "../../src/calico/model/index.ts";
 import { eventually } from "../kit/eventually.ts";
 import { contractSubjects, type Opened, type Subject, type TestObject } from "./datastore-contract-subjects.ts";
 

@@ -1,8 +1,8 @@
 // What worker threads know of their clients reaches the main thread: reports, and when changes were written.
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { follow } from "../../src/client/index.ts";
-import { syncStatus } from "../../src/model/index.ts";
+import { syncStatus } from "../../src/calico/model/index.ts";
+import { follow } from "../../src/typha/client/index.ts";
 import { eventually, serve } from "../kit/serving.ts";
 
 test("a worker tells when it wrote a change, and to how many", async () => {

@@ -2,7 +2,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { defaultInstallOptions, manifests } from "../../src/manifests/index.ts";
+import { defaultInstallOptions, manifests } from "../../src/programs/manifests/index.ts";
 
 type Instruction = { readonly word: string; readonly rest: string };
 

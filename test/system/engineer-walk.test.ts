@@ -33,21 +33,23 @@ const pageIsOld = /✖ the reference page is fresh/;
 const changes: Change[] = [
   {
     name: "a conversion changed without its test",
-    half: [{ file: "src/convert/pod-endpoint.ts", old: "const profile = `kns.", new: "const profile = `namespace." }],
-    fails: [{ test: "src/convert/pod.test.ts", saying: /namespace\./ }],
+    half: [
+      { file: "src/calico/convert/pod-endpoint.ts", old: "const profile = `kns.", new: "const profile = `namespace." },
+    ],
+    fails: [{ test: "src/calico/convert/pod.test.ts", saying: /namespace\./ }],
   },
   {
     name: "a setting without its page, and without a reader",
     half: [
       {
-        file: "src/config/cattail-settings.ts",
+        file: "src/base/config/cattail-settings.ts",
         old: "export const cattailSettings = {",
         new: `export const cattailSettings = {
   walkedSetting: parameter("cattail", "WalkedSetting", { type: bool, default: false, says: "Nothing." }),`,
       },
     ],
     fails: [
-      { test: "src/config/describe-settings.test.ts", saying: pageIsOld },
+      { test: "src/base/config/describe-settings.test.ts", saying: pageIsOld },
       { test: "test/conformance/tables-in-use.test.ts", saying: /walkedSetting/ },
     ],
   },
@@ -55,13 +57,13 @@ const changes: Change[] = [
     name: "a metric without its page, and without anybody who feeds it",
     half: [
       {
-        file: "src/observe/metric-table.ts",
+        file: "src/base/observe/metric-table.ts",
         old: "export const ownMetrics = {",
         new: 'export const ownMetrics = {\n  cattail_walked: { type: "gauge", help: "Nothing." },',
       },
     ],
     fails: [
-      { test: "src/observe/metrics-page.test.ts", saying: pageIsOld },
+      { test: "src/base/observe/metrics-page.test.ts", saying: pageIsOld },
       { test: "test/conformance/tables-in-use.test.ts", saying: /cattail_walked/ },
     ],
   },
@@ -69,7 +71,7 @@ const changes: Change[] = [
     name: "a metric that the fan-out counts and the table lacks",
     half: [
       {
-        file: "src/fanout/metrics.ts",
+        file: "src/typha/fanout/metrics.ts",
         old: "export const addedMetrics = [",
         new: 'export const addedMetrics = [\n  "cattail_walked_total",',
       },
@@ -85,7 +87,7 @@ const changes: Change[] = [
     name: "an error without its row",
     half: [
       {
-        file: "src/lib/walked.ts",
+        file: "src/base/lib/walked.ts",
         new: 'import { CattailError } from "./cattail-error.ts";\nexport const walked = () => new CattailError("WALKED", { problem: "", next: "" });\n',
       },
     ],
@@ -95,7 +97,7 @@ const changes: Change[] = [
     name: "a command without its row in the README",
     half: [
       {
-        file: "src/cli/main.ts",
+        file: "src/programs/main/main.ts",
         old: "const entries: readonly Entry[] = [",
         new: `const entries: readonly Entry[] = [
   {
@@ -111,27 +113,27 @@ const changes: Change[] = [
     name: "a kind without a feed, and without its page",
     half: [
       {
-        file: "src/model/calico-kinds.ts",
+        file: "src/calico/model/calico-kinds.ts",
         old: "const calicoKinds = {",
         new: 'const calicoKinds = {\n  Walked: ["walkeds", "cluster"],',
       },
       {
-        file: "src/model/kinds.ts",
+        file: "src/calico/model/kinds.ts",
         old: "export const kinds = {",
         new: 'export const kinds = {\n  Walked: custom("Walked", "optional"),',
       },
     ],
     fails: [
       { test: "test/conformance/tables-in-use.test.ts", saying: /Walked/ },
-      { test: "src/datastore/kinds-page.test.ts", saying: pageIsOld },
+      { test: "src/calico/datastore/kinds-page.test.ts", saying: pageIsOld },
     ],
   },
   {
     name: "a public name without comment, use and row",
     half: [
-      { file: "src/client/walked.ts", new: "export const walked = 1;\n" },
+      { file: "src/typha/client/walked.ts", new: "export const walked = 1;\n" },
       {
-        file: "src/client/index.ts",
+        file: "src/typha/client/index.ts",
         old: "export { CattailError",
         new: 'export { walked } from "./walked.ts";\nexport { CattailError',
       },
@@ -191,7 +193,7 @@ describe("in a copy of the checkout", () => {
     const row = changes.find(({ name }) => name.startsWith("a metric without"));
     const undo = row?.half.map((edit) => apply(copy, edit)) ?? [];
     execFileSync(process.execPath, ["tools/generate-docs.ts"], { cwd: copy, stdio: "pipe" });
-    equal(run(copy, "src/observe/metrics-page.test.ts").status, 0);
+    equal(run(copy, "src/base/observe/metrics-page.test.ts").status, 0);
     for (const back of undo) back();
   });
 });

@@ -3,10 +3,10 @@
 import { deepEqual } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { openEtcdDatastore } from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
-import { compareUtf8, type SyncerType, syncerTypes, updateType } from "../../src/model/index.ts";
-import { runSyncers } from "../../src/syncer/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { openEtcdDatastore } from "../../src/calico/datastore/index.ts";
+import { compareUtf8, type SyncerType, syncerTypes, updateType } from "../../src/calico/model/index.ts";
+import { runSyncers } from "../../src/calico/syncer/index.ts";
 import { type EtcdMember, etcdMissing, startEtcd } from "../kit/etcd.ts";
 import { eventually } from "../kit/eventually.ts";
 

@@ -5,10 +5,17 @@ import { deepEqual } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { follow, type KubernetesDatastore, openKubernetes } from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
-import { crdManifest, type Kind, kindNames, type SyncerType, syncerTypes, v3KindNames } from "../../src/model/index.ts";
-import { initialiseDatastore } from "../../src/syncer/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { follow, type KubernetesDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
+import {
+  crdManifest,
+  type Kind,
+  kindNames,
+  type SyncerType,
+  syncerTypes,
+  v3KindNames,
+} from "../../src/calico/model/index.ts";
+import { initialiseDatastore } from "../../src/calico/syncer/index.ts";
 import type { ExpectedEvent, ExpectedKv, ExpectedSnapshot, ExpectedWrite } from "../conformance/golden-case.ts";
 import { compareEvents, compareSnapshot, type Finding, place } from "../conformance/golden-compare.ts";
 import { createReplay, writeToEvent } from "../conformance/golden-replay.ts";

@@ -2,8 +2,8 @@
 // continuation that expires between two of them.
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { follow, isDatastoreError, openKubernetes } from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { follow, isDatastoreError, openKubernetes } from "../../src/calico/datastore/index.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";

@@ -2,9 +2,9 @@
 // the hard-way guides, with which today's original never becomes ready.
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openKubernetes } from "../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
-import { kindInfo, kindNames } from "../../src/model/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { openKubernetes } from "../../src/calico/datastore/index.ts";
+import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";

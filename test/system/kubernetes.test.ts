@@ -3,9 +3,14 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { copyFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { type KubernetesDatastore, openKubernetes, type Revision, type WatchEvent } from "../../src/datastore/index.ts";
-import { type Clock, silentLog, systemClock } from "../../src/lib/index.ts";
-import type { Kind } from "../../src/model/index.ts";
+import { type Clock, silentLog, systemClock } from "../../src/base/lib/index.ts";
+import {
+  type KubernetesDatastore,
+  openKubernetes,
+  type Revision,
+  type WatchEvent,
+} from "../../src/calico/datastore/index.ts";
+import type { Kind } from "../../src/calico/model/index.ts";
 import { type Cluster, clusterPeer, kubeconfigText, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd, removeCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";

@@ -5,9 +5,9 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { silentLog, systemClock } from "../../src/lib/index.ts";
-import { createMetrics, metricsRoutes, startHttp } from "../../src/observe/index.ts";
-import { admitHttpsPeers, httpsServerOptions, tlsPolicy, watchTlsFiles } from "../../src/security/index.ts";
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { createMetrics, metricsRoutes, startHttp } from "../../src/base/observe/index.ts";
+import { admitHttpsPeers, httpsServerOptions, tlsPolicy, watchTlsFiles } from "../../src/base/security/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 
 test("a replaced certificate is served to the next scrape", async () => {

@@ -53,7 +53,7 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 test("the package runs `cattail version` in an empty folder", () => {
   const program = [join(installed, "bin/cattail"), "version", "-o", "json"];
   const output = execFileSync(process.execPath, program, { cwd: join(folder, "app"), encoding: "utf8" });
-  const said = JSON.parse(output) as { version: string; commit: string }; // printed by src/cli/version.ts
+  const said = JSON.parse(output) as { version: string; commit: string }; // printed by src/programs/main/version.ts
   deepEqual([said.version, said.commit], [`v${version}`, copiedCommit]);
 });
 
@@ -113,7 +113,7 @@ test("it names the packages that are inside the page, with their licences", () =
 test("its client, under both names one module, and gob can be imported, and nothing else", () => {
   const program = `
     import * as root from "cattail"; import * as client from "cattail/client"; import { struct } from "cattail/gob";
-    const inside = await import("cattail/dist/server/index.js").catch(({ code }) => code);
+    const inside = await import("cattail/dist/typha/server/index.js").catch(({ code }) => code);
     console.log(root === client, typeof root.follow, typeof struct, inside);`;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd: join(folder, "app"),
@@ -122,7 +122,7 @@ test("its client, under both names one module, and gob can be imported, and noth
   equal(output.trim(), "true function function ERR_PACKAGE_PATH_NOT_EXPORTED");
 });
 
-const pages = ["README.md", "src/client/README.md", "src/gob/README.md"];
+const pages = ["README.md", "src/typha/client/README.md", "src/base/gob/README.md"];
 
 for (const moduleResolution of ["nodenext", "bundler"]) {
   test(`its types carry every snippet and example in a strict program (${moduleResolution})`, () => {

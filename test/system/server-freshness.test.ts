@@ -2,8 +2,8 @@
 // notices: the question is no refusal, and clients are served however it is answered.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../src/lib/index.ts";
-import { probeServer } from "../../src/server/probe-server.ts";
+import { systemClock } from "../../src/base/lib/index.ts";
+import { probeServer } from "../../src/typha/server/probe-server.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { eventually } from "../kit/eventually.ts";
 import { GoClients, serve, withoutGoClient } from "../kit/serving.ts";

@@ -1,7 +1,7 @@
 // The original's largest case: 200,000 pods, and eleven clients that all get every one of them.
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { KvUpdate } from "../../src/model/index.ts";
+import type { KvUpdate } from "../../src/calico/model/index.ts";
 import { eventually, GoClients, serve, withoutGoClient } from "../kit/serving.ts";
 
 const pods = 200_000;

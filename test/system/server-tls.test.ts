@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { connect as connectTls } from "node:tls";
-import { type CertifiedKey, tlsPolicy } from "../../src/security/index.ts";
+import { type CertifiedKey, tlsPolicy } from "../../src/base/security/index.ts";
 import { clientNames, testAuthority } from "../kit/certificates.ts";
 import { eventually, GoClients, serve, type TestServer, withoutGoClient } from "../kit/serving.ts";
 

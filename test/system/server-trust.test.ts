@@ -3,14 +3,14 @@ import { equal } from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
-import { systemClock } from "../../src/lib/index.ts";
+import { systemClock } from "../../src/base/lib/index.ts";
 import {
   type CertifiedKey,
   parseTlsMaterial,
   renewCertificate,
   type TlsMaterial,
   tlsPolicy,
-} from "../../src/security/index.ts";
+} from "../../src/base/security/index.ts";
 import { clientNames, testAuthority } from "../kit/certificates.ts";
 import { eventually, serve } from "../kit/serving.ts";
 

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getRawAsset } from "node:sea";
-import { CattailError } from "../../src/lib/index.ts";
+import { CattailError } from "../../src/base/lib/index.ts";
 
 export function loadNative<Binding>(name: string): Binding {
   const folders = [process.env.CATTAIL_ASSETS ?? "", dirname(process.execPath)].filter((folder) => folder !== "");

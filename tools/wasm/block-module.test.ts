@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { assemble } from "./assemble.ts";
 import { blockModule, blockModulePath } from "./block-module.ts";
 
-const source = readFileSync("src/snappy/block.wat", "utf8");
+const source = readFileSync("src/base/snappy/block.wat", "utf8");
 
 test("the module in the source is as its text would make it", () => {
   equal(readFileSync(blockModulePath, "utf8"), blockModule(), "run `node tools/wasm/build.ts`");

@@ -1,7 +1,7 @@
 // The way of the data on one line, datastore to server to nodes, each with how it is doing: what runs here, and where it
 // is stuck if it is.
 import type { ComponentChildren } from "preact";
-import type { OverviewView } from "../../src/dashboard/contract.ts";
+import type { OverviewView } from "../../src/typha/dashboard/contract.ts";
 import { nextToExpireFirst, soonMs } from "../expiry.ts";
 import { amount, duration } from "../format.ts";
 import { linkTo } from "../route.ts";

@@ -1,6 +1,6 @@
 // For one pod: its endpoint, and which policies apply to it, in the order in which they are tried.
 import { useState } from "preact/hooks";
-import type { EndpointView, KeysView, PolicyView } from "../../src/dashboard/contract.ts";
+import type { EndpointView, KeysView, PolicyView } from "../../src/typha/dashboard/contract.ts";
 import { amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { SearchForm } from "../parts/search-form.tsx";

@@ -1,6 +1,6 @@
 // Browse and search the keys; open one to see its value, its last changes and how far it has travelled.
 import { useState } from "preact/hooks";
-import type { KeyRow, KeysView as KeysAnswer, OverviewView } from "../../src/dashboard/contract.ts";
+import type { KeyRow, KeysView as KeysAnswer, OverviewView } from "../../src/typha/dashboard/contract.ts";
 import { ago, amount, bytes } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";

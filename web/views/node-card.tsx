@@ -1,5 +1,5 @@
 // One node's connections, with everything the server knows of each.
-import type { ConnectionView, NodeView } from "../../src/dashboard/contract.ts";
+import type { ConnectionView, NodeView } from "../../src/typha/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { Headings } from "../parts/headings.tsx";
 import { linkTo } from "../route.ts";

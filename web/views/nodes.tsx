@@ -1,6 +1,6 @@
 // Every node with its connections; one that should be here and is not comes first, then those that are behind.
 import { useState } from "preact/hooks";
-import type { ConnectionView, NodeState, NodeView, OverviewView } from "../../src/dashboard/contract.ts";
+import type { ConnectionView, NodeState, NodeView, OverviewView } from "../../src/typha/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { type Column, Rows } from "../parts/rows.tsx";

@@ -1,5 +1,5 @@
 // One key: its value, how far its last change has travelled, and its last changes.
-import type { KeyView } from "../../src/dashboard/contract.ts";
+import type { KeyView } from "../../src/typha/dashboard/contract.ts";
 import { ago, amount, bytes, clock, duration, readable } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { Headings } from "../parts/headings.tsx";

@@ -1,5 +1,5 @@
 // The first look: is everything up to date, and if not, what to do.
-import type { AttentionView, CertificateView, OverviewView } from "../../src/dashboard/contract.ts";
+import type { AttentionView, CertificateView, OverviewView } from "../../src/typha/dashboard/contract.ts";
 import { nextToExpireFirst, soonMs } from "../expiry.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { Flow } from "../parts/flow.tsx";

@@ -1,5 +1,5 @@
 // Each kind's list and watch: what it is doing, and what went wrong last. Those with something to say come first.
-import type { WatchView } from "../../src/dashboard/contract.ts";
+import type { WatchView } from "../../src/typha/dashboard/contract.ts";
 import { ago, amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { Headings } from "../parts/headings.tsx";

@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDirectoryDatastore } from "../../../src/datastore/index.ts";
-import type { Kind } from "../../../src/model/index.ts";
+import { openDirectoryDatastore } from "../../../src/calico/datastore/index.ts";
+import type { Kind } from "../../../src/calico/model/index.ts";
 import { type Content, type Fault, type FaultWorld, specText } from "./world.ts";
 
 const kinds = ["Tier", "IPPool"] as const;

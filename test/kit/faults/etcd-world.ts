@@ -1,7 +1,8 @@
 // etcd under fault: one member, or three, real processes, with a proxy in front of each.
-import { openEtcdDatastore } from "../../../src/datastore/index.ts";
-import { systemClock } from "../../../src/lib/index.ts";
-import { kindInfo } from "../../../src/model/index.ts";
+
+import { systemClock } from "../../../src/base/lib/index.ts";
+import { openEtcdDatastore } from "../../../src/calico/datastore/index.ts";
+import { kindInfo } from "../../../src/calico/model/index.ts";
 import { type EtcdAnswer, type EtcdCommand, type EtcdMember, startEtcd } from "../etcd.ts";
 import { type FaultProxy, startProxy } from "../proxy.ts";
 import { type Content, type Fault, type FaultWorld, networkFaults, specText } from "./world.ts";

@@ -1,6 +1,7 @@
 // A kube-apiserver under fault: a real one, with a proxy in front of it.
-import { type Datastore, isDatastoreError, openKubernetes } from "../../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../../src/lib/index.ts";
+
+import { silentLog, systemClock } from "../../../src/base/lib/index.ts";
+import { type Datastore, isDatastoreError, openKubernetes } from "../../../src/calico/datastore/index.ts";
 import { type Cluster, startCluster } from "../cluster.ts";
 import { installCrds, openCrd } from "../crds.ts";
 import { type FaultProxy, startProxy } from "../proxy.ts";

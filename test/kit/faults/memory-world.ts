@@ -1,5 +1,7 @@
 // The datastore in memory under fault: any error at any step, ended watches, forgotten history, doubled and swapped
 // events. Its followers see it through a wrapper that does these things; the truth is read past it.
+
+import { systemClock } from "../../../src/base/lib/index.ts";
 import {
   createMemoryDatastore,
   type Datastore,
@@ -7,9 +9,8 @@ import {
   type DatastoreErrorCode,
   type MemoryDatastore,
   type WatchEvent,
-} from "../../../src/datastore/index.ts";
-import { systemClock } from "../../../src/lib/index.ts";
-import type { Kind } from "../../../src/model/index.ts";
+} from "../../../src/calico/datastore/index.ts";
+import type { Kind } from "../../../src/calico/model/index.ts";
 import { eventually } from "../eventually.ts";
 import { contentOf, type Fault, type FaultWorld } from "./world.ts";
 

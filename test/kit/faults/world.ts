@@ -1,8 +1,9 @@
 // A datastore under fault: followers of it, a way to write behind their backs, a way to read the truth past the fault,
 // and the faults it can suffer. The fault tables and the campaign both run on these.
-import { type Datastore, type FollowLimits, follow } from "../../../src/datastore/index.ts";
-import { silentLog, systemClock } from "../../../src/lib/index.ts";
-import type { Kind } from "../../../src/model/index.ts";
+
+import { silentLog, systemClock } from "../../../src/base/lib/index.ts";
+import { type Datastore, type FollowLimits, follow } from "../../../src/calico/datastore/index.ts";
+import type { Kind } from "../../../src/calico/model/index.ts";
 import type { FaultProxy } from "../proxy.ts";
 import type { Random } from "../random.ts";
 

@@ -1,0 +1,171 @@
+// The text of one manifest file to the objects in it: YAML or JSON, several documents, Lists. All or nothing: a file
+// with one bad document is a bad file, because a half-written file looks exactly like that.
+import { type Document, isMap, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
+import { messageOf } from "../../../base/lib/index.ts";
+import { type Kind, parseJson } from "../../model/index.ts";
+import type { ObjectId } from "../datastore.ts";
+import { identify, isJsonObject, type JsonObject } from "../identify.ts";
+import { recognise } from "./recognise.ts";
+
+export type Place = { readonly line: number; readonly column: number };
+export type ManifestObject = {
+  readonly kind: Kind;
+  readonly id: ObjectId;
+  readonly value: JsonObject;
+  readonly place: Place;
+};
+export type Complaint = Place & { readonly says: string };
+
+export type Manifests = {
+  readonly objects: readonly ManifestObject[];
+  /** Why the file cannot be used. */
+  readonly errors: readonly Complaint[];
+  /** What was passed over although its author may expect otherwise. */
+  readonly notes: readonly Complaint[];
+};
+
+type Reading = { objects: ManifestObject[]; errors: Complaint[]; notes: Complaint[]; lines: LineCounter };
+
+const maxListDepth = 4;
+const maxValueDepth = 200;
+
+export function readManifests(text: string): Manifests {
+  const lines = new LineCounter();
+  const reading: Reading = { objects: [], errors: [], notes: [], lines };
+  try {
+    const json = asJson(text);
+    if (json !== undefined) {
+      checkDepth(json);
+      readRoot(reading, json, { place: { line: 1, column: 1 }, node: null, depth: 0 });
+      return reading;
+    }
+    // Numbers are read as bigint and made small again where they fit, so that the ones that do not stay exact. As
+    // kubectl does, "<<" merges; unlike it, a bare yes or no is text (YAML 1.2).
+    const documents = parseAllDocuments(text, {
+      lineCounter: lines,
+      intAsBigInt: true,
+      merge: true,
+      prettyErrors: false,
+      logLevel: "error",
+    });
+    for (const document of Array.isArray(documents) ? documents : []) readDocument(reading, document);
+  } catch (error) {
+    // A parser that recurses gives up on hostile nesting with a RangeError.
+    const why = error instanceof RangeError ? "it is nested too deep" : String(error);
+    reading.errors.push({ line: 1, column: 1, says: why });
+  }
+  return reading;
+}
+
+// JSON is YAML too, but its own parser is a hundred times faster. Where it fails, the other one says the place.
+function asJson(text: string): unknown {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readDocument(reading: Reading, document: Document.Parsed): void {
+  for (const { pos, message } of document.errors) {
+    // Where the parser's stack ended depends on who called it, so that place would say nothing.
+    if (/call stack/.test(message)) throw new RangeError(message);
+    reading.errors.push({ ...placeAt(reading.lines, pos[0]), says: firstLine(message) });
+  }
+  if (document.errors.length > 0 || document.contents === null) return;
+  const place = placeOf(reading.lines, document.contents);
+  const value = toPlainNumbers(document.toJS({ maxAliasCount: 100 }));
+  if (value !== null && value !== undefined) readRoot(reading, value, { place, node: document.contents, depth: 0 });
+}
+
+type Where = { readonly place: Place; readonly node: Node | null; readonly depth: number };
+
+function readRoot(reading: Reading, value: unknown, where: Where): void {
+  if (isJsonObject(value)) readValue(reading, value, where);
+  else reading.errors.push({ ...where.place, says: "a manifest must be a mapping with apiVersion, kind and metadata" });
+}
+
+function readValue(reading: Reading, value: JsonObject, where: Where): void {
+  const { apiVersion, kind } = value;
+  if (typeof apiVersion !== "string" || typeof kind !== "string") {
+    const says = `${typeof apiVersion === "string" ? "kind" : "apiVersion"} is missing or is not text`;
+    reading.errors.push({ ...where.place, says });
+  } else if (kind.endsWith("List") && Array.isArray(value.items))
+    readList(reading, value, { ...where, apiVersion, kind });
+  else readObject(reading, value, { place: where.place, apiVersion, kind });
+}
+
+function readList(reading: Reading, list: JsonObject, where: Where & { apiVersion: string; kind: string }): void {
+  if (where.depth >= maxListDepth) {
+    reading.errors.push({ ...where.place, says: `Lists are nested deeper than ${maxListDepth} levels` });
+    return;
+  }
+  const nodes = isMap(where.node) ? (where.node as YAMLMap<unknown, Node | null>).get("items", true) : undefined;
+  const elementKind = where.kind.slice(0, -"List".length);
+  for (const [index, item] of (list.items as unknown[]).entries()) {
+    const node = isSeq(nodes) ? ((nodes.items[index] as Node | undefined) ?? null) : null; // yaml's items are nodes
+    const place = node === null ? where.place : placeOf(reading.lines, node);
+    if (!isJsonObject(item)) {
+      reading.errors.push({ ...place, says: "an item of a List must be a mapping" });
+      continue;
+    }
+    // Items of a typed list (PodList) need not repeat what the list says.
+    const typed = elementKind === "" ? item : { apiVersion: where.apiVersion, kind: elementKind, ...item };
+    readValue(reading, typed, { place, node, depth: where.depth + 1 });
+  }
+}
+
+function readObject(
+  reading: Reading,
+  value: JsonObject,
+  from: { place: Place; apiVersion: string; kind: string },
+): void {
+  const recognised = recognise(from.apiVersion, from.kind);
+  if (recognised.is === "other") return;
+  if (recognised.is === "etcd-only") {
+    const says = `${from.apiVersion} ${from.kind} is only kept in etcd; use the Kubernetes object it is made from`;
+    reading.notes.push({ ...from.place, says });
+    return;
+  }
+  try {
+    const id = identify(recognised.kind, value, { defaultNamespace: "default" });
+    reading.objects.push({ kind: recognised.kind, id, value, place: from.place });
+  } catch (error) {
+    reading.errors.push({ ...from.place, says: messageOf(error) });
+  }
+}
+
+function checkDepth(value: unknown, depth = 0): void {
+  if (depth > maxValueDepth) throw new RangeError("too deep");
+  if (typeof value === "object" && value !== null) for (const item of Object.values(value)) checkDepth(item, depth + 1);
+}
+
+function toPlainNumbers(value: unknown, depth = 0): unknown {
+  if (depth > maxValueDepth) throw new RangeError("too deep");
+  if (typeof value === "bigint") {
+    const small = Number(value);
+    return Number.isSafeInteger(small) ? small : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => toPlainNumbers(item, depth + 1));
+  if (!isJsonObject(value)) return value;
+  const copy: JsonObject = {};
+  for (const [name, field] of Object.entries(value)) {
+    // defineProperty, because assigning to a field called __proto__ would change the prototype instead.
+    Object.defineProperty(copy, name, { value: toPlainNumbers(field, depth + 1), enumerable: true, writable: true });
+  }
+  return copy;
+}
+
+function placeOf(lines: LineCounter, node: Node): Place {
+  return placeAt(lines, node.range?.[0] ?? 0);
+}
+
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+function firstLine(message: string): string {
+  return (message.split("\n")[0] ?? "").slice(0, 200);
+}

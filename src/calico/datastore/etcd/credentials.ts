@@ -1,0 +1,82 @@
+// The client certificate, its key and the CA, read again when they may have changed. Kubernetes swaps a Secret's files
+// under a running program; a pair caught halfway keeps the last good one.
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { CattailError, type Log } from "../../../base/lib/index.ts";
+
+export type EtcdTlsFiles = { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+
+export type LoadedCredentials = { readonly fingerprint: string; readonly secureContext: SecureContext };
+
+export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
+  if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
+    throw new CattailError("ETCD_TLS_PAIR", {
+      problem: `etcd's client ${files.certFile === undefined ? "key" : "certificate"} is set without its other half`,
+      next: "set both the certificate file and the key file, or neither",
+    });
+  }
+  const [ca, cert, key] = await Promise.all([read(files.caFile), read(files.certFile), read(files.keyFile)]);
+  if (cert !== undefined && key !== undefined) checkPair(files, cert, key);
+  const hash = createHash("sha256");
+  for (const part of [ca, cert, key]) hash.update(part ?? "none").update("\u0000");
+  try {
+    const secureContext = createSecureContext({ ca, cert, key }); // throws for files that are not PEM
+    return { secureContext, fingerprint: hash.digest("hex") };
+  } catch (cause) {
+    throw new CattailError("ETCD_TLS_FILE", {
+      problem: `etcd's TLS files cannot be used: ${String(cause)}`,
+      next: `check that ${[files.caFile, files.certFile, files.keyFile].filter(Boolean).join(", ")} are PEM files`,
+      cause,
+    });
+  }
+}
+
+/** The new credentials where the files changed and are good; otherwise the ones in use. */
+export async function reloadCredentials(
+  files: EtcdTlsFiles,
+  current: LoadedCredentials,
+  log: Log,
+): Promise<LoadedCredentials> {
+  try {
+    const loaded = await loadCredentials(files);
+    if (loaded.fingerprint === current.fingerprint) return current;
+    log.info("etcd TLS files reloaded");
+    return loaded;
+  } catch (error) {
+    log.warn("etcd TLS files cannot be used; keeping the last good ones", { error: String(error) });
+    return current;
+  }
+}
+
+async function read(file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new CattailError("ETCD_TLS_FILE", {
+      problem: `etcd's TLS file ${file} cannot be read: ${String(cause)}`,
+      next: "check the path and that this user may read it",
+      cause,
+    });
+  }
+}
+
+function checkPair(files: EtcdTlsFiles, cert: Buffer, key: Buffer): void {
+  let isPair: boolean;
+  try {
+    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch (cause) {
+    throw new CattailError("ETCD_TLS_FILE", {
+      problem: `${files.certFile} and ${files.keyFile} cannot be read as a certificate and a key: ${String(cause)}`,
+      next: "check that both are PEM files and the key has no passphrase",
+      cause,
+    });
+  }
+  if (!isPair) {
+    throw new CattailError("ETCD_TLS_PAIR", {
+      problem: `the certificate in ${files.certFile} does not belong to the key in ${files.keyFile}`,
+      next: "write both files of one pair",
+    });
+  }
+}

@@ -1,0 +1,124 @@
+// Requests to the API server over keep-alive connections that all lists and watches share: every answer is either a
+// success or a DatastoreError. Redirects are never followed, whoever sends them: they would take the token along.
+import type { Agent, IncomingMessage } from "node:http";
+import type { Clock, Log } from "../../../base/lib/index.ts";
+import { DatastoreError } from "../errors.ts";
+import { Credentials, type CurrentIdentity } from "./credentials.ts";
+import type { Identity } from "./load-identity.ts";
+import { closeIdle, makeAgent } from "./make-agent.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { parseAnswer, parseOrText, readText } from "./read-answer.ts";
+import { StaleConnection, sendRequest } from "./send-request.ts";
+import { apiLimits } from "./settings.ts";
+import { statusError } from "./status-error.ts";
+
+export type ApiRequest = {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** With the query, escaped. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** For further pages of a list: one at a time, and each as slow as the one before, they need no other brake. */
+  readonly isUnlimited?: boolean;
+};
+
+export type ApiClientOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly rateLimit: RateLimit;
+  readonly load: () => Promise<Identity>;
+};
+
+export class ApiClient implements Disposable {
+  readonly #options: ApiClientOptions;
+  readonly #credentials: Credentials;
+  #agent: { readonly key: string; readonly agent: Agent } | undefined;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+    this.#credentials = new Credentials(options);
+  }
+
+  /** The parsed answer. */
+  async json(request: ApiRequest): Promise<unknown> {
+    const response = await this.open(request);
+    const what = whatOf(request);
+    return parseAnswer(await this.#read(response, request, apiLimits.answerBytes), what);
+  }
+
+  /** The answer as it starts to come in; the reader must read it to its end or destroy it. */
+  async open(request: ApiRequest): Promise<IncomingMessage> {
+    if (!request.isUnlimited) await this.#options.rateLimit.take(request.signal);
+    for (let attempt = 0; ; attempt++) {
+      const identity = await this.#credentials.current().catch((error: unknown) => {
+        throw new DatastoreError("unauthorized", `${error}`, { cause: error });
+      });
+      const response = await this.#send(request, identity);
+      if (response.statusCode === 401 && attempt === 0) {
+        this.#credentials.refuse(identity);
+        response.destroy();
+        continue;
+      }
+      await this.#check(response, request);
+      return response;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent?.agent.destroy();
+  }
+
+  async #send(request: ApiRequest, identity: CurrentIdentity): Promise<IncomingMessage> {
+    try {
+      return await this.#sendOnce(request, identity);
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      // The server may close a kept connection just as we use it again. That says nothing; a second one does.
+      if (error instanceof StaleConnection) return await this.#sendOnce(request, identity);
+      throw error;
+    }
+  }
+
+  #sendOnce(request: ApiRequest, identity: CurrentIdentity): Promise<IncomingMessage> {
+    const agent = this.#agentFor(identity);
+    return sendRequest(request, { identity, agent, what: whatOf(request), clock: this.#options.clock });
+  }
+
+  #read(response: IncomingMessage, request: ApiRequest, maxBytes: number): Promise<string> {
+    return readText(response, { maxBytes, what: whatOf(request), signal: request.signal, clock: this.#options.clock });
+  }
+
+  // New certificates make a new agent; what is under way on the old one's connections goes on, idle ones close.
+  #agentFor(identity: CurrentIdentity): Agent {
+    if (this.#agent?.key === identity.connectionKey) return this.#agent.agent;
+    if (this.#agent !== undefined) closeIdle(this.#agent.agent);
+    const { origin } = identity.server;
+    const { log } = this.#options;
+    if (!identity.tls.rejectUnauthorized) log.warn("the API server's certificate is not checked", { server: origin });
+    if (identity.proxy !== undefined)
+      log.info("the API server is reached through a proxy", { server: origin, proxy: new URL(identity.proxy).host });
+    const agent = makeAgent(identity);
+    this.#agent = { key: identity.connectionKey, agent };
+    return agent;
+  }
+
+  async #check(response: IncomingMessage, request: ApiRequest): Promise<void> {
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return;
+    const what = whatOf(request);
+    if (status >= 300 && status < 400) {
+      response.destroy();
+      throw new DatastoreError("invalid", `${what}: the server sends us elsewhere, which is never followed`, {
+        status,
+      });
+    }
+    const text = await this.#read(response, request, apiLimits.errorBytes).catch(() => "");
+    request.signal?.throwIfAborted();
+    const retryAfter = response.headers["retry-after"];
+    throw statusError(status, parseOrText(text), { retryAfter, wallMs: this.#options.clock.wallMs(), what });
+  }
+}
+
+function whatOf({ method, path }: ApiRequest): string {
+  return `${method} ${path.length > 200 ? `${path.slice(0, 200)}…` : path}`;
+}

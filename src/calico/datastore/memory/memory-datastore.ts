@@ -1,0 +1,267 @@
+// A datastore inside the process: for the demo, for tests, and for programs that embed the server. It keeps what the
+// real ones promise (one revision for all kinds, a bounded window of history, compare-and-swap, bookmarks), and
+// `intercept` lets a test put any failure in front of any step.
+import { randomUUID } from "node:crypto";
+import { type Clock, settleWithin, systemClock } from "../../../base/lib/index.ts";
+import { type Flavour, type Kind, kindInfo } from "../../model/index.ts";
+import { type Birth, withBirth } from "../birth.ts";
+import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
+import { DatastoreError } from "../errors.ts";
+import { identify, isJsonObject, metadataOf } from "../identify.ts";
+import { frozenCopy } from "./copy-json.ts";
+import { type Change, KindTable } from "./kind-table.ts";
+
+/** What is about to happen: a page or an event about to be handed out, a watch about to open, a call about to start. */
+export type MemoryStep = {
+  readonly does: "list" | "watch" | "event" | "get" | "create" | "update" | "delete";
+  readonly kind: Kind;
+};
+
+export type MemoryDatastoreOptions = {
+  readonly flavour?: Flavour;
+  readonly clock?: Clock;
+  /** Most changes of one kind a watch can go on from; older ones are "expired". */
+  readonly mostChanges?: number;
+  readonly pageSize?: number;
+  /** How long an idle watch waits before it says its revision. */
+  readonly bookmarkIntervalMs?: number;
+  readonly makeUid?: () => string;
+  /** "as-given": no uid and no birth are made up for objects that lack them. */
+  readonly metadata?: "completed" | "as-given";
+  /** Called before each step; may wait, or throw the failure that step shall have. */
+  readonly intercept?: (step: MemoryStep) => void | Promise<void>;
+};
+
+export type MemoryDatastore = Datastore & {
+  /** Creates or replaces, whatever the revision. */
+  put(kind: Kind, value: unknown, options?: { id?: ObjectId }): Promise<StoredObject>;
+  revision(): Revision;
+  /** Forgets all history: a watch from an older revision is "expired". */
+  compact(): void;
+  /** Ends every open watch as a server that closes the stream does. */
+  endWatches(): void;
+  setIntercept(intercept: MemoryDatastoreOptions["intercept"]): void;
+};
+
+export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): MemoryDatastore {
+  return new Memory(options);
+}
+
+type Call = { readonly signal?: AbortSignal };
+
+class Memory implements MemoryDatastore {
+  readonly flavour: Flavour;
+  readonly #clock: Clock;
+  readonly #mostChanges: number;
+  readonly #pageSize: number;
+  readonly #bookmarkIntervalMs: number;
+  /** Undefined: metadata stays as it is given. */
+  readonly #birth: Birth | undefined;
+  readonly #tables = new Map<Kind, KindTable>();
+  /** Watches that wait for the next change of their kind. */
+  readonly #sleepers = new Map<Kind, Set<() => void>>();
+  #intercept: MemoryDatastoreOptions["intercept"];
+  #revision = 0n;
+  #compacted = 0n;
+  /** Changes when watches shall end. */
+  #era = 0;
+  #isClosed = false;
+
+  constructor(options: MemoryDatastoreOptions) {
+    const { clock = systemClock, makeUid = randomUUID, metadata = "completed" } = options;
+    this.flavour = options.flavour ?? "kubernetes";
+    this.#clock = clock;
+    this.#mostChanges = options.mostChanges ?? 10_000;
+    this.#pageSize = options.pageSize ?? 500;
+    this.#bookmarkIntervalMs = options.bookmarkIntervalMs ?? 60_000;
+    this.#birth = metadata === "completed" ? { clock, makeUid } : undefined;
+    this.#intercept = options.intercept;
+  }
+
+  async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
+    const { signal, notOlderThan } = options;
+    await this.#before({ does: "list", kind }, signal);
+    const table = this.#tableOf(kind);
+    if (notOlderThan !== undefined && parse(notOlderThan) > this.#revision) throw notYet(notOlderThan);
+    const items = table.all();
+    const revision = this.revision();
+    for (let start = 0; start === 0 || start < items.length; start += this.#pageSize) {
+      if (start > 0) await this.#before({ does: "list", kind }, signal);
+      yield { items: items.slice(start, start + this.#pageSize), revision };
+    }
+  }
+
+  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
+    await this.#before({ does: "watch", kind }, signal);
+    const table = this.#tableOf(kind);
+    const openedIn = this.#era;
+    let at = parse(from);
+    if (at > this.#revision) throw notYet(from);
+    if (at < this.#compacted) throw tooOld(kind, at);
+    let spokeAtMs = this.#clock.monotonicMs();
+    while (!this.#isClosed && this.#era === openedIn) {
+      if (at < table.floor) throw tooOld(kind, at);
+      const change = table.next(at);
+      if (change !== undefined) {
+        await this.#before({ does: "event", kind }, signal);
+        at = change.at;
+        yield [toEvent(change)];
+        spokeAtMs = this.#clock.monotonicMs();
+        continue;
+      }
+      at = this.#revision; // every change of this kind up to here was handed out
+      const leftMs = spokeAtMs + this.#bookmarkIntervalMs - this.#clock.monotonicMs();
+      if (leftMs > 0) await this.#changed(kind, leftMs, signal);
+      else {
+        yield [{ is: "bookmark", revision: text(at) }];
+        spokeAtMs = this.#clock.monotonicMs();
+      }
+    }
+  }
+
+  async get(kind: Kind, id: ObjectId, { signal }: Call = {}): Promise<StoredObject | undefined> {
+    await this.#before({ does: "get", kind }, signal);
+    return this.#tableOf(kind).get(id);
+  }
+
+  async create(kind: Kind, value: unknown, options: Call & { id?: ObjectId } = {}): Promise<StoredObject> {
+    await this.#before({ does: "create", kind }, options.signal);
+    const table = this.#tableOf(kind);
+    const id = options.id ?? identify(kind, value);
+    if (table.get(id) !== undefined) throw new DatastoreError("exists", `${kind} ${id.name} exists`);
+    return this.#set(kind, id, value);
+  }
+
+  async update(kind: Kind, { id, revision, value }: StoredObject, { signal }: Call = {}): Promise<StoredObject> {
+    await this.#before({ does: "update", kind }, signal);
+    this.#mustHave(kind, id, revision);
+    return this.#set(kind, id, value);
+  }
+
+  async delete(kind: Kind, id: ObjectId, options: Call & { revision?: Revision } = {}): Promise<void> {
+    await this.#before({ does: "delete", kind }, options.signal);
+    this.#mustHave(kind, id, options.revision);
+    this.#revision += 1n;
+    this.#tableOf(kind).apply({ at: this.#revision, is: "delete", id });
+    this.#wake(kind);
+  }
+
+  async put(kind: Kind, value: unknown, { id }: { id?: ObjectId } = {}): Promise<StoredObject> {
+    return this.#set(kind, id ?? identify(kind, value), value);
+  }
+
+  revision(): Revision {
+    return text(this.#revision);
+  }
+
+  compact(): void {
+    this.#compacted = this.#revision;
+    for (const table of this.#tables.values()) table.compact();
+    this.#wakeAll();
+  }
+
+  endWatches(): void {
+    this.#era += 1;
+    this.#wakeAll();
+  }
+
+  setIntercept(intercept: MemoryDatastoreOptions["intercept"]): void {
+    this.#intercept = intercept;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#wakeAll();
+  }
+
+  async #before(step: MemoryStep, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new DatastoreError("unavailable", "the datastore is closed");
+    await this.#intercept?.(step);
+    signal?.throwIfAborted();
+  }
+
+  #tableOf(kind: Kind): KindTable {
+    const { kubernetes, etcdPrefix } = kindInfo(kind);
+    const isServed = this.flavour === "kubernetes" ? kubernetes !== undefined : etcdPrefix !== undefined;
+    if (!isServed) throw new DatastoreError("not-found", `${kind} does not exist in a datastore of ${this.flavour}`);
+    const known = this.#tables.get(kind);
+    if (known !== undefined) return known;
+    const table = new KindTable(this.#mostChanges);
+    this.#tables.set(kind, table);
+    return table;
+  }
+
+  #mustHave(kind: Kind, id: ObjectId, revision: Revision | undefined): void {
+    const found = this.#tableOf(kind).get(id);
+    if (found === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
+    if (revision !== undefined && found.revision !== revision) {
+      throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${found.revision}, not ${revision}`);
+    }
+  }
+
+  #set(kind: Kind, id: ObjectId, value: unknown): StoredObject {
+    const table = this.#tableOf(kind);
+    const at = this.#revision + 1n;
+    const stored = frozenCopy(this.#asStored(value, id, { stored: table.get(id)?.value, at }));
+    this.#revision = at;
+    const object: StoredObject = { id, revision: text(at), value: stored };
+    table.apply({ at, is: "set", object });
+    this.#wake(kind);
+    return object;
+  }
+
+  // As an API server does it: the uid and the birth stay, the revision is written into the object. Values of etcd's
+  // flavour that are no API objects (blocks, affinities) are left as they are.
+  #asStored(value: unknown, id: ObjectId, { stored, at }: { stored: unknown; at: bigint }): unknown {
+    if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
+    if (this.flavour === "etcdv3" && value.metadata === undefined) return value;
+    const born = this.#birth === undefined ? value : withBirth(value, { birth: this.#birth, stored });
+    const { resourceVersion: _, ...metadata } = metadataOf(born);
+    const named = id.namespace === "" ? metadata : { ...metadata, namespace: id.namespace };
+    const resourceVersion = text(at);
+    return { ...value, metadata: this.flavour === "kubernetes" ? { ...named, resourceVersion } : named };
+  }
+
+  #wake(kind: Kind): void {
+    for (const resume of this.#sleepers.get(kind) ?? []) resume();
+  }
+
+  #wakeAll(): void {
+    for (const kind of this.#sleepers.keys()) this.#wake(kind);
+  }
+
+  /** Resolves when the kind changes, or something about all watches does, or the time is over; rejects on abort. */
+  async #changed(kind: Kind, limitMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const sleepers = this.#sleepers.get(kind) ?? new Set();
+    this.#sleepers.set(kind, sleepers.add(resolve));
+    try {
+      await settleWithin(promise, { clock: this.#clock, limitMs, signal });
+    } finally {
+      sleepers.delete(resolve);
+    }
+  }
+}
+
+function toEvent(change: Change): WatchEvent {
+  if (change.is === "set") return { is: "set", object: change.object };
+  return { is: "delete", id: change.id, revision: text(change.at) };
+}
+
+function text(revision: bigint): Revision {
+  return String(revision) as Revision; // the brand is given here and taken off in parse(), nowhere else
+}
+
+function parse(revision: Revision): bigint {
+  if (!/^\d{1,30}$/.test(revision)) throw new DatastoreError("invalid", `revision "${revision}" was not made here`);
+  return BigInt(revision);
+}
+
+function tooOld(kind: Kind, at: bigint): DatastoreError {
+  return new DatastoreError("expired", `${kind}: revision ${at} is older than the history kept`);
+}
+
+function notYet(revision: Revision): DatastoreError {
+  return new DatastoreError("too-large-revision", `revision ${revision} has not been reached yet`);
+}

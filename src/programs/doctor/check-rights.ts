@@ -1,0 +1,64 @@
+// Every right the server uses, asked for one by one, as the API server itself would decide it.
+import { type KubernetesDatastore, type Verb, whenForbidden } from "../../calico/datastore/index.ts";
+import { type Kind, kindInfo } from "../../calico/model/index.ts";
+import { type Finding, passed, problem } from "./finding.ts";
+
+const patienceMs = 30_000;
+
+type Use = { readonly kind: Kind; readonly verb: Verb; readonly for: "following" | "setup" };
+
+/** What src/programs/manifests/rbac.ts grants, for the kinds that are there. */
+export function usesOf(kinds: readonly Kind[]): Use[] {
+  const follow = kinds.flatMap((kind) =>
+    (["list", "watch"] as const).map((verb): Use => ({ kind, verb, for: "following" })),
+  );
+  const setup: Use[] = [
+    { kind: "ClusterInformation", verb: "get", for: "setup" },
+    { kind: "ClusterInformation", verb: "create", for: "setup" },
+    { kind: "ClusterInformation", verb: "update", for: "setup" },
+    { kind: "Tier", verb: "get", for: "setup" },
+    { kind: "Tier", verb: "create", for: "setup" },
+  ];
+  return [...follow, ...setup.filter(({ kind }) => kinds.includes(kind))];
+}
+
+export async function checkRights(
+  datastore: Pick<KubernetesDatastore, "mayI">,
+  kinds: readonly Kind[],
+): Promise<Finding[]> {
+  const signal = AbortSignal.timeout(patienceMs);
+  const uses = usesOf(kinds);
+  const answers = await Promise.all(
+    uses.map(async (use) => ({ ...use, answer: await datastore.mayI(use.verb, use.kind, signal) })),
+  );
+  const missing = answers.flatMap(({ answer, ...use }) => (answer.may ? [] : [{ ...use, rule: answer.missingRule }]));
+  if (missing.length === 0) return [passed(`all ${uses.length} rights that the server uses are granted`)];
+  const byKind = Map.groupBy(missing, (use) => `${use.kind} ${use.for}`);
+  return [...byKind.values()].flatMap((uses) => describe(uses));
+}
+
+function describe(missing: readonly (Use & { rule: string })[]): Finding[] {
+  const [first] = missing;
+  if (first === undefined) return [];
+  const verbs = missing.map(({ verb }) => verb).join(" and ");
+  const code =
+    first.for === "setup"
+      ? "RIGHT_MISSING_SETUP"
+      : whenForbidden(first.kind) === "not ready"
+        ? "RIGHT_MISSING"
+        : "RIGHT_MISSING_OPTIONAL";
+  const fix = `cattail manifests rbac | kubectl apply -f - grants all there are; this one alone:\n${rulesOf(missing)}`;
+  return [problem(code, `may not ${verbs} ${plural(first.kind)}`, { fix })];
+}
+
+function plural(kind: Kind): string {
+  const { kubernetes } = kindInfo(kind);
+  if (kubernetes === undefined) return kind;
+  return kubernetes.group === "calico" || kubernetes.group === ""
+    ? kubernetes.plural
+    : `${kubernetes.plural}.${kubernetes.group}`;
+}
+
+function rulesOf(missing: readonly { rule: string }[]): string {
+  return [...new Set(missing.map(({ rule }) => rule.trimEnd()))].join("\n");
+}

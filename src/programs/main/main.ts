@@ -1,0 +1,127 @@
+// The command line. Each command is a file beside this one, loaded only when it is the one that was asked for: a person
+// waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next. The table
+// below is the list of commands: help, completion and the README's table are held to it.
+import { Command, Help } from "commander";
+import { CattailError } from "../../base/lib/index.ts";
+import { fail } from "../shared/fail.ts";
+import { ServerSignals } from "../shared/server-signals.ts";
+
+type Entry = {
+  readonly name: string;
+  readonly says: string;
+  /** Where 1 would mean something else than having been asked wrongly. */
+  readonly exitCodeOfMisuse?: number;
+  readonly load: (isAsked: boolean) => Promise<Command>;
+};
+
+const entries: readonly Entry[] = [
+  {
+    name: "typha",
+    says: "run the server: reads every TYPHA_* setting, flag and file that calico/typha reads",
+    async load(isAsked) {
+      const signals = isAsked ? new ServerSignals() : undefined; // before the modules, which take their time
+      return (await import("../typha/command.ts")).typhaCommand(signals);
+    },
+  },
+  {
+    name: "demo",
+    says: "run the whole pipeline on a pretend cluster: no network, no root, nothing to set up",
+    load: async () => (await import("../demo/command.ts")).demoCommand(),
+  },
+  {
+    name: "watch",
+    says: "follow a Typha, ours or the original, and show what it serves",
+    load: async () => (await import("../watch/command.ts")).watchCommand(),
+  },
+  {
+    name: "doctor",
+    says: "check settings, TLS files, ports, datastore and rights before a server starts; or a running server",
+    exitCodeOfMisuse: 2,
+    load: async () => (await import("../doctor/command.ts")).doctorCommand(),
+  },
+  {
+    name: "certs",
+    says: "make, look at and renew the certificates that servers and nodes show each other",
+    load: async () => (await import("../certs/command.ts")).certsCommand(),
+  },
+  {
+    name: "manifests",
+    says: "print the YAML of an installation",
+    load: async () => (await import("../manifests/command.ts")).manifestsCommand(),
+  },
+  {
+    name: "completion",
+    says: "print a completion script for a shell",
+    load: async () => (await import("./completion.ts")).completionCommand(),
+  },
+  {
+    name: "version",
+    says: "print version, commit and protocol features",
+    load: async () => (await import("./version.ts")).versionCommand(),
+  },
+];
+
+const program = new Command("cattail")
+  .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
+  .showHelpAfterError("(run the same command with --help to see what it takes)")
+  // That a flag is not set when nobody sets it goes without saying.
+  .configureHelp({
+    optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, ""),
+  })
+  .addHelpText(
+    "after",
+    "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
+  );
+
+const words = askedVersion(process.argv.slice(2));
+// `cattail help certs` asks for certs.
+const asked = words[0] === "help" ? words[1] : words[0];
+const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
+failOnUnwritableOutput(exitCodeOfMisuse);
+program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
+try {
+  for (const { name, says, load } of entries) {
+    // Completion walks all commands; everybody else needs only their own.
+    if (asked === name || asked === "completion")
+      program.addCommand(inherit(program, (await load(asked === name)).description(says)));
+    else program.command(name).description(says);
+  }
+  await program.parseAsync(words, { from: "user" });
+} catch (error) {
+  fail(error);
+}
+
+/** `--version` is what many type before they have read that it is a command; `calico-typha --version` was one. */
+function askedVersion(words: readonly string[]): readonly string[] {
+  const first = words[0] === "typha" ? 1 : 0;
+  return words[first] === "--version" ? ["version", ...words.slice(first + 1)] : words;
+}
+
+// A reader who has gone (head, for one) wanted no more, and that is no error of ours. A disk that is full is one, whatever
+// the command thinks it has done; said last, when it has tidied up.
+function failOnUnwritableOutput(exitCode: number): void {
+  let problem: NodeJS.ErrnoException | undefined;
+  const note = (error: NodeJS.ErrnoException | null) => {
+    if (error !== null && error.code !== "EPIPE") problem ??= error;
+  };
+  process.stdout.on("error", note);
+  process.on("exit", () => {
+    note(process.stdout.errored); // where we exit before Node says it
+    if (problem === undefined) return;
+    process.exitCode = exitCode;
+    fail(
+      new CattailError("OUTPUT_UNWRITABLE", {
+        problem: `standard output cannot be written (${problem.message})`,
+        next: "Make room on the disk, or send the output elsewhere",
+        cause: problem,
+      }),
+    );
+  });
+}
+
+// Commander hands its manners down only to commands that it makes itself.
+function inherit(parent: Command, command: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(command, child);
+  return command;
+}

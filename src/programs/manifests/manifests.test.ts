@@ -1,0 +1,77 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { test } from "node:test";
+import { isRecord } from "../../calico/model/index.ts";
+import { defaultInstallOptions, type Manifest, manifests } from "./index.ts";
+
+const options = { ...defaultInstallOptions, serviceMonitor: false };
+
+function find(list: readonly Manifest[], kind: string): Manifest {
+  const found = list.find((manifest) => manifest.kind === kind);
+  if (found === undefined) throw new Error(`no ${kind}`);
+  return found;
+}
+
+/** The value at a path of names and indices. */
+function at(value: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((inner, name) => {
+    if (Array.isArray(inner)) return inner[Number(name)];
+    return isRecord(inner) ? inner[name] : undefined;
+  }, value);
+}
+
+test("everything comes in the order in which it has to be applied", () => {
+  const kinds = manifests("all", {
+    ...options,
+    namespace: "calico-system",
+    metricsPort: 9093,
+    serviceMonitor: true,
+  }).map(({ kind }) => kind);
+  const afterCrds = kinds.slice(kinds.lastIndexOf("CustomResourceDefinition") + 1);
+  deepEqual(afterCrds, [
+    "Namespace",
+    "ServiceAccount",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Deployment",
+    "Service",
+    "PodDisruptionBudget",
+    "ServiceMonitor",
+  ]);
+});
+
+const pod = find(manifests("typha", options), "Deployment");
+const container = "spec.template.spec.containers.0";
+const hardened: [path: string, value: unknown][] = [
+  ["spec.template.spec.securityContext.runAsNonRoot", true],
+  ["spec.template.spec.securityContext.seccompProfile.type", "RuntimeDefault"],
+  [`${container}.securityContext.readOnlyRootFilesystem`, true],
+  [`${container}.securityContext.allowPrivilegeEscalation`, false],
+  [`${container}.securityContext.capabilities.drop.0`, "ALL"],
+  [`${container}.volumeMounts.2.mountPath`, "/tmp"],
+  ["spec.template.spec.volumes.2.emptyDir.sizeLimit", "64Mi"],
+];
+for (const [path, value] of hardened)
+  test(`the pod cannot escape: ${path} is ${value}`, () => equal(at(pod, path), value));
+
+test("no two servers share a host, where they would fight for the port", () => {
+  const rule =
+    "spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.topologyKey";
+  equal(at(pod, rule), "kubernetes.io/hostname");
+});
+
+test("the rights are to list and watch what is followed, and to write only what is set up at the start", () => {
+  const role = find(manifests("rbac", options), "ClusterRole");
+  const rules = role.rules as { resources: string[]; verbs: string[] }[]; // made by rbac.ts
+  const writes = rules.filter(({ verbs }) => verbs.some((verb) => !["get", "list", "watch"].includes(verb)));
+  deepEqual(
+    writes.flatMap(({ resources }) => resources),
+    ["clusterinformations", "tiers"],
+  );
+  ok(rules.every(({ verbs }) => !verbs.includes("*") && !verbs.includes("delete")));
+});
+
+test("certificates may come from the host instead of from Secrets", () => {
+  const certificates = { from: "host", directory: "/etc/typha" } as const;
+  const deployment = find(manifests("typha", { ...options, certificates }), "Deployment");
+  equal(at(deployment, "spec.template.spec.volumes.0.hostPath.path"), "/etc/typha");
+});

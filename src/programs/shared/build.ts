@@ -1,0 +1,29 @@
+// Which build this is: what tools/build.ts wrote beside the built files, or, in a checkout, what package.json and git say.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+
+declare const CATTAIL_BUILD: Build | undefined; // set by the bundler that makes the single executable
+
+export type Build = { readonly version: string; readonly commit: string };
+
+export function build(): Build {
+  if (typeof CATTAIL_BUILD !== "undefined") return CATTAIL_BUILD;
+  const note = new URL("../../build.json", import.meta.url);
+  if (existsSync(note)) return JSON.parse(readFileSync(note, "utf8")) as Build; // written by tools/build.ts
+  return { version: `v${packageVersion()}`, commit: commit() };
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version; // our own package.json
+}
+
+function commit(): string {
+  try {
+    const folder = new URL("../../..", import.meta.url).pathname;
+    const options = { encoding: "utf8", stdio: "pipe" } as const;
+    return execFileSync("git", ["-C", folder, "rev-parse", "--short=12", "HEAD"], options).trim();
+  } catch {
+    return "unknown"; // no git, or not a checkout
+  }
+}

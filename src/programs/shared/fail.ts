@@ -1,0 +1,36 @@
+// How a command ends badly: one paragraph on standard error and a non-zero exit code. An error nobody foresaw keeps its
+// stack, because then the person reading it is us.
+import { CattailError, messageOf, plainText } from "../../base/lib/index.ts";
+
+export function fail(thrown: unknown): void {
+  const error = understood(thrown);
+  // What is wrong is often told in a peer's words.
+  if (error instanceof CattailError)
+    console.error(plainText(`cattail: ${sentence(error.problem)}\n${sentence(error.next)} (${error.code})`));
+  else console.error("cattail: unexpected error:", error);
+  process.exitCode ||= 1; // a command may have said something graver already
+}
+
+/** What it comes down to, where the place that met it cannot know. */
+export function understood(error: unknown): unknown {
+  return isOutOfFiles(error) ? outOfFiles(error) : error;
+}
+
+// Met anywhere: by a module, a log file, a port, a thread, which has it in its words alone.
+function isOutOfFiles(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /\bE[MN]FILE\b/.test(`${(error as NodeJS.ErrnoException).code} ${error.message}`) || isOutOfFiles(error.cause);
+}
+
+function outOfFiles(cause: unknown): CattailError {
+  return new CattailError("TOO_MANY_FILES", {
+    problem: `the system allows no more open files (${messageOf(cause)})`,
+    next: "Raise the limit: ulimit -n in a shell, LimitNOFILE= in a systemd unit; each client of a server takes one file, and the server itself some fifty",
+    cause,
+  });
+}
+
+/** Some end in a question: "did you mean …?" */
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}

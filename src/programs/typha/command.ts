@@ -1,0 +1,167 @@
+// `cattail typha`: the server, with the environment, file and flags of calico/typha.
+import { writeHeapSnapshot } from "node:v8";
+import { Command } from "commander";
+import {
+  defaultConfigFile,
+  describeSettings,
+  formatSettings,
+  loadSettings,
+  type ReadSettings,
+  settingsHelp,
+} from "../../base/config/index.ts";
+import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
+import { createMetrics, type Logs, localTime, openLogs } from "../../base/observe/index.ts";
+import { metricLabels, startTypha, type Typha } from "../../typha/server/index.ts";
+import { build } from "../shared/build.ts";
+import { fail } from "../shared/fail.ts";
+import { isEnding, type ServerSignal, ServerSignals } from "../shared/server-signals.ts";
+import { openEarlyLogs } from "./early-log.ts";
+
+/** Documented in docs/reference/exit-codes.md. */
+const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
+
+const examples = `Examples:
+  TYPHA_DATASTORETYPE=kubernetes KUBECONFIG=~/.kube/config cattail typha --print-settings
+  TYPHA_DATASTORETYPE=directory TYPHA_DATASTOREDIRECTORY=manifests cattail typha`;
+
+export function typhaCommand(signals?: ServerSignals): Command {
+  return new Command("typha")
+    .option("-c, --config-file <file>", `settings file; the environment wins over it (default: ${defaultConfigFile})`)
+    .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
+    .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
+    .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
+      const options = { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
+      if (printSettings) {
+        signals?.release();
+        print(loadSettings(options));
+      } else await run(await readSaying(options), signals ?? new ServerSignals());
+    });
+}
+
+function print(read: ReadSettings): void {
+  console.log(formatSettings(describeSettings(read)));
+  for (const warning of read.warnings) console.error(`cattail: ${warning}`);
+}
+
+async function readSaying(options: Parameters<typeof loadSettings>[0]): Promise<ReadSettings> {
+  await using logs = await openEarlyLogs(options.environment);
+  const log = logs.logger("typha.ts");
+  log.info("Reading the settings", { configFile: options.configFile ?? defaultConfigFile });
+  const read = loadSettings(options);
+  const given = describeSettings(read).filter(({ origin }) => origin.from !== "default");
+  for (const { name, value, origin } of given) log.debug("Setting", { name, value, from: origin.from });
+  log.info("Settings read", { given: given.length });
+  return read;
+}
+
+async function run(read: ReadSettings, signals: ServerSignals): Promise<void> {
+  const settings = read.values;
+  const metrics = createMetrics({
+    clock: systemClock,
+    labels: metricLabels(settings),
+    includesProcess: settings.prometheusProcessMetricsEnabled,
+    includesRuntime: settings.prometheusGoMetricsEnabled,
+  });
+  const logs = await openLogs({
+    clock: systemClock,
+    screen: settings.logSeverityScreen,
+    file: { path: settings.logFilePath, severity: settings.logSeverityFile },
+    syslog: settings.logSeveritySys,
+    format: settings.logFormat,
+    keepsAll: settings.debugDisableLogDropping,
+    counts: {
+      dropped: (lines) => metrics.add("typha_logs_dropped", undefined, lines),
+      failed: () => metrics.add("typha_log_errors", undefined, 1),
+    },
+  });
+  const log = logs.logger("typha.ts");
+  endOnSurprise(log, logs);
+  log.info("Typha starting up", { ...build(), node: process.versions.node });
+  for (const warning of read.warnings) log.warn(warning);
+  try {
+    await serve({ read, metrics, log }, answerSignals(signals, { log, heapPath: settings.debugMemoryProfilePath }));
+    log.info("Typha stopped");
+    process.exitCode = exitCodes.done;
+  } catch (error) {
+    fail(error);
+    process.exitCode = exitCodes.failed;
+  } finally {
+    await logs[Symbol.asyncDispose]();
+    process.exit(process.exitCode ?? exitCodes.done);
+  }
+}
+
+type Asked = {
+  readonly toStop: Promise<void>;
+  /** Twice: it is to end at once. */
+  readonly again: Promise<void>;
+  /** To be told who looks at the TLS files. */
+  started(typha: Typha): void;
+};
+
+/** Ends when it was asked to: while it starts at once, later gently, unless it is asked again. */
+async function serve(
+  of: Pick<Parameters<typeof startTypha>[0], "read" | "metrics" | "log">,
+  asked: Asked,
+): Promise<void> {
+  const { log } = of;
+  const said = (what: string) => (error: unknown) => {
+    log.error(what, { problem: messageOf(error) });
+    throw error;
+  };
+  const prefix = process.env.FELIX_INTERFACEPREFIX;
+  const starting = startTypha({
+    ...of,
+    version: build().version,
+    signal: new AbortController().signal, // the process ends with us
+    ...(prefix === undefined ? {} : { interfacePrefix: prefix.split(",")[0] ?? "" }),
+  }).catch(said("Typha could not start"));
+  const typha = await Promise.race([starting, asked.toStop]);
+  if (typha === undefined) return;
+  asked.started(typha);
+  await asked.toStop;
+  await Promise.race([typha.shutdown().catch(said("Typha could not stop in good order")), asked.again]);
+}
+
+/** SIGTERM and SIGINT shut down gently, a second one at once; SIGHUP reloads; SIGUSR1 writes a heap snapshot. */
+function answerSignals(signals: ServerSignals, { log, heapPath }: { log: Log; heapPath: string }): Asked {
+  const toStop = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<Typha>();
+  let count = 0;
+  signals.answer((signal: ServerSignal) => {
+    if (signal === "SIGUSR1") return writeHeap(heapPath, log);
+    if (!isEnding(signal)) {
+      log.info("Looking at the TLS files, as asked", { signal });
+      return void started.promise.then((typha) => typha.reload());
+    }
+    count += 1;
+    if (count > 1) return again.resolve();
+    log.warn("Shutting down gently: clients are handed over one by one; a second signal ends it at once", { signal });
+    toStop.resolve();
+  });
+  return { toStop: toStop.promise, again: again.promise, started: started.resolve };
+}
+
+function writeHeap(heapPath: string, log: Log): void {
+  if (heapPath === "") return;
+  const stamp = localTime(systemClock.wallMs()).slice(0, 19).replace(" ", "-");
+  const path = heapPath.replace("<timestamp>", stamp);
+  try {
+    log.info("Heap snapshot written", { path: writeHeapSnapshot(path) });
+  } catch (error) {
+    // The original ends here; who looks into a server wants it to go on.
+    log.error("Heap snapshot not written", { path, problem: messageOf(error) });
+  }
+}
+
+// Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure.
+function endOnSurprise(log: Log, logs: Logs): void {
+  const end = (what: string) => (error: unknown) => {
+    const stack = error instanceof Error ? error.stack : String(error);
+    log.error("Unexpected error; the process ends", { what, error: stack });
+    void logs.flush().finally(() => process.exit(exitCodes.unexpected));
+  };
+  process.on("uncaughtException", end("uncaught exception"));
+  process.on("unhandledRejection", end("unhandled rejection"));
+}

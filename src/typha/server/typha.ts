@@ -1,0 +1,219 @@
+// A whole Typha from its settings: datastore, syncers, caches, server, and what watches over them. This file is the
+// order in which things start; each thing is a file of its own.
+//
+//   datastore ─ syncers ─┬─▶ server (threads, TLS) ─▶ clients
+//                        └─▶ Typha service, node count ─▶ rebalancing, evacuation
+//   health, metrics, debug: HTTP servers that only look
+import type { ReadSettings, Settings } from "../../base/config/index.ts";
+import { type Clock, type Log, systemClock } from "../../base/lib/index.ts";
+import { createHealth, createMetrics, type Health, type Metrics } from "../../base/observe/index.ts";
+import type { Datastore } from "../../calico/datastore/index.ts";
+import { runSyncers, type Syncers } from "../../calico/syncer/index.ts";
+import { ClientsOnly } from "./clients-only.ts";
+import { DatastoreContact } from "./datastore-contact.ts";
+import { Evacuation } from "./evacuation.ts";
+import { Introspection } from "./introspection.ts";
+import { createLegacySpeech } from "./legacy-speech.ts";
+import { openDatastore } from "./open-datastore.ts";
+import { otherServers, ownAddresses } from "./other-servers.ts";
+import { prepareDatastore } from "./prepare-datastore.ts";
+import { probeServer } from "./probe-server.ts";
+import { rebalance } from "./rebalancing.ts";
+import { reportHealth } from "./report-health.ts";
+import { SelfDial } from "./self-dial.ts";
+import { type Server, startServer } from "./serve.ts";
+import { serverLimits, workerCount } from "./server-limits.ts";
+import { followServiceBesideEtcd } from "./service-follower.ts";
+import { MetricsRefresh, metricLabels } from "./typha-metrics.ts";
+import { TyphaService } from "./typha-service.ts";
+import { openTls, type ServerTls } from "./typha-tls.ts";
+import { startWindows } from "./typha-windows.ts";
+
+export type TyphaOptions = {
+  readonly read: ReadSettings;
+  readonly version: string;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** FELIX_INTERFACEPREFIX of our own environment: the original looks at it, too. */
+  readonly interfacePrefix?: string;
+  /** Instead of the one the settings name: for the demo and for programs that bring their own. */
+  readonly datastore?: Datastore;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Ends everything at once. Typha.shutdown() is the gentle way. */
+  readonly signal: AbortSignal;
+};
+
+export type Typha = AsyncDisposable & {
+  readonly server: Server;
+  readonly health: Health;
+  /** The HTTP addresses in use, by name. */
+  readonly windows: { readonly [name in "health" | "metrics" | "debug" | "dashboard"]?: string };
+  /** Looks at the TLS files now. */
+  reload(): Promise<void>;
+  /** Hands clients over gradually, then ends. */
+  shutdown(): Promise<void>;
+};
+
+/** Everything a running Typha is made of, for those who look at it: metrics, debug pages, dashboard. */
+export type TyphaParts = {
+  readonly options: TyphaOptions & { readonly clock: Clock };
+  readonly settings: Settings;
+  readonly datastore: Datastore;
+  readonly server: Server;
+  readonly syncers: Syncers;
+  readonly introspection: Introspection;
+  readonly contact: DatastoreContact;
+  readonly service: TyphaService;
+  readonly evacuation: Evacuation;
+  readonly tls: ServerTls | undefined;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly dial: SelfDial;
+  readonly startedAtMs: number;
+};
+
+type Options = TyphaParts["options"] & { readonly random: () => number };
+
+export async function startTypha(given: TyphaOptions): Promise<Typha> {
+  const options: Options = { clock: systemClock, random: Math.random, ...given };
+  const ending = new AbortController();
+  const signal = AbortSignal.any([options.signal, ending.signal]);
+  await using started = new AsyncDisposableStack();
+  started.defer(() => ending.abort(new Error("Typha stops")));
+  const parts = await startParts(options, started, signal);
+  const refresh = new MetricsRefresh(parts);
+  const loops = startLoops(parts, { ...options, refresh, signal });
+  const windows = started.use(await startWindows(parts, { refresh, signal }));
+  const all = started.move();
+  const { server, health, tls } = parts;
+  return {
+    server,
+    health,
+    windows: windows.addresses,
+    reload: async () => void (await tls?.reload()),
+    async shutdown() {
+      await server.shutdown();
+      await all.disposeAsync();
+    },
+    async [Symbol.asyncDispose]() {
+      await all.disposeAsync();
+      await Promise.allSettled(loops);
+    },
+  };
+}
+
+/** In the order of the flow. What has to be closed again is given to `started`. */
+async function startParts(options: Options, started: AsyncDisposableStack, signal: AbortSignal): Promise<TyphaParts> {
+  const { log, clock, random } = options;
+  const settings = options.read.values;
+  const tls = await openTls(settings, { log, clock, signal });
+  if (tls !== undefined) started.use(tls);
+  const datastore = options.datastore ?? started.use(await openDatastore(settings, { clock, log }));
+  const syncers = runSyncers({
+    ...{ datastore, clock, log, random, signal },
+    usePodCidr: settings.usePodCidr,
+    interfacePrefix: options.interfacePrefix ?? "",
+  });
+  const service = new TyphaService({
+    namespace: settings.k8sNamespace,
+    name: settings.k8sServiceName,
+    portName: settings.k8sPortName,
+  });
+  const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
+  const introspection = new Introspection({ clock, isRecording: isWatched });
+  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels(settings) });
+  const isTls = tls !== undefined;
+  const counts = new ClientsOnly(metrics, { isTls });
+  const server = started.use(
+    await startServer({
+      ...{ clock, random, log, metrics: counts, signal },
+      listen: { host: settings.serverHost, port: settings.serverPort },
+      batches: introspection.tap(service.tap(syncers)),
+      ...(tls === undefined ? {} : { tls: tls.setup() }),
+      limits: serverLimits(settings),
+      workers: workerCount(settings),
+      legacyForm: createLegacySpeech(log),
+      version: options.version,
+      isVerbose: isDebugWritten(settings),
+    }),
+  );
+  introspection.attach(server);
+  const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
+  const evacuation = makeEvacuation({ settings, server, service, contact, tls, options });
+  const health = createHealth({ clock, log });
+  const ownPort = { host: dialHost(settings.serverHost), port: server.address.port, isTls };
+  return {
+    ...{
+      options,
+      settings,
+      datastore,
+      syncers,
+      service,
+      introspection,
+      metrics,
+      server,
+      contact,
+      evacuation,
+      tls,
+      health,
+    },
+    dial: new SelfDial(ownPort, { clock, counts }),
+    startedAtMs: clock.wallMs(),
+  };
+}
+
+type Evacuated = Pick<TyphaParts, "settings" | "server" | "service" | "contact" | "tls" | "options">;
+
+function makeEvacuation({ settings, server, service, contact, tls, options }: Evacuated): Evacuation {
+  const { clock, log } = options;
+  const own = ownAddresses(settings, server);
+  return new Evacuation({
+    limitMs: settings.staleServerTimeoutMs,
+    silentForMs: () => contact.silentForMs,
+    peers: () => otherServers({ settings, service, own }),
+    async isServing(peer) {
+      const target = { ...peer, isTls: tls !== undefined, mustBeFresh: true };
+      return (await probeServer(target, { timeoutMs: 3000, clock })) === undefined;
+    },
+    handOverNode: (already) => server.handOverNode(already),
+    clock,
+    log,
+  });
+}
+
+type Running = { refresh: MetricsRefresh; log: Log; clock: Clock; random: () => number; signal: AbortSignal };
+
+/** Each runs until the signal aborts, and ends without an error. */
+function startLoops(parts: TyphaParts, { refresh, ...edge }: Running): Promise<void>[] {
+  const { settings, datastore, server, syncers, service, contact, evacuation, dial, tls } = parts;
+  const { signal } = edge;
+  const loops = [
+    prepareDatastore(datastore, settings, edge),
+    contact.run(signal),
+    evacuation.run(signal),
+    dial.run(signal),
+    reportHealth(parts, { refresh, signal }),
+  ];
+  if (tls !== undefined) loops.push(tls.follow(server, signal));
+  if (settings.connectionRebalancingMode !== "kubernetes") return loops;
+  if (datastore.flavour === "etcdv3") loops.push(followServiceBesideEtcd(settings, service, edge));
+  const rebalancing = {
+    intervalMs: settings.k8sServicePollIntervalMs,
+    lowerLimit: settings.maxConnectionsLowerLimit,
+    upperLimit: settings.maxConnectionsUpperLimit,
+    serverCount: () => service.serverCount,
+    nodeCount: () => syncers.stats().nodeCount,
+    setMaxConnections: server.setMaxConnections,
+  };
+  return [...loops, rebalance({ ...rebalancing, ...edge }, signal)];
+}
+
+function dialHost(serverHost: string): string {
+  return serverHost === "" || serverHost === "0.0.0.0" || serverHost === "::" ? "127.0.0.1" : serverHost;
+}
+
+/** Workers hand a debug line over only where some destination would write it. */
+function isDebugWritten({ logSeverityScreen, logSeverityFile, logSeveritySys }: Settings): boolean {
+  return [logSeverityScreen, logSeverityFile, logSeveritySys].includes("DEBUG");
+}
