@@ -7,9 +7,9 @@ import { test } from "node:test";
 import type { ObjectId, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
 import {
   compareUtf8,
+  followedKinds,
   type Kind,
   kindInfo,
-  kindNames,
   parseJson,
   type SyncerType,
   syncerTypes,
@@ -26,7 +26,7 @@ type Entry = { readonly key: string; readonly value: string; readonly modRevisio
 type Change = Entry & { readonly type: "PUT" | "DELETE" };
 
 function identify(key: string): { kind: Kind; id: ObjectId } | undefined {
-  const kind = kindNames.find((name) => key.startsWith(kindInfo(name).etcdPrefix ?? "\u0000"));
+  const kind = followedKinds.find((name) => key.startsWith(kindInfo(name).etcdPrefix ?? "\u0000"));
   if (kind === undefined) return undefined;
   const tail = key.slice(kindInfo(kind).etcdPrefix?.length ?? 0);
   const slash = tail.indexOf("/");

@@ -1,10 +1,12 @@
 // Custom resource definitions for tests, made from the table of kinds: every field is kept, nothing is checked or
 // defaulted. Tests that need Calico's own schemas install those of src/calico/model instead.
-import { type Kind, kindInfo, kindNames } from "../../src/calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../src/calico/model/index.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** The kinds that Calico itself defines. */
-export const customKinds: readonly Kind[] = kindNames.filter((kind) => kindInfo(kind).kubernetes?.group === "calico");
+/** The kinds that Calico itself defines and Typha follows. */
+export const customKinds: readonly Kind[] = followedKinds.filter(
+  (kind) => kindInfo(kind).kubernetes?.group === "calico",
+);
 
 /** The kinds whose definitions the hard-way guides' clusters have. */
 export const hardWayKinds: readonly Kind[] = [

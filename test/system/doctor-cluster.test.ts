@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
 import { checkRights, examineSetup, type Finding, usesOf } from "../../src/programs/doctor/index.ts";
 import { followRules, initialiseRules } from "../../src/programs/manifests/index.ts";
 import { openDatastore } from "../../src/typha/server/index.ts";
@@ -79,7 +79,7 @@ test("doctor: a cluster without Calico's kinds, then with some, then with all", 
 });
 
 test("doctor: what it asks for is what the manifests grant", () => {
-  const kubernetesKinds = kindNames.filter((kind) => kindInfo(kind).kubernetes !== undefined);
+  const kubernetesKinds = followedKinds.filter((kind) => kindInfo(kind).kubernetes !== undefined);
   const asked = usesOf(kubernetesKinds).map(({ kind, verb }) => `${verb} ${kindInfo(kind).kubernetes?.plural}`);
   const granted = rights().map(({ resource, verb }) => `${verb} ${resource}`);
   deepEqual(asked.sort(), granted.sort());
@@ -91,7 +91,7 @@ test("doctor: each right taken away in turn is noticed, and no other", { skip },
   const all = rights().map(({ rule }) => rule);
   await cluster.grant(name, { kind: "User", name }, all);
   await using datastore = await openKubernetes({ kubeconfig, clientQps: 10_000, clientBurst: 10_000 }, edge);
-  const there = kindNames.filter((kind) => {
+  const there = followedKinds.filter((kind) => {
     const source = kindInfo(kind).kubernetes;
     return source !== undefined && source.group !== "policy.networking.k8s.io" && source.group !== "kubevirt.io";
   });

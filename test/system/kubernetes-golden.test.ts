@@ -9,8 +9,8 @@ import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { follow, type KubernetesDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
 import {
   crdManifest,
+  followedKinds,
   type Kind,
-  kindNames,
   type SyncerType,
   syncerTypes,
   v3KindNames,
@@ -36,7 +36,7 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
   /** The set that started cold in the case before, and has seen it undone. */
   let left: Watching | undefined;
   // What was written to since everything was last known to be heard of: other kinds need not be looked at.
-  const unsettled = new Set<Kind>(kindNames);
+  const unsettled = new Set<Kind>(followedKinds);
 
   before(async () => {
     cluster = await startCluster();

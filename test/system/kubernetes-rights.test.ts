@@ -4,7 +4,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -58,7 +58,7 @@ async function openAs(name: string, rules: Rule[]) {
 
 test("with the hard-way role, on a cluster of that time, every kind gets in sync", { skip }, async () => {
   await using datastore = await openAs("hard-way", hardWayRules);
-  const states = kindNames
+  const states = followedKinds
     .filter((kind) => kindInfo(kind).kubernetes !== undefined)
     .map((kind) => ({ kind, state: followState(datastore, kind) }));
   const late = () => states.filter(({ state }) => !state.isInSync()).map(({ kind }) => kind);

@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { loadSettings } from "../../src/base/config/index.ts";
 import { type Log, silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
 import { checkRights } from "../../src/programs/doctor/index.ts";
 import { startTypha } from "../../src/typha/server/index.ts";
 import { accountConfig } from "../kit/account-config.ts";
@@ -128,7 +128,7 @@ test("every rule of the ClusterRole taken away in turn is missed, and nothing el
     { kubeconfig, clientQps: 10_000, clientBurst: 10_000 },
     { clock: systemClock, log },
   );
-  const kinds = kindNames.filter((kind) => kindInfo(kind).kubernetes !== undefined);
+  const kinds = followedKinds.filter((kind) => kindInfo(kind).kubernetes !== undefined);
   const missed = async () => {
     const found = await checkRights(datastore, kinds);
     return found.flatMap((finding) => (finding.level === "ok" ? [] : [finding.what])).sort();

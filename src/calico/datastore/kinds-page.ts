@@ -1,13 +1,13 @@
 // docs/reference/kinds.md, made from the table of kinds: where each is stored, and what a missing one or a missing right
 // does to the server.
-import { type Kind, type KindInfo, kindInfo, kindNames } from "../model/index.ts";
+import { followedKinds, type Kind, type KindInfo, kindInfo, kindNames } from "../model/index.ts";
 import { whenForbidden } from "./rights.ts";
 
 export function kindsPage(): string {
   return `# Kinds
 
-What the server reads, where it finds it, and what happens when it may not or cannot. This page is made from the table of
-kinds (\`src/calico/model/kinds.ts\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
+What the server follows, where it finds it, and what happens when it may not or cannot read it; then the kinds that only
+other programs use. This page is made from the table of kinds (\`src/calico/model/kinds.ts\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
 
 "Enforcement" kinds decide which packets pass: while one of them may not be read, the server is not ready, and the log,
 \`/watches\` and \`cattail doctor\` show the missing rule as YAML ready to paste. "Optional" kinds are taken as empty while
@@ -19,32 +19,40 @@ which every authenticated user may ask, does: a kind that does not exist is empt
 
 | Kind | In Kubernetes | In etcd | Carries | When forbidden | When it does not exist |
 |---|---|---|---|---|---|
-${kindNames.map(row).join("\n")}
+${followedKinds.map(row).join("\n")}
 
 \`<group>\` is \`crd.projectcalico.org/v1\`, or \`projectcalico.org/v3\` where that is configured or the only one of the two.
+
+## Kinds that the server does not follow
+
+Other programs read and write them: address management, the node's agent, the command line.
+
+| Kind | In Kubernetes | In etcd |
+|---|---|---|
+${kindNames
+  .filter((kind) => !followedKinds.includes(kind))
+  .map((kind) => `| ${[kind, ...places(kind)].join(" | ")} |`)
+  .join("\n")}
 
 ## The rights it needs
 
 \`cattail manifests rbac\` prints them, with the service account that has them; \`--api-group projectcalico.org\` prints
-them for the other group. The server lists and watches every kind above. At its first start it also reads, creates and
+them for the other group. The server lists and watches every kind of the first table. At its first start it also reads, creates and
 completes the ClusterInformation and creates the tiers that are missing, where it may.
 `;
 }
 
 function row(kind: Kind): string {
-  const { kubernetes, etcdPrefix = "", carries, namespaced } = kindInfo(kind);
+  const forbidden = whenForbidden(kind) === "empty" ? "empty" : "not ready";
+  return `| ${[kind, ...places(kind), kindInfo(kind).carries, forbidden, missing(kind)].join(" | ")} |`;
+}
+
+/** In Kubernetes, and in etcd. */
+function places(kind: Kind): [string, string] {
+  const { kubernetes, etcdKey = "", etcdPrefix = etcdKey, namespaced } = kindInfo(kind);
   const place = kubernetes === undefined ? "" : code(`${groupOf(kubernetes, "<group>")} ${kubernetes.plural}`);
   const scope = kubernetes === undefined || !namespaced ? "" : ", namespaced";
-  const forbidden = whenForbidden(kind) === "empty" ? "empty" : "not ready";
-  const cells = [
-    kind,
-    `${place}${scope}`,
-    etcdPrefix === "" ? "" : code(etcdPrefix),
-    carries,
-    forbidden,
-    missing(kind),
-  ];
-  return `| ${cells.join(" | ")} |`;
+  return [`${place}${scope}`, etcdPrefix === "" ? "" : code(etcdPrefix)];
 }
 
 function missing(kind: Kind): string {

@@ -41,7 +41,7 @@ export {
   type ResourceKey,
   unescapeName,
 } from "./keys.ts";
-export { type Flavour, type Kind, type KindInfo, kindInfo, kindNames, kinds } from "./kinds.ts";
+export { type Flavour, followedKinds, type Kind, type KindInfo, kindInfo, kindNames, kinds } from "./kinds.ts";
 export * from "./kubernetes/index.ts";
 export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";

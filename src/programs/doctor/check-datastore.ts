@@ -7,7 +7,7 @@ import {
   type KubernetesDatastore,
   manifestProblemText,
 } from "../../calico/datastore/index.ts";
-import { type Kind, kindInfo, kindNames } from "../../calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../calico/model/index.ts";
 import { checkRights } from "./check-rights.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
 
@@ -40,7 +40,7 @@ async function checkKubernetes(datastore: KubernetesDatastore): Promise<Section[
   const group = await datastore.calicoGroup(AbortSignal.timeout(patienceMs));
   // Everyone who is known at all may ask what there is, so this also tells whether we are known.
   const served = new Map<Kind, boolean>();
-  for (const kind of kindNames) {
+  for (const kind of followedKinds) {
     if (kindInfo(kind).kubernetes === undefined) continue;
     served.set(kind, await datastore.isServed(kind, AbortSignal.timeout(patienceMs)));
   }

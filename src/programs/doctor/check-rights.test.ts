@@ -1,10 +1,10 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { type Kind, kindInfo, kindNames } from "../../calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../calico/model/index.ts";
 import { checkRights, usesOf } from "./check-rights.ts";
 import { isProblem } from "./finding.ts";
 
-const kubernetesKinds = kindNames.filter((kind) => kindInfo(kind).kubernetes !== undefined);
+const kubernetesKinds = followedKinds.filter((kind) => kindInfo(kind).kubernetes !== undefined);
 
 function grantedBut(kind: Kind, verb: string) {
   return {

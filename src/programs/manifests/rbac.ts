@@ -1,7 +1,7 @@
 // The rights a server needs, derived from the table of kinds: what it follows it may list and watch, and the two kinds
 // it sets up in an empty datastore it may create. Nothing is granted that the server does not use;
 // test/system/manifests.test.ts removes each rule in turn and sees that it is missed.
-import { type KindInfo, kindInfo, kindNames } from "../../calico/model/index.ts";
+import { followedKinds, type KindInfo, kindInfo } from "../../calico/model/index.ts";
 import type { InstallOptions, Manifest } from "./options.ts";
 
 export type PolicyRule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] };
@@ -9,7 +9,7 @@ export type PolicyRule = { readonly apiGroups: string[]; readonly resources: str
 /** The rules for following every kind, grouped as a person would write them. */
 export function followRules(apiGroup: InstallOptions["apiGroup"]): PolicyRule[] {
   const byGroup = new Map<string, string[]>();
-  for (const kind of kindNames) {
+  for (const kind of followedKinds) {
     const source = sourceOf(kindInfo(kind), apiGroup);
     if (source !== undefined) byGroup.set(source.group, [...(byGroup.get(source.group) ?? []), source.plural]);
   }

@@ -3,7 +3,7 @@
 import type { Settings } from "../../base/config/index.ts";
 import type { LabelValues, MetricName } from "../../base/observe/index.ts";
 import { peerChecks, type TlsFilesState } from "../../base/security/index.ts";
-import { kindNames, policyKinds, resourceKinds, syncerTypes } from "../../calico/model/index.ts";
+import { followedKinds, policyKinds, resourceKinds, syncerTypes } from "../../calico/model/index.ts";
 import { fanoutEndCodes } from "../fanout/index.ts";
 import { closeSeverity } from "../wire/index.ts";
 import { recommendedReplicas } from "./rebalancing.ts";
@@ -31,7 +31,7 @@ const keyKinds = [
 export function metricLabels(settings: Pick<Settings, "workers">): LabelValues {
   return {
     syncer: syncerTypes,
-    kind: kindNames,
+    kind: followedKinds,
     key: keyKinds,
     file: ["certificate", "ca"],
     reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
@@ -55,9 +55,9 @@ export class MetricsRefresh {
     for (const { kind, keys } of kinds) metrics.set("cattail_keys", kind, keys);
     const invalid = new Map<string, number>();
     for (const { kind, count } of problems) invalid.set(kind, (invalid.get(kind) ?? 0) + count);
-    for (const kind of kindNames) metrics.set("cattail_invalid_objects", kind, invalid.get(kind) ?? 0);
+    for (const kind of followedKinds) metrics.set("cattail_invalid_objects", kind, invalid.get(kind) ?? 0);
     const forbidden = new Set(syncers.reports().flatMap(({ kind, state }) => (state === "forbidden" ? [kind] : [])));
-    for (const kind of kindNames) metrics.set("cattail_forbidden_kinds", kind, forbidden.has(kind) ? 1 : 0);
+    for (const kind of followedKinds) metrics.set("cattail_forbidden_kinds", kind, forbidden.has(kind) ? 1 : 0);
     metrics.set("cattail_recommended_replicas", undefined, recommendedReplicas(nodeCount ?? 0));
     metrics.set("cattail_datastore_unreachable_seconds", undefined, contact.silentForMs / 1000);
     if (tls !== undefined) this.#refreshCertificates(tls.state(), options.clock.wallMs());

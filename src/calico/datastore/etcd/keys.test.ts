@@ -39,6 +39,15 @@ const cases: { name: string; kind: Kind; key: string; id: string | undefined }[]
     key: "/calico/ipam/v2/host/node-a/ipv4/block/10.0.0.0-26",
     id: "/node-a/ipv4/block/10.0.0.0-26",
   },
+  { name: "a handle", kind: "IPAMHandle", key: "/calico/ipam/v2/handle/k8s.c1", id: "/k8s.c1" },
+  { name: "the configuration of IPAM", kind: "IPAMConfig", key: "/calico/ipam/v2/config", id: "/default" },
+  { name: "a key below that one", kind: "IPAMConfig", key: "/calico/ipam/v2/config/a", id: undefined },
+  {
+    name: "the configuration as a resource",
+    kind: "IPAMConfiguration",
+    key: `${resources}/ipamconfigurations/default`,
+    id: "/default",
+  },
   { name: "an affinity without a block", kind: "BlockAffinity", key: "/calico/ipam/v2/host/node-a", id: undefined },
 ];
 
@@ -50,12 +59,12 @@ for (const { name, kind, key, id } of cases) {
   });
 }
 
-test("every key that the real tools stored, but for handles, belongs to exactly one kind", () => {
+test("every key that the real tools stored belongs to exactly one kind", () => {
   const stored = JSON.parse(readFileSync("test/vectors/golden/etcd/stored.json", "utf8")) as { key: string }[];
-  const inEtcd = kindNames.filter((kind) => kindInfo(kind).etcdPrefix !== undefined);
+  const inEtcd = kindNames.filter((kind) => (kindInfo(kind).etcdPrefix ?? kindInfo(kind).etcdKey) !== undefined);
   for (const { key } of stored) {
     const owners = inEtcd.filter((kind) => keyToId(kind, key) !== undefined);
-    equal(owners.length, key.includes("/handle/") ? 0 : 1, key);
+    equal(owners.length, 1, key);
   }
 });
 
@@ -63,11 +72,16 @@ test("a range covers what starts with the prefix, and no more", () => {
   const { key, rangeEnd } = keyRange("Tier");
   equal(key.toString(), `${resources}/tiers/`);
   equal(rangeEnd.toString(), `${resources}/tiers0`);
+  deepEqual(keyRange("IPAMConfig"), {
+    key: Buffer.from("/calico/ipam/v2/config"),
+    rangeEnd: Buffer.from("/calico/ipam/v2/config\u0000"),
+  });
 });
 
 test("a name that would change the key's shape is refused", () => {
   throws(() => idToKey("Tier", { namespace: "", name: "a/b" }), { code: "invalid" });
   throws(() => idToKey("NetworkSet", { namespace: "", name: "a" }), { code: "invalid" });
+  throws(() => idToKey("IPAMConfig", { namespace: "", name: "other" }), { code: "invalid" });
 });
 
 test("a kind that etcd does not hold is not found", () => {

@@ -10,6 +10,8 @@ export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 const block = /^ipv([46])\/block\/([^/]+)$/;
 const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
 
+const onlyId: ObjectId = { namespace: "", name: "default" };
+
 function prefixOf(kind: Kind): string {
   const prefix = kindInfo(kind).etcdPrefix;
   if (prefix === undefined) throw new DatastoreError("not-found", `${kind} does not exist in etcd`);
@@ -18,6 +20,8 @@ function prefixOf(kind: Kind): string {
 
 /** Every key below the kind's prefix: from the prefix up to the first text after all that start with it. */
 export function keyRange(kind: Kind): KeyRange {
+  const { etcdKey } = kindInfo(kind);
+  if (etcdKey !== undefined) return { key: Buffer.from(etcdKey), rangeEnd: Buffer.from(`${etcdKey}\u0000`) };
   const prefix = prefixOf(kind);
   // Every prefix ends in "/", and "0" is the next character.
   return { key: Buffer.from(prefix), rangeEnd: Buffer.from(`${prefix.slice(0, -1)}0`) };
@@ -25,6 +29,8 @@ export function keyRange(kind: Kind): KeyRange {
 
 /** The id of the object that a key holds; undefined where the key is not one of the kind's. */
 export function keyToId(kind: Kind, key: string): ObjectId | undefined {
+  const { etcdKey } = kindInfo(kind);
+  if (etcdKey !== undefined) return key === etcdKey ? onlyId : undefined;
   const prefix = prefixOf(kind);
   if (!key.startsWith(prefix)) return undefined;
   const tail = key.slice(prefix.length);
@@ -45,6 +51,11 @@ export function keyToId(kind: Kind, key: string): ObjectId | undefined {
 
 export function idToKey(kind: Kind, id: ObjectId): string {
   const tail = kindInfo(kind).namespaced ? `${id.namespace}/${id.name}` : id.name;
+  const { etcdKey } = kindInfo(kind);
+  if (etcdKey !== undefined) {
+    if (id.name === onlyId.name) return etcdKey;
+    throw new DatastoreError("invalid", `${kind}: the only object there can be is called ${onlyId.name}`);
+  }
   const key = `${prefixOf(kind)}${tail}`;
   if (keyToId(kind, key) === undefined) {
     throw new DatastoreError("invalid", `${kind}: "${tail.slice(0, 80)}" cannot be part of an etcd key`);

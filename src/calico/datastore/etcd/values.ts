@@ -1,6 +1,6 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
 import { messageOf } from "../../../base/lib/index.ts";
-import { type Kind, parseJson } from "../../model/index.ts";
+import { type Kind, kindInfo, parseJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
@@ -26,9 +26,10 @@ export function writeObject(kind: Kind, value: unknown, id: ObjectId): Buffer {
   return Buffer.from(writeJson(isApiObject(kind) ? apiObject(kind, value, id) : value));
 }
 
-/** Blocks and affinities are stored in Calico's first format, which has no metadata. */
+/** IPAM's own objects are stored in Calico's first format, which has no metadata. */
 export function isApiObject(kind: Kind): boolean {
-  return kind !== "IPAMBlock" && kind !== "BlockAffinity";
+  const { etcdKey, etcdPrefix = etcdKey } = kindInfo(kind);
+  return etcdPrefix?.startsWith("/calico/ipam/") !== true;
 }
 
 const metadataOrder = [

@@ -18,13 +18,12 @@ export type Served = {
 export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
   const { kubernetes: source, namespaced } = kindInfo(kind);
   if (source === undefined) throw new DatastoreError("not-found", `${kind} does not exist in Kubernetes`);
-  // The one kind whose name here is not its name there, because Calico has a NetworkPolicy too.
-  const kindName = kind === "KubernetesNetworkPolicy" ? "NetworkPolicy" : kind;
-  if (!("version" in source)) {
-    const version = calicoGroup === "projectcalico.org" ? "v3" : "v1";
-    return { group: calicoGroup, version, plural: source.plural, kindName, namespaced };
-  }
-  return { ...source, kindName, namespaced };
+  const { group, plural, kind: kindName = kind } = source;
+  if ("version" in source) return { group, version: source.version, plural, kindName, namespaced };
+  if (calicoGroup === "crd.projectcalico.org")
+    return { group: calicoGroup, version: "v1", plural, kindName, namespaced };
+  const renamed = source.inNewGroup ?? { kind: kindName, plural };
+  return { group: calicoGroup, version: "v3", plural: renamed.plural, kindName: renamed.kind, namespaced };
 }
 
 /** /api/v1 or /apis/GROUP/VERSION. */

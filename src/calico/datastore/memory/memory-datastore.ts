@@ -182,7 +182,7 @@ class Memory implements MemoryDatastore {
   }
 
   #tableOf(kind: Kind): KindTable {
-    const { kubernetes, etcdPrefix } = kindInfo(kind);
+    const { kubernetes, etcdKey, etcdPrefix = etcdKey } = kindInfo(kind);
     const isServed = this.flavour === "kubernetes" ? kubernetes !== undefined : etcdPrefix !== undefined;
     if (!isServed) throw new DatastoreError("not-found", `${kind} does not exist in a datastore of ${this.flavour}`);
     const known = this.#tables.get(kind);
