@@ -42,7 +42,7 @@ const work = mkdtempSync(join(tmpdir(), "cattail-build-"));
 try {
   mkdirSync(output, { recursive: true });
   const assets: { [name: string]: string } = {
-    "worker.js": await bundle("src/typha/server/worker.ts", "worker.js"),
+    "worker.js": await bundle("src/typha/server/threads/worker.ts", "worker.js"),
     "snappy.node": addon("@napi-rs/snappy"),
     "crc32.node": addon("@node-rs/crc32"),
   };

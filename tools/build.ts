@@ -14,8 +14,8 @@ rmSync("dist", { recursive: true, force: true });
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 // A server has several worker threads; bundled, each leaves out the schemas it never uses: 14 MB.
 buildSync({
-  entryPoints: ["src/typha/server/worker.ts"],
-  outfile: "dist/typha/server/worker.js",
+  entryPoints: ["src/typha/server/threads/worker.ts"],
+  outfile: "dist/typha/server/threads/worker.js",
   bundle: true,
   platform: "node",
   format: "esm",

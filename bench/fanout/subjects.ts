@@ -39,7 +39,7 @@ export async function startCattail(options: { workers: number | undefined; tls: 
       packages: "external",
     });
   bundle("bench/fanout/cattail-server.ts", "cattail-server.mjs");
-  bundle("src/typha/server/worker.ts", "worker.js");
+  bundle("src/typha/server/threads/worker.ts", "worker.js");
   const program = [join(folder, "cattail-server.mjs"), ...workers, ...tlsArguments(options.tls)];
   const child = spawn(process.execPath, [...serverFlags, ...profileFlags(), ...program], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -3,8 +3,8 @@ import { ok } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/lib/index.ts";
 import { createMetrics, type MetricName, metricTable } from "../../src/base/observe/index.ts";
+import { addedMetrics, observedMetrics, setMetrics } from "../../src/typha/fanout/counting/metrics.ts";
 import type { FanoutMetrics } from "../../src/typha/fanout/index.ts";
-import { addedMetrics, observedMetrics, setMetrics } from "../../src/typha/fanout/metrics.ts";
 import { metricLabels } from "../../src/typha/server/index.ts";
 
 const labels = metricLabels({ workers: 2 });

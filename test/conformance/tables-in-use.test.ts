@@ -28,7 +28,7 @@ test("every setting is read somewhere, or says that it is only accepted", () => 
 });
 
 test("every metric is fed somewhere", () => {
-  const words = wordsOutside("src/base/observe/metric-table.ts");
+  const words = wordsOutside("src/base/observe/metrics/metric-table.ts");
   deepEqual(
     Object.keys(metricTable).filter((name) => !words.has(name)),
     [],

@@ -34,9 +34,13 @@ const changes: Change[] = [
   {
     name: "a conversion changed without its test",
     half: [
-      { file: "src/calico/convert/pod-endpoint.ts", old: "const profile = `kns.", new: "const profile = `namespace." },
+      {
+        file: "src/calico/convert/pod/pod-endpoint.ts",
+        old: "const profile = `kns.",
+        new: "const profile = `namespace.",
+      },
     ],
-    fails: [{ test: "src/calico/convert/pod.test.ts", saying: /namespace\./ }],
+    fails: [{ test: "src/calico/convert/pod/pod.test.ts", saying: /namespace\./ }],
   },
   {
     name: "a setting without its page, and without a reader",
@@ -57,13 +61,13 @@ const changes: Change[] = [
     name: "a metric without its page, and without anybody who feeds it",
     half: [
       {
-        file: "src/base/observe/metric-table.ts",
+        file: "src/base/observe/metrics/metric-table.ts",
         old: "export const ownMetrics = {",
         new: 'export const ownMetrics = {\n  cattail_walked: { type: "gauge", help: "Nothing." },',
       },
     ],
     fails: [
-      { test: "src/base/observe/metrics-page.test.ts", saying: pageIsOld },
+      { test: "src/base/observe/metrics/metrics-page.test.ts", saying: pageIsOld },
       { test: "test/conformance/tables-in-use.test.ts", saying: /cattail_walked/ },
     ],
   },
@@ -71,7 +75,7 @@ const changes: Change[] = [
     name: "a metric that the fan-out counts and the table lacks",
     half: [
       {
-        file: "src/typha/fanout/metrics.ts",
+        file: "src/typha/fanout/counting/metrics.ts",
         old: "export const addedMetrics = [",
         new: 'export const addedMetrics = [\n  "cattail_walked_total",',
       },
@@ -193,7 +197,7 @@ describe("in a copy of the checkout", () => {
     const row = changes.find(({ name }) => name.startsWith("a metric without"));
     const undo = row?.half.map((edit) => apply(copy, edit)) ?? [];
     execFileSync(process.execPath, ["tools/generate-docs.ts"], { cwd: copy, stdio: "pipe" });
-    equal(run(copy, "src/base/observe/metrics-page.test.ts").status, 0);
+    equal(run(copy, "src/base/observe/metrics/metrics-page.test.ts").status, 0);
     for (const back of undo) back();
   });
 });

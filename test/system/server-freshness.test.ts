@@ -3,7 +3,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/lib/index.ts";
-import { probeServer } from "../../src/typha/server/probe-server.ts";
+import { probeServer } from "../../src/typha/server/peers/probe-server.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { eventually } from "../kit/eventually.ts";
 import { GoClients, serve, withoutGoClient } from "../kit/serving.ts";

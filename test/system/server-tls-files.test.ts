@@ -9,7 +9,7 @@ import { connect } from "node:tls";
 import { readSettings } from "../../src/base/config/index.ts";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { type CertifiedKey, renewCertificate } from "../../src/base/security/index.ts";
-import { openTls } from "../../src/typha/server/typha-tls.ts";
+import { openTls } from "../../src/typha/server/listening/server-tls.ts";
 import { type CertificateFolder, certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { eventually, serve } from "../kit/serving.ts";
 import { tlsSettings } from "../kit/typha-settings.ts";

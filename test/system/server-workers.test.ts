@@ -51,7 +51,7 @@ test("a worker that dies is replaced; its clients can come back, the others stay
   // The real worker, with a way to kill it: a connection whose hello names the node "poison" throws outside any handler.
   const folder = mkdtempSync(join(tmpdir(), "cattail-worker-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
-  const worker = pathToFileURL(join(process.cwd(), "src/typha/server/worker.ts")).href;
+  const worker = pathToFileURL(join(process.cwd(), "src/typha/server/threads/worker.ts")).href;
   const entry = join(folder, "entry.mjs");
   writeFileSync(
     entry,

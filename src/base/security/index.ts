@@ -1,6 +1,6 @@
 // Makes, loads, reloads and checks certificates. Knows TLS, not what is said over it.
-export { admitPeers, checkOf } from "./admit-peers.ts";
-export { type CertificateFacts, parseCertificate } from "./certificate.ts";
+
+export { type CertificateFacts, parseCertificate } from "./certificates/certificate.ts";
 export {
   filesOf,
   hasPair,
@@ -11,10 +11,8 @@ export {
   readPemFile,
   renewPair,
   usualNames,
-} from "./certificate-folder.ts";
-export { type TlsPolicy, tlsPolicy } from "./cipher-suites.ts";
-export { admitHttpsPeers, httpsServerOptions } from "./https-options.ts";
-export { describeInspected, inspectPem } from "./inspect.ts";
+} from "./certificates/certificate-folder.ts";
+export { describeInspected, inspectPem } from "./certificates/inspect.ts";
 export {
   type CertifiedKey,
   issueAuthority,
@@ -23,11 +21,15 @@ export {
   type LeafNames,
   lifetimes,
   renewCertificate,
-} from "./issue.ts";
-export type { PairFiles } from "./pair-files.ts";
-export { certificatesInPem } from "./pem.ts";
-export { createRefusalLog, type Refusal, type RefusalLog } from "./refusals.ts";
-export { type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls-files.ts";
+} from "./certificates/issue.ts";
+export type { PairFiles } from "./certificates/pair-files.ts";
+export { certificatesInPem } from "./certificates/pem.ts";
+export { admitPeers, checkOf } from "./peers/admit-peers.ts";
+export { createRefusalLog, type Refusal, type RefusalLog } from "./peers/refusals.ts";
+export { checkIdentity, type PeerRequirement, peerChecks, verifyPeer } from "./peers/verify-peer.ts";
+export { type TlsPolicy, tlsPolicy } from "./tls/cipher-suites.ts";
+export { admitHttpsPeers, httpsServerOptions } from "./tls/https-options.ts";
+export { type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls/tls-files.ts";
 export {
   isStillTrusted,
   loadTlsMaterial,
@@ -36,6 +38,5 @@ export {
   type TlsMaterial,
   type TlsRole,
   tlsProblems,
-} from "./tls-material.ts";
-export { tlsClientOptions, tlsServerOptions } from "./tls-options.ts";
-export { checkIdentity, type PeerRequirement, peerChecks, verifyPeer } from "./verify-peer.ts";
+} from "./tls/tls-material.ts";
+export { tlsClientOptions, tlsServerOptions } from "./tls/tls-options.ts";

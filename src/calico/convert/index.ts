@@ -1,31 +1,31 @@
 // Resources to key/values, and validation: pure functions, one file per kind.
 
-export { createBgpConfigurationProcessor } from "./bgp-configuration.ts";
-export { createBgpFilterProcessor } from "./bgp-filter.ts";
-export { createBgpPeerProcessor } from "./bgp-peer.ts";
-export { createCalicoNodeStatusProcessor } from "./calico-node-status.ts";
+export { createBgpConfigurationProcessor } from "./bgp/bgp-configuration.ts";
+export { createBgpFilterProcessor } from "./bgp/bgp-filter.ts";
+export { createBgpPeerProcessor } from "./bgp/bgp-peer.ts";
+export { createCalicoNodeStatusProcessor } from "./bgp/calico-node-status.ts";
+export { createClusterInformationProcessor, createFelixConfigurationProcessor } from "./config/felix-settings.ts";
+export { createHostEndpointProcessor } from "./endpoint/host-endpoint.ts";
+export { createWorkloadEndpointProcessor } from "./endpoint/workload-endpoint.ts";
+export { createIpPoolProcessor } from "./ipam/ip-pool.ts";
+export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam/ipam.ts";
+export { createStoredNodeProcessor } from "./node/etcd-node.ts";
+export { createNodeProcessor } from "./node/kubernetes-node.ts";
+export { createPodProcessor } from "./pod/pod.ts";
 export {
   createGlobalNetworkPolicyProcessor,
   createNetworkPolicyProcessor,
   createStagedGlobalNetworkPolicyProcessor,
   createStagedNetworkPolicyProcessor,
-} from "./calico-policies.ts";
-export { createClusterNetworkPolicyProcessor } from "./cluster-network-policy.ts";
-export { createClusterInformationProcessor, createFelixConfigurationProcessor } from "./config.ts";
-export type { ConvertedKv, Problem } from "./converted.ts";
-export { createHostEndpointProcessor } from "./host-endpoint.ts";
-export { createIpPoolProcessor } from "./ip-pool.ts";
-export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam.ts";
-export { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-policy.ts";
-export { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./live-migration.ts";
-export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./namespace.ts";
-export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./network-set.ts";
-export { createNodeProcessor } from "./node.ts";
-export { createPodProcessor } from "./pod.ts";
-export { objectName, type Processor, type ProcessorOutput } from "./processor.ts";
-export { createProfileProcessor } from "./profile.ts";
-export { createEndpointSliceProcessor, createServiceProcessor } from "./service.ts";
-export { createStagedKubernetesNetworkPolicyProcessor } from "./staged-kubernetes-policy.ts";
-export { createStoredNodeProcessor } from "./stored-node.ts";
-export { createTierProcessor } from "./tier.ts";
-export { createWorkloadEndpointProcessor } from "./workload-endpoint.ts";
+} from "./policy/calico-policies.ts";
+export { createClusterNetworkPolicyProcessor } from "./policy/cluster-network-policy.ts";
+export { createKubernetesNetworkPolicyProcessor } from "./policy/kubernetes-network-policy.ts";
+export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./policy/network-set.ts";
+export { createStagedKubernetesNetworkPolicyProcessor } from "./policy/staged-kubernetes-policy.ts";
+export { createTierProcessor } from "./policy/tier.ts";
+export type { ConvertedKv, Problem } from "./processor/converted.ts";
+export { objectName, type Processor, type ProcessorOutput } from "./processor/processor.ts";
+export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./profile/namespace.ts";
+export { createProfileProcessor } from "./profile/profile.ts";
+export { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./service/live-migration.ts";
+export { createEndpointSliceProcessor, createServiceProcessor } from "./service/service.ts";

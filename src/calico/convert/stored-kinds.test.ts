@@ -1,8 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./live-migration.ts";
-import { createProfileProcessor } from "./profile.ts";
-import { createWorkloadEndpointProcessor } from "./workload-endpoint.ts";
+import { createWorkloadEndpointProcessor } from "./endpoint/workload-endpoint.ts";
+import { createProfileProcessor } from "./profile/profile.ts";
+import { createLiveMigrationProcessor, createVirtualMachineMigrationProcessor } from "./service/live-migration.ts";
 
 const v3 = (kind: string, metadata: object, spec: object) => ({
   kind,

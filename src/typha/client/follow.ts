@@ -9,14 +9,14 @@
 import { CattailError, messageOf } from "../../base/lib/index.ts";
 import { type SyncStatus, syncStatus } from "../../calico/model/basics.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
-import { Attempts } from "./attempts.ts";
-import { isInvalidOption } from "./check-options.ts";
-import { converse } from "./connection.ts";
-import { dial } from "./dial.ts";
-import { type Following, type FollowOptions, withDefaults } from "./follow-options.ts";
-import { KnownKeys } from "./known-keys.ts";
+import { converse } from "./connection/connection.ts";
+import { dial } from "./connection/dial.ts";
+import { Attempts } from "./discovery/attempts.ts";
+import { addressText, type ServerAddress } from "./discovery/server-address.ts";
+import { KnownKeys } from "./keys/known-keys.ts";
 import { OneByOne } from "./one-by-one.ts";
-import { addressText, type ServerAddress } from "./server-address.ts";
+import { isInvalidOption } from "./options/check-options.ts";
+import { type Following, type FollowOptions, withDefaults } from "./options/follow-options.ts";
 import type { Update } from "./update.ts";
 
 /**

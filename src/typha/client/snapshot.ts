@@ -1,7 +1,7 @@
 // A live Map of everything a Typha serves, kept by following it: for programs that ask rather than listen.
 import { type SyncStatus, syncStatus } from "../../calico/model/basics.ts";
 import { followBatches } from "./follow.ts";
-import { type FollowOptions, withDefaults } from "./follow-options.ts";
+import { type FollowOptions, withDefaults } from "./options/follow-options.ts";
 import type { SetUpdate, Update } from "./update.ts";
 
 type Values = ReadonlyMap<string, SetUpdate>;

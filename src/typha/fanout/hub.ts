@@ -3,15 +3,15 @@
 import type { Duplex } from "node:stream";
 import type { SyncerType } from "../../calico/model/basics.ts";
 import type { Position, Variant } from "../cache/index.ts";
-import type { ClientReport } from "./client-report.ts";
-import { ends, type SessionEnd } from "./close-reason.ts";
-import { Feed, type FeedSource } from "./feed.ts";
-import type { Flush } from "./flush.ts";
-import { SharedFrames } from "./frames.ts";
+import type { WriteRecord } from "./counting/write-log.ts";
 import { tickIntervalMs } from "./limits.ts";
-import type { FlushSink } from "./publisher.ts";
-import { Session, type SessionContext, type Transport } from "./session.ts";
-import type { WriteRecord } from "./write-log.ts";
+import { Feed, type FeedSource } from "./publishing/broadcast.ts";
+import type { Flush } from "./publishing/flush.ts";
+import type { FlushSink } from "./publishing/publisher.ts";
+import type { ClientReport } from "./session/client-report.ts";
+import { ends, type SessionEnd } from "./session/close-reason.ts";
+import { SharedFrames } from "./session/frames.ts";
+import { Session, type SessionContext, type Transport } from "./session/session.ts";
 
 export type HubOptions = Omit<SessionContext, "feeds" | "frames" | "onGreeted" | "onEnd"> & {
   readonly sources: ReadonlyMap<SyncerType, FeedSource>;

@@ -1,5 +1,5 @@
 // The only place that plugs the pipeline together; listens, starts, stops.
 export { openDatastore } from "./open-datastore.ts";
+export { metricLabels } from "./reporting/metrics-refresh.ts";
 export { type ServeOptions, type Server, startServer } from "./serve.ts";
 export { startTypha, type Typha } from "./typha.ts";
-export { metricLabels } from "./typha-metrics.ts";

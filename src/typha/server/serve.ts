@@ -18,14 +18,14 @@ import {
   Tally,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { claimPort } from "./claim-port.ts";
 import { createCodec, offeredStreams } from "./codec.ts";
-import { ConnectionGovernor } from "./connection-governor.ts";
-import type { TlsSetup } from "./listener.ts";
-import { startLocalThread } from "./local-thread.ts";
-import { workerCount } from "./server-limits.ts";
-import type { ServingThread } from "./serving-thread.ts";
-import { WorkerThread } from "./worker-thread.ts";
+import { ConnectionGovernor } from "./connections/connection-governor.ts";
+import { workerCount } from "./connections/server-limits.ts";
+import { claimPort } from "./listening/claim-port.ts";
+import type { TlsSetup } from "./listening/listener.ts";
+import { startLocalThread } from "./threads/local-thread.ts";
+import type { ServingThread } from "./threads/serving-thread.ts";
+import { WorkerThread } from "./threads/worker-thread.ts";
 
 export type ServerLimits = FanoutLimits & {
   /** Most keys in one message. */

@@ -1,0 +1,181 @@
+// The log: what everybody in the process says, as lines to screen, file and syslog, each with its own severity. Code
+// elsewhere takes lib's Log type and cannot tell where lines go; worker threads have one that hands over to the main
+// thread's.
+import type { Writable } from "node:stream";
+import { type Clock, type Log, type LogFields, settleWithin } from "../../lib/index.ts";
+import { jsonLine, type LogLevel, type LogRecord, logLevels, originalLine, syslogText } from "./log-line.ts";
+import { LogQueue, type LogQueueCounts } from "./log-queue.ts";
+import { descriptorSink, fileSink, streamSink } from "./log-sinks.ts";
+import { syslogSink } from "./syslog-sink.ts";
+
+/** A severity as the settings have it; "" for none. CRITICAL lets nothing below a panic through, as in the original. */
+export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | "";
+
+export type Logs = AsyncDisposable & {
+  /** A log whose lines name this file where the caller's own cannot be told. */
+  logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
+  /** When all lines are written, or have had a moment for it: a destination that is stuck holds up nobody. */
+  flush(): Promise<void>;
+};
+
+export type LogOptions = {
+  clock: Clock;
+  screen: LogSeverity;
+  file?: { path: string; severity: LogSeverity };
+  syslog?: LogSeverity;
+  format?: "original" | "json";
+  keepsAll?: boolean;
+  counts?: LogQueueCounts;
+  /** For tests. */
+  stdout?: Writable;
+  pid?: number;
+  syslogPaths?: readonly string[];
+};
+
+type Destination = { least: number; queue: LogQueue; format(record: LogRecord): string };
+
+/**
+ * A server serves when nobody reads its log, and ends when it is told to: a destination that takes no line for so many
+ * looks is given up, and one that takes them too slowly after the most. Looks, because a machine that stands still is not
+ * a destination that does.
+ */
+const looks = { everyMs: 250, idle: 6, most: 40 } as const;
+
+const syslogTag = "calico-typha";
+
+export async function openLogs(options: LogOptions): Promise<Logs> {
+  const {
+    clock,
+    format = "original",
+    pid = process.pid,
+    counts = { dropped: () => undefined, failed: () => undefined },
+  } = options;
+  const line = format === "json" ? jsonLine : originalLine;
+  const queueOptions = { counts, isBounded: options.keepsAll !== true };
+  const destinations: Destination[] = [];
+  const toText = (record: LogRecord) => line(record, pid);
+  if (options.screen !== "") {
+    // Once Node has looked at it, a full pipe answers at once. A write that waits in the kernel would keep us from ending.
+    const queue = new LogQueue(
+      options.stdout === undefined ? descriptorSink(process.stdout.fd) : streamSink(options.stdout),
+      queueOptions,
+    );
+    destinations.push({ least: leastLevel(options.screen), queue, format: toText });
+  }
+  if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "") {
+    const queue = new LogQueue(await fileSink(options.file.path), queueOptions);
+    destinations.push({ least: leastLevel(options.file.severity), queue, format: toText });
+  }
+  const logs = new LogFanOut(destinations, clock);
+  if (options.syslog !== undefined && options.syslog !== "") {
+    await addSyslog(logs, { ...options, pid, queueOptions, severity: options.syslog });
+  }
+  return logs;
+}
+
+type QueueOptions = ConstructorParameters<typeof LogQueue>[1];
+
+async function addSyslog(
+  logs: LogFanOut,
+  of: { severity: LogSeverity; pid: number; queueOptions: QueueOptions; syslogPaths?: readonly string[] },
+): Promise<void> {
+  try {
+    const sink = await syslogSink({
+      tag: syslogTag,
+      pid: of.pid,
+      ...(of.syslogPaths === undefined ? {} : { paths: of.syslogPaths }),
+    });
+    logs.add({
+      least: Math.max(leastLevel(of.severity), logLevels.indexOf("DEBUG")),
+      queue: new LogQueue(sink, of.queueOptions),
+      format: (record) =>
+        sink.frame({ severity: syslogSeverities[record.level], atMs: record.atMs, text: syslogText(record) }),
+    });
+  } catch (error) {
+    logs.logger("log.ts").error("Cannot reach syslog, going on without it", { error });
+  }
+}
+
+const syslogSeverities: { readonly [level in LogLevel]: number } = {
+  PANIC: 2,
+  FATAL: 2,
+  ERROR: 3,
+  WARNING: 4,
+  INFO: 6,
+  DEBUG: 7,
+  TRACE: 7,
+};
+
+function leastLevel(severity: LogSeverity): number {
+  return severity === "CRITICAL" || severity === "" ? logLevels.indexOf("PANIC") : logLevels.indexOf(severity);
+}
+
+class LogFanOut implements Logs {
+  readonly #destinations: Destination[];
+  readonly #clock: Clock;
+
+  constructor(destinations: Destination[], clock: Clock) {
+    this.#destinations = destinations;
+    this.#clock = clock;
+  }
+
+  add(destination: Destination): void {
+    this.#destinations.push(destination);
+  }
+
+  logger(file = "cattail"): ReturnType<Logs["logger"]> {
+    const at = (level: LogLevel) => {
+      const rank = logLevels.indexOf(level);
+      const log = (message: string, fields: LogFields = {}): void => {
+        // Where the caller is costs some microseconds to find out, so only lines that somebody wants pay for it.
+        if (this.#destinations.every(({ least }) => rank < least)) return;
+        const caller = callerOf(log);
+        this.#write({
+          level,
+          atMs: this.#clock.wallMs(),
+          file: caller?.file ?? file,
+          line: caller?.line,
+          message,
+          fields,
+        });
+      };
+      return log;
+    };
+    return { debug: at("DEBUG"), info: at("INFO"), warn: at("WARNING"), error: at("ERROR"), fatal: at("FATAL") };
+  }
+
+  #write(record: LogRecord): void {
+    const rank = logLevels.indexOf(record.level);
+    for (const { least, queue, format } of this.#destinations) if (rank >= least) queue.push(format(record));
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#destinations.map(({ queue }) => this.#flush(queue)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.flush();
+    const closed = Promise.all(this.#destinations.map(({ queue }) => queue.close()));
+    await settleWithin(closed, { clock: this.#clock, limitMs: looks.everyMs * looks.idle });
+  }
+
+  async #flush(queue: LogQueue): Promise<void> {
+    for (let count = 0, idle = 0; count < looks.most && idle < looks.idle; count++) {
+      const before = queue.done;
+      const flushed = await settleWithin(queue.flush(), { clock: this.#clock, limitMs: looks.everyMs });
+      if (flushed.is === "settled") return;
+      idle = queue.done === before ? idle + 1 : 0;
+    }
+  }
+}
+
+/** The file and line that called the function. */
+function callerOf(callee: (...args: never[]) => unknown): { file: string; line: number } | undefined {
+  const holder: { stack?: string } = {};
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 1;
+  Error.captureStackTrace(holder, callee);
+  Error.stackTraceLimit = limit;
+  const match = /([^/\\(\s]+):(\d+):\d+\)?$/.exec(holder.stack ?? "");
+  return match?.[1] === undefined ? undefined : { file: match[1], line: Number(match[2]) };
+}

@@ -1,0 +1,86 @@
+// Certificates and keys on disk: never half written, never over something that was there unless told to, keys readable
+// by their owner alone.
+import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CattailError } from "../../lib/index.ts";
+import type { CertifiedKey } from "./issue.ts";
+
+export type PairFiles = { readonly certFile: string; readonly keyFile: string };
+
+/** The files `NAME.crt` and `NAME.key` in a folder: the guides' names are typhaca, typha and calico-node. */
+export function pairFiles(folder: string, name: string): PairFiles {
+  return { certFile: join(folder, `${name}.crt`), keyFile: join(folder, `${name}.key`) };
+}
+
+export async function writePair(
+  pair: CertifiedKey,
+  files: PairFiles,
+  options: { force?: boolean } = {},
+): Promise<void> {
+  if (options.force !== true) {
+    for (const file of [files.certFile, files.keyFile]) {
+      if (await exists(file)) {
+        throw new CattailError("CERTS_FILE_EXISTS", {
+          problem: `${file} exists already`,
+          next: `"cattail certs renew" makes new certificates with the same names, of the same CA; --force replaces the file, and with a CA's everything it has signed becomes worthless`,
+        });
+      }
+    }
+  }
+  // The key first: a server that looks in between sees a pair that does not match, and waits for the certificate.
+  await writeWhole(files.keyFile, pair.keyPem, 0o600);
+  await writeWhole(files.certFile, pair.certPem, 0o644);
+}
+
+/** Written beside and renamed into place, so that a reader sees the old content or the new, never a part. */
+export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
+  const part = `${file}.part-${process.pid}`;
+  try {
+    await makeFolder(dirname(file));
+    const handle = await open(part, "wx", mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await chmod(part, mode); // whatever the umask took away or left
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined); // where it cannot be removed it could not be made
+    throw cannotWrite(file, error);
+  }
+}
+
+// Step by step: Node's own way (`recursive`) never ends below folders that take no new ones, such as /proc.
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o755 });
+  try {
+    await make().catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT" || dirname(folder) === folder) throw error;
+      await makeFolder(dirname(folder));
+      await make();
+    });
+  } catch (error) {
+    // If it is a file, whoever writes below it is told so.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function cannotWrite(file: string, error: unknown): CattailError {
+  return new CattailError("CERTS_WRITE", {
+    problem: `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+    next: "Check that its folder is one, that this user may write there, and that the disk is not full",
+    cause: error,
+  });
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await stat(file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw cannotWrite(file, error);
+  }
+}

@@ -1,0 +1,228 @@
+// Keeps the TLS files' newest usable content at hand while they are replaced under us: by rename, by a swap of the
+// symlink that Kubernetes puts before a Secret's files, or in place. New files are used only when they are no worse than
+// the ones in use; a torn or mismatched pair is reported and the last good one stays.
+//
+//   fs.watch of the folders ──┐ (after a short quiet time)
+//   every pollMs ─────────────┼──> check: read, parse, compare ──> changes() / state()
+//   reload() (SIGHUP) ────────┘
+import { type FSWatcher, watch } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CattailError, type Clock, type Log } from "../../lib/index.ts";
+import {
+  loadTlsMaterial,
+  type TlsFiles,
+  type TlsMaterial,
+  type TlsProblem,
+  type TlsRole,
+  tlsProblems,
+} from "./tls-material.ts";
+
+export type ReloadOutcome = "unchanged" | "reloaded" | "kept";
+
+export type TlsFilesState = {
+  readonly material: TlsMaterial;
+  /** What is wrong with the material in use, as of the last check. */
+  readonly problems: readonly TlsProblem[];
+  /** Why what the files hold now is not in use. */
+  readonly refused: { readonly code: string; readonly says: string; readonly sinceMs: number } | undefined;
+  readonly reloads: number;
+  readonly failedReloads: number;
+};
+
+export type TlsFilesWatcher = AsyncDisposable & {
+  state(): TlsFilesState;
+  /** Looks at the files now. */
+  reload(): Promise<ReloadOutcome>;
+  /** Each new material after the first. One consumer; one that is late sees only the newest. */
+  changes(): AsyncIterable<TlsMaterial>;
+};
+
+/** Throws when the files cannot be used at all; a certificate that has expired can, and is a problem in state(). */
+export async function watchTlsFiles(
+  files: TlsFiles,
+  options: {
+    role: TlsRole;
+    log: Log;
+    clock: Clock;
+    signal?: AbortSignal;
+    pollMs?: number;
+    debounceMs?: number;
+  },
+): Promise<TlsFilesWatcher> {
+  const { role, log, clock } = options;
+  const material = await loadTlsMaterial(files);
+  const problems = tlsProblems(material, { nowMs: clock.wallMs(), role });
+  for (const problem of problems) log.error("TLS files have a problem", { code: problem.code, problem: problem.says });
+  if (material.unreadableAuthorities > 0) log.warn("A part of the CA file is not used", { problem: unreadable(files) });
+  return new Watcher(files, { material, problems, refused: undefined, reloads: 0, failedReloads: 0 }, options);
+}
+
+class Watcher implements TlsFilesWatcher {
+  readonly #files: TlsFiles;
+  readonly #options: Parameters<typeof watchTlsFiles>[1];
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #folders = new Map<string, FSWatcher>();
+  readonly #polling: Promise<void>;
+  #state: TlsFilesState;
+  #refusedFingerprint = "";
+  #checking: Promise<unknown> = Promise.resolve();
+  /** Ends the wait for quiet that is under way. */
+  #quiet = new AbortController();
+  /** At most one: a newer material replaces one that nobody has taken yet. */
+  #untaken: TlsMaterial | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(files: TlsFiles, state: TlsFilesState, options: Parameters<typeof watchTlsFiles>[1]) {
+    this.#files = files;
+    this.#state = state;
+    this.#options = options;
+    this.#signal =
+      options.signal === undefined ? this.#stop.signal : AbortSignal.any([options.signal, this.#stop.signal]);
+    this.#signal.addEventListener("abort", () => this.#close(), { once: true });
+    this.#polling = this.#poll();
+  }
+
+  state(): TlsFilesState {
+    return this.#state;
+  }
+
+  reload(): Promise<ReloadOutcome> {
+    const next = this.#checking.then(() => this.#check());
+    this.#checking = next;
+    return next;
+  }
+
+  async *changes(): AsyncIterable<TlsMaterial> {
+    while (!this.#signal.aborted) {
+      const material = this.#untaken;
+      this.#untaken = undefined;
+      if (material !== undefined) yield material;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("the TLS file watcher was closed"));
+    await this.#polling;
+    await this.#checking;
+  }
+
+  async #poll(): Promise<void> {
+    // Watches the folders, then looks again: what was replaced since the first load raised no event.
+    await this.reload();
+    while (!this.#signal.aborted) {
+      try {
+        await this.#options.clock.sleep(this.#options.pollMs ?? 5_000, this.#signal);
+      } catch {
+        return; // stopped
+      }
+      await this.reload();
+    }
+  }
+
+  async #check(): Promise<ReloadOutcome> {
+    const { clock, log, role } = this.#options;
+    const nowMs = clock.wallMs();
+    this.#noteProblems(tlsProblems(this.#state.material, { nowMs, role }));
+    await this.#watchFolders();
+    let material: TlsMaterial;
+    try {
+      material = await loadTlsMaterial(this.#files);
+    } catch (error) {
+      const { code, problem } = error instanceof CattailError ? error : { code: "TLS_FILES", problem: String(error) };
+      return this.#refuse({ code, says: problem, sinceMs: nowMs }, `${code} ${problem}`);
+    }
+    if (material.fingerprint === this.#state.material.fingerprint) {
+      this.#refusedFingerprint = "";
+      if (this.#state.refused !== undefined) this.#state = { ...this.#state, refused: undefined };
+      return "unchanged";
+    }
+    const problems = tlsProblems(material, { nowMs, role });
+    const worse = problems.find(({ code }) => this.#state.problems.every((known) => known.code !== code));
+    if (worse !== undefined) return this.#refuse({ ...worse, sinceMs: nowMs }, `${worse.code} ${material.fingerprint}`);
+    // A bundle that is being written: nodes of the CA that is missing would be refused.
+    if (material.unreadableAuthorities > this.#state.material.unreadableAuthorities) {
+      const refused = { code: "TLS_CERTIFICATE_INVALID", says: unreadable(this.#files), sinceMs: nowMs };
+      return this.#refuse(refused, `${refused.code} ${material.fingerprint}`);
+    }
+    this.#refusedFingerprint = "";
+    this.#state = { ...this.#state, material, problems, refused: undefined, reloads: this.#state.reloads + 1 };
+    const { commonName, issuer, notAfterMs } = material.certificate;
+    log.info("TLS files reloaded", { cn: commonName, issuer, expiry: new Date(notAfterMs).toISOString() });
+    this.#untaken = material;
+    this.#wake();
+    return "reloaded";
+  }
+
+  // Said and counted once for each new content, however often it is looked at.
+  #refuse(refused: NonNullable<TlsFilesState["refused"]>, fingerprint: string): "kept" {
+    if (fingerprint === this.#refusedFingerprint) return "kept";
+    this.#refusedFingerprint = fingerprint;
+    this.#state = { ...this.#state, refused, failedReloads: this.#state.failedReloads + 1 };
+    const { code, says } = refused;
+    this.#options.log.error("New TLS files not used, keeping the last good ones", { code, problem: says });
+    return "kept";
+  }
+
+  #noteProblems(problems: TlsProblem[]): void {
+    for (const { code, says } of problems) {
+      if (this.#state.problems.some((known) => known.code === code)) continue;
+      this.#options.log.error("TLS files have a problem", { code, problem: says });
+    }
+    this.#state = { ...this.#state, problems };
+  }
+
+  // Both the folder a file is named in and the one it really lies in: a Secret's file changes by a rename in the first,
+  // a link to a folder elsewhere by a write in the second. Where watching fails, polling still works. (The directory
+  // datastore watches folders, too, with other rules for what counts as quiet and lost; lib/ could hold neither, as it
+  // knows no node: modules.)
+  async #watchFolders(): Promise<void> {
+    const wanted = new Set<string>();
+    for (const file of [this.#files.certFile, this.#files.keyFile, this.#files.caFile]) {
+      if (file === "") continue; // no CA file
+      wanted.add(dirname(file));
+      const real = await realpath(file).catch(() => undefined);
+      if (real !== undefined) wanted.add(dirname(real));
+    }
+    if (this.#signal.aborted) return;
+    for (const [folder, watcher] of this.#folders) if (!wanted.has(folder)) this.#forget(folder, watcher);
+    for (const folder of wanted) if (!this.#folders.has(folder)) this.#watch(folder);
+  }
+
+  #watch(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, () => this.#changed());
+      watcher.on("error", () => this.#forget(folder, watcher));
+      this.#folders.set(folder, watcher);
+    } catch (error) {
+      this.#options.log.debug("Cannot watch a folder, polling it instead", { folder, error });
+    }
+  }
+
+  #forget(folder: string, watcher: FSWatcher): void {
+    watcher.close();
+    this.#folders.delete(folder);
+  }
+
+  #changed(): void {
+    const { clock, debounceMs = 100 } = this.#options;
+    this.#quiet.abort();
+    this.#quiet = new AbortController();
+    clock.sleep(debounceMs, this.#quiet.signal).then(
+      () => this.reload(),
+      () => undefined, // something changed again, or the watcher was closed
+    );
+  }
+
+  #close(): void {
+    this.#quiet.abort();
+    for (const [folder, watcher] of this.#folders) this.#forget(folder, watcher);
+    this.#wake();
+  }
+}
+
+function unreadable({ caFile }: TlsFiles): string {
+  return `${caFile} holds a certificate that cannot be read, or only a part of one`;
+}

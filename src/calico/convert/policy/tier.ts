@@ -1,0 +1,32 @@
+// Tier to its order and default action.
+import {
+  always,
+  defaultTierOrder,
+  type Flavour,
+  goNumber,
+  goPointer,
+  goString,
+  goStruct,
+  omitEmpty,
+  tierSpec,
+} from "../../model/index.ts";
+import type { Processor } from "../processor/processor.ts";
+import { createSimpleProcessor } from "../processor/simple-processor.ts";
+
+type V1Tier = { readonly order?: number | bigint | undefined; readonly defaultAction: string };
+
+const v1Tier = goStruct<V1Tier>({ order: omitEmpty(goPointer(goNumber)), defaultAction: always(goString) });
+
+export function createTierProcessor({ flavour }: { flavour: Flavour }): Processor {
+  // Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none.
+  const defaultOrder = flavour === "kubernetes" ? defaultTierOrder : undefined;
+  return createSimpleProcessor({
+    kind: "Tier",
+    schema: tierSpec,
+    key: ({ name }) => ({ is: "Tier", name }),
+    convert: ({ spec }) => {
+      const defaultAction = spec.defaultAction === "Pass" ? "Pass" : "Deny";
+      return { is: "value", value: v1Tier.write({ order: spec.order ?? defaultOrder, defaultAction }) };
+    },
+  });
+}

@@ -1,0 +1,66 @@
+// Servers found as the original's clients find them: by asking Kubernetes for the Typha service's EndpointSlices before
+// every connection, so that servers that come and go are noticed by those who look for one.
+
+import { CattailError } from "../../../base/lib/index.ts";
+import type { KubernetesSettings } from "../../../calico/datastore/index.ts";
+import { addressesOf } from "./endpoint-slices.ts";
+import type { Discovery } from "./server-address.ts";
+
+/** How to reach the API server; as in a kubeconfig, or instead of it. */
+export type KubernetesAccess = Pick<
+  KubernetesSettings,
+  | "kubeconfig"
+  | "currentContext"
+  | "apiEndpoint"
+  | "caFile"
+  | "certFile"
+  | "keyFile"
+  | "apiToken"
+  | "allowExec"
+  | "allowProxy"
+>;
+
+/** Which Service stands for the servers. By default calico-typha in kube-system. */
+export type KubernetesServiceOptions = {
+  readonly namespace?: string;
+  readonly service?: string;
+  /** Servers on this node come first. */
+  readonly localNode?: string;
+  /** Absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
+  readonly kubernetes?: KubernetesAccess;
+  readonly random?: () => number;
+};
+
+/**
+ * A discovery for `servers`: the ready endpoints of a Kubernetes Service. Each call asks anew and leaves no connection
+ * behind.
+ */
+export function kubernetesService(options: KubernetesServiceOptions = {}): Discovery {
+  const { namespace = "kube-system", service = "calico-typha", random = Math.random, localNode } = options;
+  return async (signal) => {
+    // Loaded late: most clients know their server's address and need no API client.
+    const { listServiceSlices } = await import("../../../calico/datastore/index.ts");
+    const settings = options.kubernetes ?? environmentSettings(process.env);
+    const slices = await listServiceSlices({ namespace, service }, { settings, signal });
+    const servers = addressesOf(slices, { random, ...(localNode === undefined ? {} : { localNode }) });
+    if (servers.length > 0) return servers;
+    throw new CattailError("CLIENT_SERVICE_NOT_READY", {
+      problem: `the service ${service} in ${namespace} has no ready server (${slices.length} EndpointSlices, none with a ready address and a port named calico-typha)`,
+      next: `Look at "kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${service}" and at the server's pods`,
+    });
+  };
+}
+
+function environmentSettings(environment: NodeJS.ProcessEnv): KubernetesSettings {
+  const kubeconfig = environment.KUBECONFIG ?? "";
+  const eitherCase = (name: string) => environment[name] || environment[name.toLowerCase()] || "";
+  return {
+    kubeconfig,
+    // Whoever names a kubeconfig has asked for what it runs and goes through, as with kubectl.
+    allowExec: kubeconfig !== "",
+    allowProxy: kubeconfig !== "",
+    httpsProxy: eitherCase("HTTPS_PROXY"),
+    httpProxy: eitherCase("HTTP_PROXY"),
+    noProxy: eitherCase("NO_PROXY"),
+  };
+}

@@ -1,0 +1,80 @@
+// What following takes, and what it is when nobody says: the original's client's values.
+import { hostname } from "node:os";
+import { type Clock, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
+import type { SyncerType } from "../../../calico/model/basics.ts";
+import type { ConversationOptions } from "../connection/connection.ts";
+import type { ClientTls, DialOptions } from "../connection/dial.ts";
+import { type Discovery, discoveryOf, type Servers } from "../discovery/server-address.ts";
+import { checkOptions } from "./check-options.ts";
+
+/** What to follow, and how. Only `servers` has to be said. */
+export type FollowOptions = {
+  readonly servers: Servers;
+  /** Which of the four data sets; Felix's unless another is asked for. */
+  readonly type?: SyncerType;
+  /** Absent: plain TCP, for a server that runs without TLS. */
+  readonly tls?: ClientTls;
+  /** Ends it, as leaving the loop does. */
+  readonly signal?: AbortSignal;
+  /** What the server's operator sees of us. */
+  readonly hostname?: string;
+  readonly info?: string;
+  readonly version?: string;
+  /** In order of preference; an empty list asks for none. */
+  readonly compression?: readonly ("zstd" | "snappy")[];
+  /** "legacy": policies under the keys that clients up to v3.31 know. */
+  readonly policyKeys?: "modern" | "legacy";
+  /** 10 s to connect, 30 s without a whole message, 10 s for a write, unless said otherwise. */
+  readonly dialTimeoutMs?: number;
+  readonly readTimeoutMs?: number;
+  readonly writeTimeoutMs?: number;
+  /** Connections in a row that fail or end before they are in sync, after which it gives up; by default it never does. */
+  readonly maxFailures?: number;
+  /** For tests: time and chance. */
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Hears of each connection and of each loss; silent unless given. */
+  readonly log?: Log;
+};
+
+export const timeouts = { dialTimeoutMs: 10_000, readTimeoutMs: 30_000, writeTimeoutMs: 10_000 } as const;
+
+export type Following = DialOptions &
+  Omit<ConversationOptions, "hello"> & {
+    readonly discover: Discovery;
+    /** Made anew for each connection, which gets an id of its own. */
+    hello(): ConversationOptions["hello"];
+    readonly signal: AbortSignal;
+    readonly maxFailures: number;
+    readonly random: () => number;
+    readonly log: Log;
+  };
+
+/** Throws CLIENT_OPTION_INVALID or CLIENT_ADDRESS. */
+export function withDefaults(options: FollowOptions): Following {
+  checkOptions(options);
+  const compression = options.compression ?? ["snappy"];
+  const random = options.random ?? Math.random;
+  return {
+    discover: discoveryOf(options.servers),
+    tls: options.tls,
+    dialTimeoutMs: options.dialTimeoutMs ?? timeouts.dialTimeoutMs,
+    readTimeoutMs: options.readTimeoutMs ?? timeouts.readTimeoutMs,
+    writeTimeoutMs: options.writeTimeoutMs ?? timeouts.writeTimeoutMs,
+    hello: () => ({
+      hostname: options.hostname ?? hostname(),
+      info: options.info ?? "cattail client",
+      version: options.version ?? "",
+      syncerType: options.type ?? "felix",
+      supportsDecoderRestart: compression.length > 0,
+      supportedCompressionAlgorithms: compression,
+      supportsModernPolicyKeys: (options.policyKeys ?? "modern") === "modern",
+      clientConnId: BigInt(Math.floor(random() * Number.MAX_SAFE_INTEGER)),
+    }),
+    signal: options.signal ?? new AbortController().signal,
+    maxFailures: options.maxFailures ?? Number.POSITIVE_INFINITY,
+    random,
+    clock: options.clock ?? systemClock,
+    log: options.log ?? silentLog,
+  };
+}

@@ -1,0 +1,46 @@
+// How long updates gather before they are published. The write to each socket is the floor of what an update costs, so a
+// busy server lets them travel together:
+//   - at least for a part of the batching age;
+//   - for longer where writing to everybody takes long (many clients, a busy machine): fan-out may take a third of a
+//     thread's time;
+//   - for longer while they come so fast that a whole message soon gathers, which costs little more than a part of one.
+import { RecentRate } from "../../../base/lib/index.ts";
+
+/** Of a thread's time, one part in so many may go into writing flushes. */
+const fanoutShare = 3;
+/** In batching ages: the shortest that updates gather. What comes at the same moment still travels together. */
+const shortestGather = 0.3;
+/** In batching ages: the longest that updates gather, whatever a flush costs. */
+const longestGather = 10;
+/** In batching ages: the longest that is waited for a message to fill. A slower stream is not held up for it. */
+const longestFilling = 7;
+/** In batching ages: how long the rate of a stream is remembered. */
+const rateMemory = 10;
+
+export class Gathering {
+  readonly #batchingAgeMs: number;
+  readonly #messageUpdates: number;
+  readonly #updates: RecentRate;
+
+  constructor(options: { batchingAgeMs: number; messageUpdates: number }) {
+    this.#batchingAgeMs = options.batchingAgeMs;
+    this.#messageUpdates = options.messageUpdates;
+    this.#updates = new RecentRate(rateMemory * options.batchingAgeMs);
+  }
+
+  notePublished(updates: number, nowMs: number): void {
+    this.#updates.note(updates, nowMs);
+  }
+
+  /** Nothing was published lately, so nothing is likely to come that an update could travel with. */
+  isIdle(nowMs: number, flushCostMs: number): boolean {
+    return nowMs - this.#updates.lastMs >= 2 * this.gatherMs(flushCostMs);
+  }
+
+  gatherMs(flushCostMs: number): number {
+    const age = this.#batchingAgeMs;
+    const fillingMs = this.#messageUpdates / this.#updates.perMs; // infinite while nothing comes
+    const wantedMs = Math.max(fanoutShare * flushCostMs, fillingMs <= longestFilling * age ? fillingMs : 0);
+    return Math.min(Math.max(shortestGather * age, wantedMs), longestGather * age);
+  }
+}

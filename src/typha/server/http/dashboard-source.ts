@@ -1,0 +1,221 @@
+// The running server as the dashboard shows it. Only made where the dashboard is switched on, and only asked while a page
+// is open, but for the samples of its plots.
+
+import { type FollowReport, manifestProblemText } from "../../../calico/datastore/index.ts";
+import { type SyncerType, syncerTypes } from "../../../calico/model/index.ts";
+import {
+  type CertificateView,
+  type ConnectionView,
+  type DashboardSource,
+  type KeyQuery,
+  type KeysView,
+  type KeyView,
+  type NodeView,
+  nodeState,
+  type OverviewView,
+  type SyncerView,
+  type WatchView,
+} from "../../dashboard/index.ts";
+import type { ClientReport } from "../../fanout/index.ts";
+import { workerCount } from "../connections/server-limits.ts";
+import type { TyphaParts } from "../typha.ts";
+
+type Clients = {
+  readonly reports: readonly ClientReport[];
+  readonly nodes: readonly NodeView[];
+  readonly atMs: number;
+};
+
+const syncerStates = ["waiting for the datastore", "resyncing", "in sync"] as const;
+/** Every report crosses from its thread to this one, which is most of what the page costs with thousands of clients. */
+const reportIntervalMs = { least: 1000, perClient: 2.5 };
+const kindsInterval = { leastMs: 900, timesCost: 200 };
+
+export class TyphaDashboard implements DashboardSource {
+  readonly #parts: TyphaParts;
+  readonly #since = new Map<SyncerType, number>();
+  #clients: { readonly known: Promise<Clients>; freshUntilMs: number } | undefined;
+  #kinds: { readonly facts: OverviewView["keysByKind"]; readonly freshUntilMs: number } | undefined;
+  readonly felix: DashboardSource["felix"];
+
+  constructor(parts: TyphaParts) {
+    this.#parts = parts;
+    const { introspection } = parts;
+    this.felix = {
+      get: (path) => introspection.value("felix", path),
+      withPrefix: (prefix) => introspection.valuesWithPrefix("felix", prefix),
+    };
+  }
+
+  async sample(): ReturnType<DashboardSource["sample"]> {
+    const { introspection } = this.#parts;
+    const deliveries = await introspection.deliveries(this.#since);
+    const [deliveryP50Ms = null, deliveryP99Ms = null] = quantiles(deliveries, [0.5, 0.99]);
+    return { updatesTotal: introspection.updates, deliveryP50Ms, deliveryP99Ms };
+  }
+
+  async facts(): ReturnType<DashboardSource["facts"]> {
+    const { options, settings, server, contact, health, startedAtMs } = this.#parts;
+    const { reports, atMs } = await this.#look();
+    const { is: state, detail } = contact.state;
+    const { ready, components } = health.summary();
+    const { host, port } = server.address;
+    return {
+      version: options.version,
+      startedAtMs,
+      address: `${host === "" ? "all addresses, port " : `${host}:`}${port}`,
+      workers: workerCount(settings),
+      ready,
+      notReady: components.filter((part) => part.ready !== "yes" && part.ready !== "unreported").map(inWords),
+      clientsAtMs: atMs,
+      servers: this.#servers(),
+      datastore: { type: settings.datastoreType, state, detail },
+      syncers: syncerTypes.map((syncer) => this.#syncer(syncer, reports)),
+      keysByKind: this.#kindFacts(),
+      connections: reports.length,
+      certificates: this.#certificates(),
+    };
+  }
+
+  async nodes(): Promise<readonly NodeView[]> {
+    return (await this.#look()).nodes;
+  }
+
+  watches(): WatchView[] {
+    return this.#parts.syncers.reports().map(watchView);
+  }
+
+  invalidObjects(): ReturnType<DashboardSource["invalidObjects"]> {
+    return this.#parts.syncers.stats().listProblems(1000);
+  }
+
+  manifestProblems(): string[] {
+    return (this.#parts.datastore.problems?.() ?? []).map(manifestProblemText);
+  }
+
+  keys({ syncer, ...query }: KeyQuery): KeysView {
+    const known = syncerTypes.find((name) => name === syncer);
+    if (known === undefined) return { syncer, total: 0, offset: query.offset, rows: [] };
+    return { syncer, offset: query.offset, ...this.#parts.introspection.keys({ ...query, syncer: known }) };
+  }
+
+  async key(syncer: string, path: string): Promise<KeyView | undefined> {
+    const known = syncerTypes.find((name) => name === syncer);
+    const detail =
+      known === undefined ? undefined : await this.#parts.introspection.key(known, path, await this.#look());
+    if (detail === undefined) return undefined;
+    const history = detail.history.map(({ receivedAtMs: atMs, change, revision, bytes }) => ({
+      ...{ atMs, change, revision, bytes },
+    }));
+    return { ...detail, history };
+  }
+
+  #look(): Promise<Clients> {
+    const { clock } = this.#parts.options;
+    const nowMs = clock.monotonicMs();
+    if (this.#clients !== undefined && nowMs < this.#clients.freshUntilMs) return this.#clients.known;
+    const known = this.#ask();
+    const { least, perClient } = reportIntervalMs;
+    const waitMs = Math.max(least, perClient * this.#parts.server.activeCount);
+    // A little early, so that whoever asks once a second is not always just too early.
+    this.#clients = { known, freshUntilMs: nowMs + waitMs - 50 };
+    return known;
+  }
+
+  async #ask(): Promise<Clients> {
+    const { server, introspection, options } = this.#parts;
+    const servers = this.#servers();
+    const reports = (await server.clients()).filter(({ syncer }) => syncer !== undefined);
+    const nodes = introspection.nodesOf(reports).map(({ node, isExpected: expected, clients }): NodeView => {
+      const connections = clients.map(connectionView);
+      return { node, expected, connections, state: nodeState({ servers, connections }) };
+    });
+    return { reports, nodes, atMs: options.clock.wallMs() };
+  }
+
+  #servers(): number {
+    return Math.max(1, this.#parts.service.serverCount ?? 1);
+  }
+
+  #syncer(syncer: SyncerType, reports: readonly ClientReport[]): SyncerView {
+    const cache = this.#parts.server.cache(syncer);
+    const clients = reports.filter((report) => report.syncer === syncer).length;
+    const state = syncerStates[cache?.status ?? 0];
+    return { syncer, state, keys: cache?.size ?? 0, bytes: cache?.stats.pieceBytes ?? 0, clients };
+  }
+
+  // Looks at every key, so it is done the less often the longer it takes.
+  #kindFacts(): OverviewView["keysByKind"] {
+    const { introspection, options } = this.#parts;
+    const startMs = options.clock.monotonicMs();
+    if (this.#kinds === undefined || startMs >= this.#kinds.freshUntilMs) {
+      const facts = introspection.kinds("felix").map((kind) => ({ ...kind }));
+      const endMs = options.clock.monotonicMs();
+      this.#kinds = {
+        facts,
+        freshUntilMs: endMs + Math.max(kindsInterval.leastMs, kindsInterval.timesCost * (endMs - startMs)),
+      };
+    }
+    return this.#kinds.facts;
+  }
+
+  #certificates(): CertificateView[] {
+    const { tls } = this.#parts;
+    if (tls === undefined) return [];
+    const { material } = tls.state();
+    const fileOf = (role: "certificate" | "ca") => tls.files.find((file) => file.role === role)?.path ?? role;
+    const view = ({ subject, issuer, notAfterMs: expiresAtMs }: (typeof material)["certificate"]) => ({
+      ...{ subject, issuer, expiresAtMs },
+    });
+    const problem = tls.problem();
+    return [
+      { file: fileOf("certificate"), ...view(material.certificate), ...(problem === undefined ? {} : { problem }) },
+      ...material.authorities.map((authority) => ({ file: fileOf("ca"), ...view(authority) })),
+    ];
+  }
+}
+
+function inWords({ name, ready, detail }: { name: string; ready: string; detail: string }): string {
+  if (ready === "timed out") return `${name} has stopped reporting`;
+  return detail === "" ? `${name} is not ready` : `${name}: ${detail}`;
+}
+
+function connectionView(report: ClientReport): ConnectionView {
+  const { address, version, info, compression, policyKeys, lagUpdates, lagMs, bytesSent, queuedBytes } = report;
+  return {
+    ...{ address, version, info, compression, policyKeys, lagUpdates, bytesSent, queuedBytes },
+    id: report.id.toString(),
+    syncer: report.syncer ?? "",
+    connectedSinceMs: report.connectedAtMs,
+    state: report.phase,
+    lagMs: Math.round(lagMs),
+    answersAfterMs: report.pingMs === undefined ? null : Math.round(report.pingMs),
+  };
+}
+
+function watchView(report: FollowReport): WatchView {
+  const { kind, state, objects, lastEventAtMs, relists, watchesOpened, lastError, missingRule } = report;
+  return {
+    ...{ kind, state, objects, relists },
+    lastEventAtMs: lastEventAtMs ?? null,
+    restarts: Math.max(0, watchesOpened - 1),
+    lastError: lastError === undefined ? null : lastError.message,
+    rights: state === "forbidden" || state === "missing" ? state : "granted",
+    missingRule: missingRule ?? null,
+  };
+}
+
+/** Of weighted values; empty where there are none. */
+function quantiles(values: readonly { ms: number; clients: number }[], ranks: readonly number[]): number[] {
+  const sorted = values.toSorted((left, right) => left.ms - right.ms);
+  const total = sorted.reduce((sum, { clients }) => sum + clients, 0);
+  if (total === 0) return [];
+  return ranks.map((rank) => {
+    let seen = 0;
+    for (const { ms, clients } of sorted) {
+      seen += clients;
+      if (seen >= rank * total) return ms;
+    }
+    return sorted.at(-1)?.ms ?? 0;
+  });
+}

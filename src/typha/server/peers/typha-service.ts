@@ -1,0 +1,69 @@
+// The servers of this cluster, as the EndpointSlices of the Typha service tell: how many there are, for sharing the
+// clients among them, and which of them could take ours over. Fed by the slices that the felix syncer sends anyway, so
+// it costs the API server nothing.
+import { isRecord, type KvUpdate, parseJson, type SyncerBatch } from "../../../calico/model/index.ts";
+
+export type TyphaServiceName = { readonly namespace: string; readonly name: string; readonly portName: string };
+export type PeerAddress = { readonly host: string; readonly port: number; readonly isReady: boolean };
+
+const slices = "/calico/resources/v3/projectcalico.org/kubernetesendpointslices/";
+
+export function slicePath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${slices}${namespace}/${name}`;
+}
+
+export class TyphaService {
+  readonly #name: TyphaServiceName;
+  readonly #prefix: string;
+  readonly #bySlice = new Map<string, readonly PeerAddress[]>();
+
+  constructor(name: TyphaServiceName) {
+    this.#name = name;
+    this.#prefix = `${slices}${name.namespace}/`;
+  }
+
+  /** The same batches; the service's slices are among them. */
+  async *tap(batches: AsyncIterable<SyncerBatch>): AsyncGenerator<SyncerBatch> {
+    for await (const batch of batches) {
+      if (batch.syncer === "felix") this.apply(batch.updates);
+      yield batch;
+    }
+  }
+
+  apply(updates: readonly KvUpdate[]): void {
+    for (const { path, value } of updates) {
+      if (!path.startsWith(this.#prefix)) continue;
+      const addresses = value === undefined ? undefined : addressesOf(value, this.#name);
+      if (addresses === undefined) this.#bySlice.delete(path);
+      else this.#bySlice.set(path, addresses);
+    }
+  }
+
+  /** Distinct addresses, ready or not, as the original counts them. Undefined: no slice of the service is known. */
+  get serverCount(): number | undefined {
+    if (this.#bySlice.size === 0) return undefined;
+    return new Set(this.peers().map(({ host }) => host)).size;
+  }
+
+  peers(): PeerAddress[] {
+    return [...this.#bySlice.values()].flat();
+  }
+}
+
+/** Undefined: not a slice of the service, or not one with its port. */
+function addressesOf(value: string, name: TyphaServiceName): readonly PeerAddress[] | undefined {
+  const slice = parseJson(value);
+  const labels = isRecord(slice) && isRecord(slice.metadata) ? slice.metadata.labels : undefined;
+  if (!isRecord(slice) || !isRecord(labels) || labels["kubernetes.io/service-name"] !== name.name) return undefined;
+  const port = records(slice.ports).find((candidate) => candidate.name === name.portName)?.port;
+  if (typeof port !== "number") return undefined;
+  return records(slice.endpoints).flatMap(({ addresses, conditions }) => {
+    const isReady = !isRecord(conditions) || conditions.ready !== false;
+    const hosts = Array.isArray(addresses) ? addresses.filter((host) => typeof host === "string") : [];
+    return hosts.map((host) => ({ host, port, isReady }));
+  });
+}
+
+function records(value: unknown): { readonly [field: string]: unknown }[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
