@@ -1,6 +1,6 @@
 // Loads a part of Node that not every Node has, or that warns of itself, when it is first needed: whoever imports this room does
 // not pay for it.
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../lib/index.ts";
 
 const since: { readonly [name: string]: string } = { "node:ffi": "26.1", "node:sqlite": "22.13" };
 

@@ -14,7 +14,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const module = new URL("./file-lock.ts", import.meta.url).href;
 
 /** Runs the program in another process; `lock` is the lock on the path, `say` prints a line. */
-function other(path: string, program: string): ChildProcess & { line(): Promise<string> } {
+function other(path: string, program: string): ChildProcess & { line(): Promise<string>; exited: Promise<unknown[]> } {
   const source = `
     import { FileLock } from ${JSON.stringify(module)};
     const lock = new FileLock(${JSON.stringify(path)});
@@ -22,7 +22,7 @@ function other(path: string, program: string): ChildProcess & { line(): Promise<
     ${program}`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return Object.assign(child, { line: async () => String((await lines.next()).value) });
+  return Object.assign(child, { exited: once(child, "exit"), line: async () => String((await lines.next()).value) });
 }
 
 test("a lock that one process holds is free when the process is killed, and not before", async () => {
@@ -37,7 +37,7 @@ test("a lock that one process holds is free when the process is killed, and not 
   const waiting = lock.acquire();
   holder.kill("SIGKILL");
   using _held = await waiting;
-  await once(holder, "exit");
+  await holder.exited;
 });
 
 test("processes that count in one file lose no count", async () => {
@@ -56,7 +56,7 @@ test("processes that count in one file lose no count", async () => {
        });`,
     ),
   );
-  const codes = await Promise.all(children.map(async (child) => (await once(child, "exit"))[0]));
+  const codes = await Promise.all(children.map(async (child) => (await child.exited)[0]));
   deepEqual(codes, [0, 0, 0]);
   equal(readFileSync(counter, "utf8"), "300");
 });
@@ -76,7 +76,7 @@ test("whoever waits comes before a holder that wants the lock again at once", as
   while (!statSync(join(folder, "turns"), { throwIfNoEntry: false })) await lock.run(() => undefined);
   for (let i = 0; i < 20; i++) await lock.run(turnsNow);
   greedy.kill("SIGKILL");
-  await once(greedy, "exit");
+  await greedy.exited;
 });
 
 test("within a process those who ask first are first, and two locks on one file exclude each other", async () => {

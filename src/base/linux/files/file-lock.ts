@@ -11,7 +11,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, lstatSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { CattailError, type Clock, systemClock } from "../../../lib/index.ts";
+import { CattailError, type Clock, systemClock } from "../../lib/index.ts";
 import { loadBuiltin } from "../load-builtin.ts";
 import { errnoOf, reasonOf } from "./errno.ts";
 

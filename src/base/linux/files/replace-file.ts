@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { CattailError } from "../../../lib/index.ts";
+import { CattailError } from "../../lib/index.ts";
 import { errnoOf, reasonOf } from "./errno.ts";
 
 export type ReplaceFileOptions = {

@@ -8,7 +8,7 @@
 // is watched is found anew at every look, and the folder above is watched with it.
 import { type FSWatcher, watch } from "node:fs";
 import { resolve } from "node:path";
-import { type Clock, type Log, messageOf, settleWithin, silentLog, systemClock } from "../../../lib/index.ts";
+import { type Clock, type Log, messageOf, settleWithin, silentLog, systemClock } from "../../lib/index.ts";
 import { errnoOf } from "./errno.ts";
 import { lookAtFolder, type SeenFolder } from "./folder-stamp.ts";
 
