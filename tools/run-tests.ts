@@ -1,17 +1,22 @@
 // Runs the checks and the tests, and closes with one line that counts them: `N passed, N failed, N skipped`.
-//   node tools/run-tests.ts [--quick] [PATTERN ...]
-// --quick leaves out what needs a peer, a process or more than a moment (test/system, test/peers, test/fuzz and the like).
-// A PATTERN runs only the test files whose path contains it, without the checks.
+//   node tools/run-tests.ts [--quick | --all [--rest]] [PATTERN ...]
+// Without a flag (npm test): everything but the walks, which take minutes.
+// --quick (npm run check): leaves out what needs a peer, a process or more than a moment as well.
+// --all (npm run test:all): everything; with --rest only what a run without a flag leaves out.
+// A PATTERN runs only the test files whose path contains it, the walks among them, without the checks.
+// CATTAIL_SEED brings back the cases of a property test that failed: it prints its seed.
 import { globSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
+import { isAlone, isWanted, type Part } from "./parts-of-tests.ts";
 import { runStep, type Step, steps } from "./steps.ts";
 import { StuckFiles } from "./stuck-files.ts";
 
 type Tally = { passed: number; failed: string[]; skipped: string[] };
 
-const isQuick = process.argv.includes("--quick");
+const has = (flag: string): boolean => process.argv.includes(flag);
+const part: Part = has("--rest") ? "rest" : has("--all") ? "all" : has("--quick") ? "quick" : "usual";
 const patterns = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const tally: Tally = { passed: 0, failed: [], skipped: [] };
 
@@ -22,12 +27,14 @@ if (compileCache !== undefined) process.env.NODE_COMPILE_CACHE = compileCache;
 // The API server, etcd and the compilers are Go programs: they collect garbage less often, for a fifth less of their time.
 process.env.GOGC ??= "400";
 
+// Whoever brings back a failure has all property tests begin with the same seed.
+const execArgv = process.env.CATTAIL_SEED === undefined ? [] : ["--import", `${import.meta.dirname}/property-seed.ts`];
+
 const files = testFiles();
 console.log(`> node --test (${files.length} files)`);
-// All at the same time, so that nobody's waiting leaves a core idle. The files in test/alone/ use the ports that a user's
-// server would have: one by one, beside others that take the ports they are given.
+// All at the same time, so that nobody's waiting leaves a core idle.
 await Promise.all([
-  ...(patterns.length === 0 ? steps : []).map(tallyStep),
+  ...(patterns.length === 0 && part !== "rest" ? steps : []).map(tallyStep),
   runFiles(files.filter(isAlone), { concurrency: 1 }),
   runGroups(files.filter(isGrouped)),
   // More than there are cores, because what starts servers mostly waits for them.
@@ -48,10 +55,6 @@ async function tallyStep(step: Step): Promise<void> {
   else tally.failed.push(step.name);
 }
 
-function isAlone(file: string): boolean {
-  return file.startsWith("test/alone/");
-}
-
 /** Those beside the code share a process for each folder. Whoever asks for some files gets each by itself. */
 function isGrouped(file: string): boolean {
   return patterns.length === 0 && file.startsWith("src/");
@@ -66,14 +69,13 @@ function testFiles(): string[] {
   // The long ones are in test/: begun first, they do not keep a core waiting at the end.
   const found = ["test", "src", "tools"].flatMap((folder) => globSync(`${folder}/**/*.test.ts`).sort());
   if (patterns.length > 0) return found.filter((file) => patterns.some((pattern) => file.includes(pattern)));
-  if (isQuick) return found.filter((file) => !/^test\/(system|peers|fuzz|campaign|alone)\//.test(file));
-  return found;
+  return found.filter((file) => isWanted(file, part));
 }
 
 async function runFiles(batch: string[], how: { concurrency: number; argv?: string[] }): Promise<void> {
   if (batch.length === 0) return;
   using stuck = new StuckFiles(660_000); // a little more than a test is granted, whose report says more
-  for await (const event of run({ files: batch, ...how, timeout: 600_000 })) {
+  for await (const event of run({ files: batch, ...how, execArgv, timeout: 600_000 })) {
     const { type, data } = event;
     stuck.note(event);
     if (type === "test:stdout" || type === "test:stderr") process.stdout.write((data as { message: string }).message);
@@ -87,7 +89,8 @@ async function runFiles(batch: string[], how: { concurrency: number; argv?: stri
       if (!isSum || result.details.error?.failureType !== "subtestsFailed") reportFailure(name, result);
     } else if (!isSum) {
       if (result.skip === undefined) reportPass(name, result);
-      else tally.skipped.push(`${name} (${result.skip === true ? "no reason given" : result.skip})`);
+      else if (typeof result.skip === "string") tally.skipped.push(`${name} (${result.skip})`);
+      else reportFailure(`${name}: skipped without a reason`, result);
     }
   }
 }

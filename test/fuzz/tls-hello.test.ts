@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { testAuthority } from "../kit/certificates.ts";
-import { type Random, seededRandom } from "../kit/random.ts";
+import { type Random, seededRandom, testSeed } from "../kit/random.ts";
 import { serve, type TestServer } from "../kit/serving.ts";
 
 const authority = testAuthority();
@@ -18,6 +18,8 @@ const hellos: { name: string; options: ConnectionOptions }[] = [
   { name: "TLS 1.2 with names and protocols", options: { ALPNProtocols: ["http/1.1"], maxVersion: "TLSv1.2" } },
   { name: "a long server name", options: { servername: `${"a".repeat(60)}.example` } },
 ];
+
+const seed = testSeed();
 
 describe("bent client hellos", () => {
   let server: TestServer;
@@ -30,14 +32,18 @@ describe("bent client hellos", () => {
   for (const [index, { name, options }] of hellos.entries()) {
     test(`${count} of: ${name}`, async () => {
       const hello = await firstFlight({ servername: "calico-typha", ...options });
-      const random = seededRandom(index + 1);
+      const random = seededRandom(seed + index);
       const bent = Array.from({ length: count }, () => bend(hello, random));
       const next = bent.values();
       const work = async () => {
         for (const bytes of next) await send(server.address.port, bytes);
       };
       await Promise.all(Array.from({ length: parallel }, work));
-      equal(await isLetIn(server.address.port), true, `after bending ${hello.toString("hex")} with seed ${index + 1}`);
+      equal(
+        await isLetIn(server.address.port),
+        true,
+        `after bending ${hello.toString("hex")} with CATTAIL_SEED=${seed}`,
+      );
     });
   }
 });

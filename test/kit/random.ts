@@ -29,3 +29,8 @@ export function seededRandom(seed: number): Random {
     },
   };
 }
+
+/** A new one in each run, or CATTAIL_SEED: what a failing test prints brings its cases back. */
+export function testSeed(): number {
+  return Number(process.env.CATTAIL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+}

@@ -1,7 +1,7 @@
 // Signals and readers that come at the wrong moment, on the real process: before a server has started, while nobody reads
 // its log, twice. None of them may be lost, end it with another exit code than docs/reference/exit-codes.md has, or leave
 // anything behind.
-import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ function before(program: string): string {
 
 /** The process sends the signal to itself as it begins to load the file. */
 function atLoading(file: string, signal: string): string {
+  ok(existsSync(`src${file}`), `src${file} is gone: the signal would never be sent`);
   return before(`import { registerHooks } from "node:module";
     registerHooks({ load(url, context, next) {
       if (url.endsWith("${file}")) process.kill(process.pid, "${signal}");
@@ -28,10 +29,10 @@ function atLoading(file: string, signal: string): string {
 }
 
 const launchers: { name: string; file: string; program?: string[] }[] = [
-  { name: "before the server's modules are loaded", file: "/cli/typha.ts" },
+  { name: "before the server's modules are loaded", file: "/programs/typha/command.ts" },
   {
     name: "before the command line is loaded",
-    file: "/cli/main.ts",
+    file: "/programs/main/main.ts",
     program: [process.execPath, "bin/cattail"],
   },
 ];

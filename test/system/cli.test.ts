@@ -144,7 +144,7 @@ test("too few open files: exit code 1 and the limit's name", async () => {
   // Takes all there are as the server's modules are about to be read.
   const hook = `import { registerHooks } from "node:module"; import { openSync } from "node:fs";
     registerHooks({ load(url, context, next) {
-      if (url.endsWith("/cli/typha.ts")) try { for (;;) openSync("/dev/null"); } catch {}
+      if (url.endsWith("/programs/typha/command.ts")) try { for (;;) openSync("/dev/null"); } catch {}
       return next(url, context);
     } });`;
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };

@@ -1,5 +1,5 @@
 // What SECURITY.md, the pages about reliability and the changelog promise is proven by a test and of this version. (That
-// what pages name exists at all is looked after by test/conformance/pages.test.ts.)
+// what pages name exists at all is looked after by test/house/pages.test.ts.)
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";

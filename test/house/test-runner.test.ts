@@ -1,0 +1,75 @@
+// What the runner itself promises: a property that fails tells its seed, the seed brings the same case back, a test that is
+// skipped for no reason is a failure, and the walks are in exactly one of the two parts. Tried in a folder of its own.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import { isWanted } from "../../tools/parts-of-tests.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "cattail-runner-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+mkdirSync(join(folder, "test"));
+symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+
+function runner(pattern: string, seed?: string): { status: number | null; stdout: string } {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const own = seed === undefined ? env : { ...env, CATTAIL_SEED: seed };
+  return spawnSync(process.execPath, [resolve("tools/run-tests.ts"), pattern], {
+    cwd: folder,
+    env: own,
+    encoding: "utf8",
+  });
+}
+
+test("a property that fails prints its seed, and CATTAIL_SEED brings the same case back", () => {
+  writeFileSync(
+    join(folder, "test/property.test.ts"),
+    `import fc from "fast-check";
+import { test } from "node:test";
+test("numbers are small", () => fc.assert(fc.property(fc.integer(), (n) => n < 1000)));`,
+  );
+  const seen = (text: string) => /seed: (-?\d+), path: "([\d:]+)"/.exec(text);
+  const first = runner("property");
+  equal(first.status, 1, first.stdout);
+  const [, seed, path] = seen(first.stdout) ?? [];
+  ok(seed !== undefined, first.stdout);
+  const [, sameSeed, samePath] = seen(runner("property", seed).stdout) ?? [];
+  deepEqual([sameSeed, samePath], [seed, path]);
+});
+
+test("a test that is skipped for no reason is a failure", () => {
+  writeFileSync(
+    join(folder, "test/skipped.test.ts"),
+    `import { test } from "node:test";
+test("one", { skip: true }, () => {});
+test("two", { skip: "no reason is not this" }, () => {});`,
+  );
+  const { status, stdout } = runner("skipped");
+  equal(status, 1);
+  match(stdout, /skipped\.test\.ts: one: skipped without a reason/);
+  match(stdout, /\n0 passed, 1 failed, 1 skipped\n$/);
+});
+
+test("each test file is run by npm test or by what it leaves out, and none by both", () => {
+  const files = globSync("{test,src,tools}/**/*.test.ts");
+  const usual = files.filter((file) => isWanted(file, "usual"));
+  const rest = files.filter((file) => isWanted(file, "rest"));
+  ok(rest.length > 0);
+  deepEqual([...usual, ...rest].sort(), files.filter((file) => isWanted(file, "all")).sort());
+  deepEqual(
+    files.filter((file) => isWanted(file, "quick") && !usual.includes(file)),
+    [],
+  );
+});
+
+test("CONTRIBUTING.md names what npm test leaves out", () => {
+  const page = readFileSync("CONTRIBUTING.md", "utf8");
+  const left = globSync("{test,src,tools}/**/*.test.ts").filter((file) => isWanted(file, "rest"));
+  deepEqual(
+    left.filter((file) => !page.includes(file)),
+    [],
+  );
+});
