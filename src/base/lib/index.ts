@@ -2,6 +2,7 @@
 export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { deadline } from "./deadline.ts";
+export { parseJson, writeJson } from "./exact-json.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
@@ -9,5 +10,7 @@ export { nearest } from "./nearest.ts";
 export { passAbort } from "./pass-abort.ts";
 export { plainLine, plainText } from "./plain-text.ts";
 export { RecentRate } from "./recent-rate.ts";
+export { isRecord, type JsonRecord } from "./records.ts";
 export { type Settled, settleWithin } from "./settle-within.ts";
 export { unreachable } from "./unreachable.ts";
+export { type SilenceOptions, untilSilent } from "./until-silent.ts";

@@ -42,6 +42,11 @@ export class DatastoreError extends Error {
   }
 }
 
+/** Nobody answered, or too late. */
+export function unavailable(says: string): DatastoreError {
+  return new DatastoreError("unavailable", says);
+}
+
 export function isDatastoreError(error: unknown, ...codes: DatastoreErrorCode[]): error is DatastoreError {
   return error instanceof DatastoreError && (codes.length === 0 || codes.includes(error.code));
 }

@@ -13,18 +13,17 @@
 //
 // Where the original says "resync in progress" before every list, we hold it back while in sync until the list shows a
 // difference or fails: a relist that finds nothing lost is invisible to clients.
-import type { Clock, Log } from "../../base/lib/index.ts";
+import { type Clock, type Log, untilSilent } from "../../base/lib/index.ts";
 import { type Kind, kindInfo, type SyncStatus, syncStatus } from "../model/index.ts";
 import { Backoff, backoffLimits } from "./backoff.ts";
 import type { Datastore, Revision, WatchEvent } from "./datastore.ts";
-import { DatastoreError } from "./errors.ts";
+import { DatastoreError, unavailable } from "./errors.ts";
 import type { FollowEvent } from "./follow-event.ts";
 import { type FollowLimits, followLimits } from "./follow-limits.ts";
 import { type FollowReport, type MutableFollowReport, newReport } from "./follow-report.ts";
 import { type Attempt, KindLog } from "./kind-log.ts";
 import { KnownObjects } from "./known-objects.ts";
 import { whenForbidden } from "./rights.ts";
-import { untilSilent } from "./silence.ts";
 
 export type FollowOptions = {
   readonly clock: Clock;
@@ -321,7 +320,14 @@ class KindFollower {
       this.#silentWatches += 1;
     };
     const name = `${what} of ${this.#kind}`;
-    return untilSilent(open, { clock, signal, silenceMs: this.#limits.silenceMs, what: name, onSilence });
+    return untilSilent(open, {
+      clock,
+      signal,
+      silenceMs: this.#limits.silenceMs,
+      what: name,
+      error: unavailable,
+      onSilence,
+    });
   }
 
   #say(status: SyncStatus): FollowEvent[] {

@@ -1,13 +1,10 @@
 // What an object is called, read from the object itself: metadata.name, and metadata.namespace where its kind has one.
+import { isRecord as isJsonObject, type JsonRecord as JsonObject } from "../../base/lib/index.ts";
 import { type Kind, kindInfo } from "../model/index.ts";
 import type { ObjectId } from "./datastore.ts";
 import { DatastoreError } from "./errors.ts";
 
-export type JsonObject = { readonly [field: string]: unknown };
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isJsonObject, type JsonObject };
 
 /** The object's metadata, empty where it has none. */
 export function metadataOf(value: unknown): JsonObject {

@@ -1,4 +1,6 @@
 // List and watch behind one interface, and the followers that make a stream of them which survives faults.
+
+export { writeJson } from "../../base/lib/index.ts";
 export type { Datastore, ObjectId, Revision, StoredObject, WatchEvent } from "./datastore.ts";
 export { openDirectoryDatastore } from "./directory/directory-datastore.ts";
 export { manifestProblemText } from "./directory/manifest-folder.ts";
@@ -9,10 +11,12 @@ export type { FollowLimits } from "./follow-limits.ts";
 export type { FollowReport, FollowState } from "./follow-report.ts";
 export { KindLog } from "./kind-log.ts";
 export { kindsPage } from "./kinds-page.ts";
-export { type KubernetesDatastore, openKubernetes, type Verb } from "./kubernetes/kubernetes-datastore.ts";
-export { listServiceSlices } from "./kubernetes/service-slices.ts";
-export type { KubernetesSettings } from "./kubernetes/settings.ts";
+export {
+  type KubernetesDatastore,
+  type KubernetesSettings,
+  openKubernetes,
+  type Verb,
+} from "./kubernetes/kubernetes-datastore.ts";
 export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
 export { openEtcdDatastore } from "./open-etcd.ts";
 export { whenForbidden } from "./rights.ts";
-export { writeJson } from "./write-json.ts";

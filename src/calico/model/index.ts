@@ -1,4 +1,6 @@
 // Calico's keys, values and resource kinds; nothing in this folder runs by itself.
+
+export { parseJson } from "../../base/lib/index.ts";
 export { calicoKind } from "./calico-kinds.ts";
 export {
   always,
@@ -45,7 +47,6 @@ export { type Flavour, followedKinds, type Kind, type KindInfo, kindInfo, kindNa
 export * from "./kubernetes/index.ts";
 export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
-export { parseJson } from "./parse-json.ts";
 export { pathToKey } from "./path-to-key.ts";
 export {
   cleanJson,

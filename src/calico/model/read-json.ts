@@ -2,7 +2,9 @@
 // not fit throws a FieldError, which says where and what was expected; convert/processor/attempt.ts makes it a value again.
 // Throwing keeps the good path free of result objects: this runs for every pod.
 
-export type JsonRecord = { readonly [name: string]: unknown };
+import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+
+export { isRecord, type JsonRecord };
 
 export class FieldError extends Error {
   readonly field: string;
@@ -14,10 +16,6 @@ export class FieldError extends Error {
     this.field = field;
     this.rule = rule;
   }
-}
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function recordOf(value: unknown, at: string): JsonRecord {

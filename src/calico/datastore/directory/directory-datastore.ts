@@ -1,7 +1,15 @@
 // A folder of manifests as a datastore. Reads go to an in-memory datastore that is kept equal to the folder; so lists,
 // watches and revisions are that one's. docs/reference/directory-datastore.md says what its users may count on.
 import { stat } from "node:fs/promises";
-import { CattailError, type Clock, type Log, messageOf, silentLog, systemClock } from "../../../base/lib/index.ts";
+import {
+  CattailError,
+  type Clock,
+  type Log,
+  messageOf,
+  silentLog,
+  systemClock,
+  writeJson,
+} from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type {
   Datastore,
@@ -15,7 +23,6 @@ import type {
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../identify.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
-import { writeJson } from "../write-json.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { type FolderContent, ManifestFolder, manifestProblemText, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";

@@ -1,10 +1,9 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
-import { messageOf } from "../../../base/lib/index.ts";
+import { messageOf, writeJson } from "../../../base/lib/index.ts";
 import { type Kind, kindInfo, parseJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
-import { writeJson } from "../write-json.ts";
 
 const maxDepth = 200;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

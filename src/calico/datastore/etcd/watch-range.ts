@@ -4,9 +4,8 @@
 //                        <- events             (a large answer comes in fragments; a revision is never handed out in part)
 //   progress request ->  <- progress           asked for whenever nothing came for a while: a silent stream is a dead one
 //                        <- canceled           compacted, or refused
-import type { Clock } from "../../../base/lib/index.ts";
-import { DatastoreError } from "../errors.ts";
-import { untilSilent } from "../silence.ts";
+import { type Clock, untilSilent } from "../../../base/lib/index.ts";
+import { DatastoreError, unavailable } from "../errors.ts";
 import type { EtcdConnection, OpenStream } from "./connection.ts";
 import { gathered, type Source } from "./gathered.ts";
 import type { GrpcCall } from "./grpc-connection.ts";
@@ -88,7 +87,7 @@ function responses(
     return gathered(decoded(stream), clock);
   };
   const ask = () => say(stream, { progressRequest: {} });
-  return untilSilent(open, { clock, signal, silenceMs, what: doing, ask, onSilence: noAnswer });
+  return untilSilent(open, { clock, signal, silenceMs, what: doing, error: unavailable, ask, onSilence: noAnswer });
 }
 
 async function* wholeRevisions(

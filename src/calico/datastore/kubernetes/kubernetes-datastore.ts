@@ -1,19 +1,39 @@
 // The datastore in front of a Kubernetes API server: Calico's kinds as custom resources, and the cluster's own.
-import type { Clock, Log } from "../../../base/lib/index.ts";
+import {
+  ApiClient,
+  type ApiRequest,
+  Discovery,
+  type KubeEvent,
+  type KubeSettings,
+  ListStyle,
+  list,
+  loadIdentity,
+  watch,
+} from "../../../base/kube/index.ts";
+import { type Clock, type Log, unreachable } from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../identify.ts";
 import { readVerbs, ruleYaml } from "../rights.ts";
-import { ApiClient, type ApiRequest } from "./api-client.ts";
-import { Discovery } from "./discovery.ts";
-import { ListStyle, listKind } from "./list.ts";
-import { loadIdentity } from "./load-identity.ts";
-import { apiVersionOf, type CalicoGroup, collectionPath, objectPath, type Served, servedAt } from "./paths.ts";
-import { RateLimit } from "./rate-limit.ts";
-import { storedObject } from "./read-object.ts";
-import { defaultClientBurst, defaultClientQps, type KubernetesSettings } from "./settings.ts";
-import { readEvents } from "./watch.ts";
+import {
+  apiVersionOf,
+  type CalicoGroup,
+  calicoGroupOf,
+  collectionPath,
+  groupPath,
+  objectPath,
+  type Served,
+  servedAt,
+} from "./paths.ts";
+import { datastoreErrorOf, storedObject, translated } from "./read-object.ts";
+
+export type KubernetesSettings = KubeSettings & {
+  /** CALICO_API_GROUP. Empty: found out by discovery. */
+  readonly apiGroup?: string;
+  /** False: never ask for streamed lists, only for pages. */
+  readonly streamLists?: boolean;
+};
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "delete";
 
@@ -51,11 +71,7 @@ class Kubernetes implements KubernetesDatastore {
   constructor(settings: KubernetesSettings, { clock, log }: KubernetesOptions) {
     this.#settings = settings;
     this.#clock = clock;
-    const rateLimit = new RateLimit(clock, {
-      perSecond: settings.clientQps || defaultClientQps,
-      burst: settings.clientBurst || defaultClientBurst,
-    });
-    this.#client = new ApiClient({ clock, log, rateLimit, load: () => loadIdentity(settings) });
+    this.#client = new ApiClient(settings, { clock, log });
     this.#discovery = new Discovery(this.#client, clock);
     this.#listStyle = new ListStyle(clock, settings.streamLists ?? true);
   }
@@ -63,9 +79,13 @@ class Kubernetes implements KubernetesDatastore {
   async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
     const { signal, notOlderThan } = options;
     const served = await this.#served(kind, signal);
-    const path = collectionPath(served);
+    const request = { ...this.#reading(kind, signal), path: collectionPath(served), notOlderThan };
     try {
-      yield* listKind({ client: this.#client, clock: this.#clock, kind, path, notOlderThan, signal }, this.#listStyle);
+      for await (const page of list({ ...request, isSilence: isDatastoreError }, this.#listStyle)) {
+        const { items, gone } = page;
+        const revision = page.revision as Revision; // opaque from here on
+        yield gone === undefined ? { items, revision } : { items, gone: [gone.id], revision };
+      }
     } catch (error) {
       throw await this.#explain(error, served, signal);
     }
@@ -73,11 +93,10 @@ class Kubernetes implements KubernetesDatastore {
 
   async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
     const served = await this.#served(kind, signal);
-    const query = new URLSearchParams({ watch: "true", resourceVersion: from, allowWatchBookmarks: "true" });
-    const path = `${collectionPath(served)}?${query}`;
+    const request = { ...this.#reading(kind, signal), path: collectionPath(served), from };
     try {
-      for await (const events of readEvents({ client: this.#client, clock: this.#clock, kind, path, signal })) {
-        const said = events.filter((event) => event.is !== "initial-events-end");
+      for await (const events of watch(request)) {
+        const said = events.flatMap(watchEvent);
         if (said.length > 0) yield said;
       }
     } catch (error) {
@@ -122,24 +141,21 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   async calicoGroup(signal?: AbortSignal): Promise<CalicoGroup> {
-    this.#calicoGroup ??= await this.#discovery.calicoGroup(this.#settings.apiGroup, signal);
+    this.#calicoGroup ??= await translated(calicoGroupOf(this.#settings.apiGroup, this.#discovery, signal));
     return this.#calicoGroup;
   }
 
   async isServed(kind: Kind, signal?: AbortSignal): Promise<boolean> {
-    return this.#discovery.isServed(await this.#served(kind, signal), signal);
+    return this.#isServed(await this.#served(kind, signal), signal);
   }
 
   async mayI(verb: Verb, kind: Kind, signal?: AbortSignal) {
     const { group, plural } = await this.#served(kind, signal);
     const apiVersion = "authorization.k8s.io/v1";
     const spec = { resourceAttributes: { verb, group, resource: plural } };
-    const answer = await this.#client.json({
-      method: "POST",
-      path: `/apis/${apiVersion}/selfsubjectaccessreviews`,
-      body: { apiVersion, kind: "SelfSubjectAccessReview", spec },
-      signal,
-    });
+    const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
+    const body = { apiVersion, kind: "SelfSubjectAccessReview", spec };
+    const answer = await translated(this.#client.json({ method: "POST", path, body, signal }));
     const status = isJsonObject(answer) ? answer.status : undefined;
     if (isJsonObject(status) && status.allowed === true) return { may: true } as const;
     const isRead = (readVerbs as readonly string[]).includes(verb);
@@ -150,13 +166,22 @@ class Kubernetes implements KubernetesDatastore {
     this.#client[Symbol.dispose]();
   }
 
+  #reading(kind: Kind, signal: AbortSignal) {
+    const read = (object: unknown) => storedObject(kind, object);
+    return { client: this.#client, clock: this.#clock, signal, read };
+  }
+
+  #isServed(served: Served, signal: AbortSignal | undefined): Promise<boolean> {
+    return translated(this.#discovery.isServed(groupPath(served), served.plural, signal));
+  }
+
   async #served(kind: Kind, signal: AbortSignal | undefined): Promise<Served> {
     return servedAt(kind, await this.calicoGroup(signal));
   }
 
   async #call(served: Served, verb: keyof typeof methods, request: Omit<ApiRequest, "method">): Promise<unknown> {
     try {
-      return await this.#client.json({ ...request, method: methods[verb] });
+      return await translated(this.#client.json({ ...request, method: methods[verb] }));
     } catch (error) {
       if (!isDatastoreError(error, "forbidden")) throw error;
       const missingRule = ruleYaml(served.group, served.plural, verb === "get" ? readVerbs : [verb]);
@@ -166,13 +191,14 @@ class Kubernetes implements KubernetesDatastore {
 
   // Refused and absent look the same until discovery is asked. And one 404 is not enough to believe that a kind is gone,
   // with all its objects: a proxy in the way says it too.
-  async #explain(error: unknown, served: Served, signal: AbortSignal): Promise<unknown> {
+  async #explain(thrown: unknown, served: Served, signal: AbortSignal): Promise<unknown> {
+    const error = datastoreErrorOf(thrown);
     if (!isDatastoreError(error, "forbidden", "not-found")) return error;
     const { plural, group } = served;
     if (error.code === "not-found" && builtInGroups.includes(group)) {
       return new DatastoreError("invalid", `${error.message}: is this a Kubernetes API server?`, { cause: error });
     }
-    const isServed = await this.#discovery.isServed(served, signal).catch(() => true);
+    const isServed = await this.#isServed(served, signal).catch(() => true);
     if (!isServed) return new DatastoreError("not-found", `the server has no ${plural} in ${group}`, { cause: error });
     const { status = 0 } = error;
     if (error.code === "not-found") return new DatastoreError("unavailable", error.message, { cause: error, status });
@@ -188,6 +214,21 @@ const methods = { get: "GET", create: "POST", update: "PUT", delete: "DELETE" } 
 
 /** Every API server has these. */
 const builtInGroups = ["", "networking.k8s.io"];
+
+function watchEvent(event: KubeEvent<StoredObject>): WatchEvent[] {
+  switch (event.is) {
+    case "set":
+      return [event];
+    case "delete":
+      return [{ is: "delete", id: event.object.id, revision: event.object.revision }];
+    case "bookmark":
+      return [{ is: "bookmark", revision: event.revision as Revision }]; // opaque from here on
+    case "initial-events-end": // of a streamed list, and this is none
+      return [];
+    default:
+      return unreachable(event);
+  }
+}
 
 function asObject(value: unknown): object {
   if (!isJsonObject(value)) throw new DatastoreError("invalid", "only an object can be stored");

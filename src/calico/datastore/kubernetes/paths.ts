@@ -1,4 +1,5 @@
 // Where the API server has a kind: group, version, plural, and the kind's name in objects.
+import { type Discovery, isKubeError } from "../../../base/kube/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
@@ -43,4 +44,22 @@ export function objectPath(served: Served, id: ObjectId): string {
 
 export function apiVersionOf({ group, version }: Served): string {
   return group === "" ? version : `${group}/${version}`;
+}
+
+/** Which group has Calico's kinds: as configured, else v3 only where it is alone. Throws while the server is away. */
+export async function calicoGroupOf(
+  configured: string | undefined,
+  discovery: Discovery,
+  signal?: AbortSignal,
+): Promise<CalicoGroup> {
+  if (configured)
+    return configured.toLowerCase() === "projectcalico.org/v3" ? "projectcalico.org" : "crd.projectcalico.org";
+  try {
+    const groups = await discovery.groups(signal);
+    const isV3Alone = groups.includes("projectcalico.org") && !groups.includes("crd.projectcalico.org");
+    return isV3Alone ? "projectcalico.org" : "crd.projectcalico.org";
+  } catch (error) {
+    if (isKubeError(error, "forbidden", "not-found", "invalid")) return "crd.projectcalico.org";
+    throw error;
+  }
 }

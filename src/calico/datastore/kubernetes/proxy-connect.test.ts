@@ -12,9 +12,8 @@ import { startHttpProxy, startSocksProxy } from "../../../../test/kit/way-throug
 import { silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { openKubernetes } from "./kubernetes-datastore.ts";
+import { type KubernetesSettings, openKubernetes } from "./kubernetes-datastore.ts";
 import { revisionOf } from "./read-object.ts";
-import type { KubernetesSettings } from "./settings.ts";
 
 const edge = { clock: systemClock, log: silentLog };
 const tier = { metadata: { name: "a", resourceVersion: "7" } };

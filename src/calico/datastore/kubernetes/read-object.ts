@@ -1,4 +1,5 @@
-// An object as the API server sends it becomes a StoredObject; a list's and a watch's own metadata are read here too.
+// What the API server says becomes what all datastores say: objects, and errors.
+import { isKubeError } from "../../../base/kube/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
@@ -15,4 +16,23 @@ export function revisionOf(value: unknown): Revision {
     throw new DatastoreError("invalid", "the server sent an object without metadata.resourceVersion");
   }
   return resourceVersion as Revision; // opaque from here on
+}
+
+/** Any other error is what it is. */
+export function datastoreErrorOf(error: unknown): unknown {
+  if (!isKubeError(error)) return error;
+  const { code, message, retryAfterMs, status } = error;
+  return new DatastoreError(code, message, {
+    cause: error.cause,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+export async function translated<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw datastoreErrorOf(error);
+  }
 }

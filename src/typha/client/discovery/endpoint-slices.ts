@@ -1,7 +1,6 @@
-// Discovery as the original's clients do it: the Typha service's EndpointSlices, those on our own node first, each
+// Discovery as the original's clients do it: the Typha service's ready endpoints, those on our own node first, each
 // group in random order. Pure; kubernetes-discovery.ts does the asking.
-import { isRecord } from "../../../calico/model/basics.ts";
-import { isName, isPort } from "../options/check-options.ts";
+import { endpointsOf } from "../../../base/kube/index.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 const portName = "calico-typha";
@@ -10,7 +9,7 @@ export function addressesOf(
   slices: readonly unknown[],
   options: { readonly localNode?: string; readonly random: () => number },
 ): ServerAddress[] {
-  const found = slices.flatMap(addressesOfSlice);
+  const found = slices.flatMap(readyAddresses);
   const isLocal = ({ node }: ServerAddress) => options.localNode !== undefined && node === options.localNode;
   return [
     ...shuffle(found.filter(isLocal), options.random),
@@ -21,22 +20,9 @@ export function addressesOf(
   ];
 }
 
-function addressesOfSlice(slice: unknown): ServerAddress[] {
-  if (!isRecord(slice)) return [];
-  const port = list(slice.ports).find((candidate) => candidate.name === portName)?.port;
-  if (!isPort(port)) return [];
-  return list(slice.endpoints).flatMap((endpoint) => {
-    const conditions = endpoint.conditions;
-    // No word on readiness counts as ready.
-    if (isRecord(conditions) && conditions.ready === false) return [];
-    const node = endpoint.nodeName;
-    const addresses = Array.isArray(endpoint.addresses) ? endpoint.addresses : [];
-    return addresses.filter(isName).map((host) => ({ host, port, ...(typeof node === "string" ? { node } : {}) }));
-  });
-}
-
-function list(value: unknown): { readonly [field: string]: unknown }[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+function readyAddresses(slice: unknown): ServerAddress[] {
+  const ready = (endpointsOf(slice, portName) ?? []).filter(({ isReady }) => isReady);
+  return ready.map(({ isReady: _, ...address }) => address);
 }
 
 function shuffle<T>(items: T[], random: () => number): T[] {

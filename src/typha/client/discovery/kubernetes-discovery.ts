@@ -1,14 +1,13 @@
 // Servers found as the original's clients find them: by asking Kubernetes for the Typha service's EndpointSlices before
 // every connection, so that servers that come and go are noticed by those who look for one.
 
+import type { KubeSettings } from "../../../base/kube/index.ts";
 import { CattailError } from "../../../base/lib/index.ts";
-import type { KubernetesSettings } from "../../../calico/datastore/index.ts";
-import { addressesOf } from "./endpoint-slices.ts";
 import type { Discovery } from "./server-address.ts";
 
 /** How to reach the API server; as in a kubeconfig, or instead of it. */
 export type KubernetesAccess = Pick<
-  KubernetesSettings,
+  KubeSettings,
   | "kubeconfig"
   | "currentContext"
   | "apiEndpoint"
@@ -39,7 +38,8 @@ export function kubernetesService(options: KubernetesServiceOptions = {}): Disco
   const { namespace = "kube-system", service = "calico-typha", random = Math.random, localNode } = options;
   return async (signal) => {
     // Loaded late: most clients know their server's address and need no API client.
-    const { listServiceSlices } = await import("../../../calico/datastore/index.ts");
+    const { listServiceSlices } = await import("../../../base/kube/index.ts");
+    const { addressesOf } = await import("./endpoint-slices.ts");
     const settings = options.kubernetes ?? environmentSettings(process.env);
     const slices = await listServiceSlices({ namespace, service }, { settings, signal });
     const servers = addressesOf(slices, { random, ...(localNode === undefined ? {} : { localNode }) });
@@ -51,7 +51,7 @@ export function kubernetesService(options: KubernetesServiceOptions = {}): Disco
   };
 }
 
-function environmentSettings(environment: NodeJS.ProcessEnv): KubernetesSettings {
+function environmentSettings(environment: NodeJS.ProcessEnv): KubeSettings {
   const kubeconfig = environment.KUBECONFIG ?? "";
   const eitherCase = (name: string) => environment[name] || environment[name.toLowerCase()] || "";
   return {

@@ -1,10 +1,10 @@
 // The servers of this cluster, as the EndpointSlices of the Typha service tell: how many there are, for sharing the
 // clients among them, and which of them could take ours over. Fed by the slices that the felix syncer sends anyway, so
 // it costs the API server nothing.
-import { isRecord, type KvUpdate, parseJson, type SyncerBatch } from "../../../calico/model/index.ts";
+import { type Endpoint, endpointsOf, serviceOf } from "../../../base/kube/index.ts";
+import { type KvUpdate, parseJson, type SyncerBatch } from "../../../calico/model/index.ts";
 
 export type TyphaServiceName = { readonly namespace: string; readonly name: string; readonly portName: string };
-export type PeerAddress = { readonly host: string; readonly port: number; readonly isReady: boolean };
 
 const slices = "/calico/resources/v3/projectcalico.org/kubernetesendpointslices/";
 
@@ -15,7 +15,7 @@ export function slicePath({ namespace, name }: { readonly namespace: string; rea
 export class TyphaService {
   readonly #name: TyphaServiceName;
   readonly #prefix: string;
-  readonly #bySlice = new Map<string, readonly PeerAddress[]>();
+  readonly #bySlice = new Map<string, readonly Endpoint[]>();
 
   constructor(name: TyphaServiceName) {
     this.#name = name;
@@ -45,25 +45,13 @@ export class TyphaService {
     return new Set(this.peers().map(({ host }) => host)).size;
   }
 
-  peers(): PeerAddress[] {
+  peers(): Endpoint[] {
     return [...this.#bySlice.values()].flat();
   }
 }
 
 /** Undefined: not a slice of the service, or not one with its port. */
-function addressesOf(value: string, name: TyphaServiceName): readonly PeerAddress[] | undefined {
+function addressesOf(value: string, name: TyphaServiceName): readonly Endpoint[] | undefined {
   const slice = parseJson(value);
-  const labels = isRecord(slice) && isRecord(slice.metadata) ? slice.metadata.labels : undefined;
-  if (!isRecord(slice) || !isRecord(labels) || labels["kubernetes.io/service-name"] !== name.name) return undefined;
-  const port = records(slice.ports).find((candidate) => candidate.name === name.portName)?.port;
-  if (typeof port !== "number") return undefined;
-  return records(slice.endpoints).flatMap(({ addresses, conditions }) => {
-    const isReady = !isRecord(conditions) || conditions.ready !== false;
-    const hosts = Array.isArray(addresses) ? addresses.filter((host) => typeof host === "string") : [];
-    return hosts.map((host) => ({ host, port, isReady }));
-  });
-}
-
-function records(value: unknown): { readonly [field: string]: unknown }[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return serviceOf(slice) === name.name ? endpointsOf(slice, name.portName) : undefined;
 }

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Identity } from "./load-identity.ts";
-import { apiLimits } from "./settings.ts";
+import { kubeLimits } from "./settings.ts";
 
 export function makeAgent({ agent, server, proxy, tls }: Identity): HttpAgent {
   const tlsOptions = { ...tls, minVersion: "TLSv1.2" } as const;
@@ -12,7 +12,7 @@ export function makeAgent({ agent, server, proxy, tls }: Identity): HttpAgent {
   }
   const common = {
     keepAlive: true,
-    maxSockets: apiLimits.sockets,
+    maxSockets: kubeLimits.sockets,
     maxFreeSockets: 8,
     scheduling: "lifo",
     // Whether there is a proxy has been decided, so Node gets no NO_PROXY to decide again.

@@ -7,10 +7,9 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { parse as parseYaml } from "yaml";
-import { CattailError } from "../../../base/lib/index.ts";
-import { isJsonObject } from "../identify.ts";
+import { CattailError, isRecord } from "../lib/index.ts";
 import { proxyFor } from "./proxy.ts";
-import type { KubernetesSettings } from "./settings.ts";
+import type { KubeSettings } from "./settings.ts";
 
 export type TlsIdentity = {
   readonly ca?: Buffer | string;
@@ -30,7 +29,7 @@ export type Identity = {
   readonly agent?: Agent;
 };
 
-export async function loadIdentity(settings: KubernetesSettings): Promise<Identity> {
+export async function loadIdentity(settings: KubeSettings): Promise<Identity> {
   try {
     return await readIdentity(settings);
   } catch (error) {
@@ -39,7 +38,7 @@ export async function loadIdentity(settings: KubernetesSettings): Promise<Identi
   }
 }
 
-async function readIdentity(settings: KubernetesSettings): Promise<Identity> {
+async function readIdentity(settings: KubeSettings): Promise<Identity> {
   const config = await loadKubeConfig(settings);
   if (settings.currentContext) config.setCurrentContext(settings.currentContext);
   const cluster = config.getCurrentCluster();
@@ -87,7 +86,7 @@ function withoutPassword(url: string): string {
   return url.replace(/\/\/[^/@]*@/, "//…@");
 }
 
-async function loadKubeConfig(settings: KubernetesSettings): Promise<KubeConfig> {
+async function loadKubeConfig(settings: KubeSettings): Promise<KubeConfig> {
   // Loaded late: its generated API is 85 MB of memory that etcd, directory and memory datastores never need.
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
@@ -113,16 +112,16 @@ async function loadKubeConfig(settings: KubernetesSettings): Promise<KubeConfig>
   return config;
 }
 
-function kubeconfigFiles(settings: KubernetesSettings): string[] {
+function kubeconfigFiles(settings: KubeSettings): string[] {
   if (settings.kubeconfig) return settings.kubeconfig.split(delimiter).filter((file) => file !== "");
   const home = join(homedir(), ".kube", "config");
   return !settings.apiEndpoint && existsSync(home) ? [home] : [];
 }
 
-function refuseUnasked(config: KubeConfig, settings: KubernetesSettings): void {
+function refuseUnasked(config: KubeConfig, settings: KubeSettings): void {
   const user = config.getCurrentUser();
   const provider: unknown = user?.authProvider;
-  const isPlugin = isJsonObject(provider) && provider.name !== "tokenFile";
+  const isPlugin = isRecord(provider) && provider.name !== "tokenFile";
   if ((user?.exec || isPlugin) && !settings.allowExec) {
     throw new CattailError("KUBECONFIG_EXEC", {
       problem: `the kubeconfig's user "${user?.name}" runs a program to get its credentials`,
@@ -140,12 +139,12 @@ function refuseUnasked(config: KubeConfig, settings: KubernetesSettings): void {
 
 // The library reads "token-file"; the field of the Go client, which everyone writes, is "tokenFile". Like the names of
 // certificates, which the library sees to, it is looked for beside the kubeconfig.
-async function tokenFromFile(config: KubeConfig, settings: KubernetesSettings): Promise<string | undefined> {
+async function tokenFromFile(config: KubeConfig, settings: KubeSettings): Promise<string | undefined> {
   const name = config.getCurrentUser()?.name;
   for (const file of kubeconfigFiles(settings)) {
     const users: unknown = parseYaml(await readFile(file, "utf8"))?.users;
     const user: unknown = Array.isArray(users) ? users.find((entry) => entry?.name === name)?.user : undefined;
-    if (isJsonObject(user) && typeof user.tokenFile === "string")
+    if (isRecord(user) && typeof user.tokenFile === "string")
       return (await readFile(resolve(dirname(file), user.tokenFile), "utf8")).trim();
   }
   return undefined;

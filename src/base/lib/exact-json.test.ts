@@ -1,6 +1,6 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "./exact-json.ts";
 
 const cases: { name: string; text: string; value: unknown }[] = [
   { name: "small numbers stay numbers", text: '{"a":1,"b":1.5}', value: { a: 1, b: 1.5 } },

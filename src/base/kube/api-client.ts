@@ -1,22 +1,22 @@
 // Requests to the API server over keep-alive connections that all lists and watches share: every answer is either a
-// success or a DatastoreError. Redirects are never followed, whoever sends them: they would take the token along.
+// success or a KubeError. Redirects are never followed, whoever sends them: they would take the token along.
 import type { Agent, IncomingMessage } from "node:http";
-import type { Clock, Log } from "../../../base/lib/index.ts";
-import { DatastoreError } from "../errors.ts";
+import type { Clock, Log } from "../lib/index.ts";
+import { closeIdle, makeAgent } from "./agent.ts";
 import { Credentials, type CurrentIdentity } from "./credentials.ts";
-import type { Identity } from "./load-identity.ts";
-import { closeIdle, makeAgent } from "./make-agent.ts";
-import type { RateLimit } from "./rate-limit.ts";
-import { parseAnswer, parseOrText, readText } from "./read-answer.ts";
-import { StaleConnection, sendRequest } from "./send-request.ts";
-import { apiLimits } from "./settings.ts";
-import { statusError } from "./status-error.ts";
+import { KubeError, statusError } from "./kube-error.ts";
+import { loadIdentity } from "./load-identity.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
+import { defaultClientBurst, defaultClientQps, type KubeSettings, kubeLimits } from "./settings.ts";
 
 export type ApiRequest = {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With the query, escaped. */
   readonly path: string;
   readonly body?: unknown;
+  /** Of the body; JSON unless it says so. A PATCH says which kind of patch it is. */
+  readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;
   /** For further pages of a list: one at a time, and each as slow as the one before, they need no other brake. */
   readonly isUnlimited?: boolean;
@@ -25,33 +25,36 @@ export type ApiRequest = {
 export type ApiClientOptions = {
   readonly clock: Clock;
   readonly log: Log;
-  readonly rateLimit: RateLimit;
-  readonly load: () => Promise<Identity>;
 };
 
 export class ApiClient implements Disposable {
   readonly #options: ApiClientOptions;
+  readonly #rateLimit: RateLimit;
   readonly #credentials: Credentials;
   #agent: { readonly key: string; readonly agent: Agent } | undefined;
 
-  constructor(options: ApiClientOptions) {
+  constructor(settings: KubeSettings, options: ApiClientOptions) {
     this.#options = options;
-    this.#credentials = new Credentials(options);
+    this.#rateLimit = new RateLimit(options.clock, {
+      perSecond: settings.clientQps || defaultClientQps,
+      burst: settings.clientBurst || defaultClientBurst,
+    });
+    this.#credentials = new Credentials({ ...options, load: () => loadIdentity(settings) });
   }
 
   /** The parsed answer. */
   async json(request: ApiRequest): Promise<unknown> {
     const response = await this.open(request);
     const what = whatOf(request);
-    return parseAnswer(await this.#read(response, request, apiLimits.answerBytes), what);
+    return parseAnswer(await this.#read(response, request, kubeLimits.answerBytes), what);
   }
 
   /** The answer as it starts to come in; the reader must read it to its end or destroy it. */
   async open(request: ApiRequest): Promise<IncomingMessage> {
-    if (!request.isUnlimited) await this.#options.rateLimit.take(request.signal);
+    if (!request.isUnlimited) await this.#rateLimit.take(request.signal);
     for (let attempt = 0; ; attempt++) {
       const identity = await this.#credentials.current().catch((error: unknown) => {
-        throw new DatastoreError("unauthorized", `${error}`, { cause: error });
+        throw new KubeError("unauthorized", `${error}`, { cause: error });
       });
       const response = await this.#send(request, identity);
       if (response.statusCode === 401 && attempt === 0) {
@@ -108,11 +111,11 @@ export class ApiClient implements Disposable {
     const what = whatOf(request);
     if (status >= 300 && status < 400) {
       response.destroy();
-      throw new DatastoreError("invalid", `${what}: the server sends us elsewhere, which is never followed`, {
+      throw new KubeError("invalid", `${what}: the server sends us elsewhere, which is never followed`, {
         status,
       });
     }
-    const text = await this.#read(response, request, apiLimits.errorBytes).catch(() => "");
+    const text = await this.#read(response, request, kubeLimits.errorBytes).catch(() => "");
     request.signal?.throwIfAborted();
     const retryAfter = response.headers["retry-after"];
     throw statusError(status, parseOrText(text), { retryAfter, wallMs: this.#options.clock.wallMs(), what });

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
-import { untilSilent } from "./silence.ts";
+import { untilSilent } from "./until-silent.ts";
 
 function make() {
   const clock = new FakeClock();
@@ -13,6 +13,7 @@ function make() {
     signal: controller.signal,
     silenceMs: 1000,
     what: "a test",
+    error: (says: string) => Object.assign(new Error(says), { code: "unavailable" }),
     onSilence: () => {
       silences += 1;
     },

@@ -1,6 +1,6 @@
-// The settings of the kubernetes datastore, by the names config/ gives them; the variable of the generic Calico client
-// behind each. Nothing here reads the environment but the two that Kubernetes itself sets in a pod.
-export type KubernetesSettings = {
+// How to reach an API server, with the variable that usually says it, and the bounds on what it may make us keep. Nothing
+// in this room reads the environment but the two variables that Kubernetes itself sets in a pod.
+export type KubeSettings = {
   /** KUBECONFIG: a file, or several separated as PATH is. Empty: the API endpoint, ~/.kube/config, or in-cluster. */
   readonly kubeconfig?: string;
   /** K8S_API_ENDPOINT and the files and names that replace what the kubeconfig says. */
@@ -14,10 +14,6 @@ export type KubernetesSettings = {
   /** K8S_CLIENT_QPS, K8S_CLIENT_BURST: requests a second that are started on average, without limit below 0; and at once. */
   readonly clientQps?: number;
   readonly clientBurst?: number;
-  /** CALICO_API_GROUP. Empty: found out by discovery. */
-  readonly apiGroup?: string;
-  /** False: never ask for streamed lists, only for pages. */
-  readonly streamLists?: boolean;
   /** A kubeconfig can name a program to run and a proxy to trust. Both only when asked for. */
   readonly allowExec?: boolean;
   readonly allowProxy?: boolean;
@@ -33,7 +29,7 @@ export const defaultClientQps = 5;
 export const defaultClientBurst = 100;
 
 /** The bounds on what a server may make us keep. */
-export const apiLimits = {
+export const kubeLimits = {
   pageItems: 500,
   /** Of a streamed list, handed on together. Few enough to die young: 500 cost 200 MB more (bench/datastore). */
   streamedItems: 64,

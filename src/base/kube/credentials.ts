@@ -1,9 +1,9 @@
 // Keeps the identity fresh: tokens are rotated under us, certificates too. Read again every minute, and at once when
 // the server says it no longer knows us.
 import { createHash } from "node:crypto";
-import type { Clock, Log } from "../../../base/lib/index.ts";
+import type { Clock, Log } from "../lib/index.ts";
 import type { Identity } from "./load-identity.ts";
-import { apiLimits } from "./settings.ts";
+import { kubeLimits } from "./settings.ts";
 
 export type CurrentIdentity = Identity & {
   /** Changes with anything that a connection is made of; a new token needs no new connection. */
@@ -25,7 +25,7 @@ export class Credentials {
   /** Throws only when nothing was ever read: files that are being replaced may be missing for a moment. */
   current(): Promise<CurrentIdentity> {
     const { clock } = this.#options;
-    if (this.#current !== undefined && clock.monotonicMs() - this.#readAtMs < apiLimits.credentialsMs) {
+    if (this.#current !== undefined && clock.monotonicMs() - this.#readAtMs < kubeLimits.credentialsMs) {
       return Promise.resolve(this.#current);
     }
     this.#reading ??= this.#read().finally(() => {
