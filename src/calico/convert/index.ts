@@ -9,8 +9,8 @@ export { createHostEndpointProcessor } from "./endpoint/host-endpoint.ts";
 export { createWorkloadEndpointProcessor } from "./endpoint/workload-endpoint.ts";
 export { createIpPoolProcessor } from "./ipam/ip-pool.ts";
 export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam/ipam.ts";
-export { createStoredNodeProcessor } from "./node/etcd-node.ts";
 export { createNodeProcessor } from "./node/kubernetes-node.ts";
+export { createEtcdNodeProcessor } from "./node/node-processor.ts";
 export { createPodProcessor } from "./pod/pod.ts";
 export {
   createGlobalNetworkPolicyProcessor,
@@ -19,11 +19,13 @@ export {
   createStagedNetworkPolicyProcessor,
 } from "./policy/calico-policies.ts";
 export { createClusterNetworkPolicyProcessor } from "./policy/cluster-network-policy.ts";
-export { createKubernetesNetworkPolicyProcessor } from "./policy/kubernetes-network-policy.ts";
+export {
+  createKubernetesNetworkPolicyProcessor,
+  createStagedKubernetesNetworkPolicyProcessor,
+} from "./policy/kubernetes-policies.ts";
 export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./policy/network-set.ts";
-export { createStagedKubernetesNetworkPolicyProcessor } from "./policy/staged-kubernetes-policy.ts";
 export { createTierProcessor } from "./policy/tier.ts";
-export type { ConvertedKv, Problem } from "./processor/converted.ts";
+export type { ConvertedKv, Problem } from "./processor/processor.ts";
 export { objectName, type Processor, type ProcessorOutput } from "./processor/processor.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./profile/namespace.ts";
 export { createProfileProcessor } from "./profile/profile.ts";

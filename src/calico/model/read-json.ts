@@ -1,5 +1,5 @@
 // Reads parsed JSON that nobody has checked: own members only, null as absent (as Go reads it), types checked. What does
-// not fit throws a FieldError, which says where and what was expected; convert/processor/attempt.ts makes it a value again.
+// not fit throws a FieldError, which says where and what was expected; convert/processor/processor.ts makes it a value again.
 // Throwing keeps the good path free of result objects: this runs for every pod.
 
 import { isRecord, type JsonRecord } from "../../base/lib/index.ts";

@@ -1,6 +1,7 @@
 // MsgKVs put together from pieces: a head that is always the same, the pieces as they are, two closing bytes.
 //
 //   length | Envelope id | 01 name of MsgKVs | MsgKVs id | count of bytes | 01 number of pieces | pieces | 00 | 00
+import type { UpdateType } from "../../calico/model/basics.ts";
 import { kvsHead } from "./frame.ts";
 import { uintSize, writeUint } from "./uint.ts";
 
@@ -19,6 +20,26 @@ export function kvsMessage(
   }
   bytes.fill(0, at); // the ends of the message and of its envelope; the memory may have been used before
   return bytes;
+}
+
+/** A piece, and the type that the message says it has, whatever type it was encoded with (but not "unknown"). */
+export type TypedPiece = { readonly bytes: Uint8Array; readonly type: UpdateType };
+
+/** kvsMessage of pieces that each get their type here, so that one piece serves as new and as updated. */
+export function typedKvsMessage(pieces: readonly TypedPiece[], allocate: (size: number) => Uint8Array): Uint8Array {
+  const message = kvsMessage(
+    pieces.map(({ bytes }) => bytes),
+    allocate,
+  );
+  // Every piece was encoded with a type, so it ends in the type and the closing zero, and the message in two zeros.
+  let end = message.length - 2;
+  for (let index = pieces.length - 1; index >= 0; index -= 1) {
+    const piece = pieces[index];
+    if (piece === undefined) continue;
+    message[end - 2] = piece.type;
+    end -= piece.bytes.length;
+  }
+  return message;
 }
 
 function openMessage(

@@ -5,10 +5,10 @@ import { toHex } from "../../../test/kit/vector-bytes.ts";
 import { encoder } from "../../base/gob/index.ts";
 import type { KvUpdate } from "../../calico/model/index.ts";
 import { serverPreamble } from "./frame.ts";
-import { kvsMessage } from "./kvs-message.ts";
+import { kvsMessage, typedKvsMessage } from "./kvs-message.ts";
 import { MessageReader } from "./message-reader.ts";
 import { messageNames, type SerializedUpdate } from "./messages.ts";
-import { encodeUpdate } from "./pieces.ts";
+import { encodeUpdate, readPiece, valueEndOf } from "./pieces.ts";
 import { serializedUpdate, serverEnvelope } from "./schema.ts";
 
 const plain: KvUpdate = { path: "/calico/v1/config/x", value: "on", revision: "12", v3ResourceVersion: "", type: 2 };
@@ -24,6 +24,7 @@ const cases: { name: string; update: KvUpdate }[] = [
   { name: "text beyond ASCII in the value", update: { ...plain, value: '{"name":"größe 漢字 🦊"}' } },
   { name: "text beyond ASCII in the key", update: { ...plain, path: "/calico/ü", value: undefined } },
   { name: "text beyond ASCII in the revision", update: { ...plain, revision: "é" } },
+  { name: "text that begins with a byte order mark", update: { ...plain, value: "\ufeffInfo", revision: "\ufeff1" } },
   { name: "half a surrogate pair", update: { ...plain, value: "x\ud83dy" } },
   ...[127, 128, 255, 256, 65_535, 65_536, 70_000].flatMap((length) => [
     { name: `a value of ${length} bytes`, update: { ...plain, value: "v".repeat(length) } },
@@ -50,6 +51,33 @@ for (const { name, update } of cases) {
     equal(toHex(encodeUpdate(update)), toHex(reference.element(serializedUpdate, wireValue(update))));
   });
 }
+
+for (const { name, update } of cases) {
+  test(`a piece says what was put in: ${name}`, () => {
+    const { type: _, ...content } = update;
+    // An empty value is none, and half a surrogate pair has no bytes of its own.
+    deepEqual(readPiece(encodeUpdate(update)), { ...content, value: update.value?.toWellFormed() || undefined });
+  });
+}
+
+for (const { name, update } of cases.filter(({ update }) => update.path !== "")) {
+  test(`key and value end where revisions begin: ${name}`, () => {
+    const piece = encodeUpdate(update);
+    const end = valueEndOf(piece);
+    const other = encodeUpdate({ ...update, revision: "other", v3ResourceVersion: "other", type: 1 });
+    deepEqual(piece.subarray(0, end), other.subarray(0, end));
+    equal(piece[end], update.value ? 1 : 2); // how far the revision's field is from the last one
+  });
+}
+
+test("a message gives its pieces the types that are beside them", () => {
+  const typed = cases
+    .filter(({ update }) => update.type !== 0)
+    .map(({ update }, index) => ({ ...update, type: index % 2 ? 2 : 3 }) as const);
+  const pieces = typed.map((update) => ({ bytes: encodeUpdate({ ...update, type: 1 }), type: update.type }));
+  const message = typedKvsMessage(pieces, (size) => new Uint8Array(size).fill(0xff));
+  equal(toHex(message), toHex(kvsMessage(typed.map(encodeUpdate))));
+});
 
 const lists: { name: string; updates: KvUpdate[] }[] = [
   { name: "none", updates: [] },

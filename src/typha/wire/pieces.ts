@@ -8,10 +8,11 @@
 // Written by hand rather than through gob's encoder: it is the server's hottest encoder and mostly memcpy
 // (bench/gob). pieces.test.ts holds it equal to the schema's own encoding.
 import { type KvUpdate, updateType } from "../../calico/model/basics.ts";
-import { uintSize, writeUint } from "./uint.ts";
+import { readUint, readUintSize, uintSize, writeUint } from "./uint.ts";
 
 const utf8 = new TextEncoder();
-export const revisionType = Uint8Array.of(0x06, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x0c); // name "string", builtin type 6
+const readUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const revisionType = Uint8Array.of(0x06, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x0c); // name "string", builtin type 6
 
 /** The gob bytes of one update; never to be written to, because everyone shares them. */
 export function encodeUpdate(update: KvUpdate): Uint8Array {
@@ -115,4 +116,44 @@ function textSize(byteLength: number): number {
 function revisionSize(byteLength: number): number {
   const inner = 1 + uintSize(byteLength) + byteLength;
   return 1 + revisionType.length + uintSize(inner) + inner;
+}
+
+/**
+ * Where a piece's key and value end. Two pieces of one key hold the same value when they agree up to here: behind it are
+ * only revisions and the type.
+ */
+export function valueEndOf(piece: Uint8Array): number {
+  const keyEnd = skipText(piece, 1);
+  return piece[keyEnd] === 1 ? skipText(piece, keyEnd + 1) : keyEnd;
+}
+
+function skipText(bytes: Uint8Array, at: number): number {
+  return at + readUintSize(bytes, at) + readUint(bytes, at);
+}
+
+type PieceContent = Omit<KvUpdate, "type">;
+
+/**
+ * A piece back to what it says, for those who look at a running server. Only for pieces of encodeUpdate: it steps over
+ * their fields by length.
+ */
+export function readPiece(piece: Uint8Array): PieceContent {
+  const texts: (string | undefined)[] = [];
+  let at = 0;
+  let field = -1;
+  while (at < piece.length) {
+    const step = piece[at] ?? 0;
+    field += step;
+    if (step === 0 || field > 3) break;
+    at += 1;
+    // A revision is an interface value: its type's name and number, the length of all of it, and a zero before the text.
+    if (field === 2) {
+      at += revisionType.length;
+      at += readUintSize(piece, at) + 1;
+    }
+    const end = skipText(piece, at);
+    texts[field] = readUtf8.decode(piece.subarray(at + readUintSize(piece, at), end));
+    at = end;
+  }
+  return { path: texts[0] ?? "", value: texts[1], revision: texts[2] ?? "", v3ResourceVersion: texts[3] ?? "" };
 }

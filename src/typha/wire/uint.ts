@@ -21,11 +21,17 @@ export function writeUint(bytes: Uint8Array, at: number, value: number): number 
   return at + size;
 }
 
-export function readUint(bytes: Uint8Array, at: number): { value: number; next: number } {
-  const first = bytes[at] ?? 0;
-  if (first < 0x80) return { value: first, next: at + 1 };
-  const size = 0x100 - first;
+/** The integer at `at`. Only for bytes of our own making: whatever comes from a peer is read by gob/, which has limits. */
+export function readUint(bytes: Uint8Array, at: number): number {
+  const size = readUintSize(bytes, at) - 1;
+  if (size === 0) return bytes[at] ?? 0;
   let value = 0;
   for (let index = 1; index <= size; index += 1) value = value * 256 + (bytes[at + index] ?? 0);
-  return { value, next: at + 1 + size };
+  return value;
+}
+
+/** How many bytes the integer at `at` takes. */
+export function readUintSize(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  return first < 0x80 ? 1 : 0x101 - first;
 }

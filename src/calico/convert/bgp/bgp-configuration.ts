@@ -13,8 +13,8 @@ import {
   priorityRule,
 } from "../object/checks.ts";
 import { isDnsName } from "../object/name-rules.ts";
-import { createPassThroughProcessor } from "../processor/pass-through.ts";
 import type { Processor } from "../processor/processor.ts";
+import { createPassThroughProcessor } from "../processor/whole-object.ts";
 
 export function createBgpConfigurationProcessor(): Processor {
   return createPassThroughProcessor({

@@ -11,8 +11,8 @@ import {
   isStrictNetwork,
   priorityRule,
 } from "../object/checks.ts";
-import { createPassThroughProcessor } from "../processor/pass-through.ts";
 import type { Processor } from "../processor/processor.ts";
+import { createPassThroughProcessor } from "../processor/whole-object.ts";
 
 export function createBgpFilterProcessor(): Processor {
   return createPassThroughProcessor({

@@ -2,8 +2,8 @@
 import { type BgpPeerSpec, bgpPeerSpec, parseIp } from "../../model/index.ts";
 import { addressOfPeer, type Check, filled, firstProblem, isIp, isSelector } from "../object/checks.ts";
 import { isDnsName } from "../object/name-rules.ts";
-import { createPassThroughProcessor } from "../processor/pass-through.ts";
 import type { Processor } from "../processor/processor.ts";
+import { createPassThroughProcessor } from "../processor/whole-object.ts";
 
 export function createBgpPeerProcessor(): Processor {
   return createPassThroughProcessor({

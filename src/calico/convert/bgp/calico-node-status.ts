@@ -7,8 +7,8 @@ import {
 } from "../../model/index.ts";
 import { type Check, firstProblem } from "../object/checks.ts";
 import { isDnsName } from "../object/name-rules.ts";
-import { createPassThroughProcessor } from "../processor/pass-through.ts";
 import type { Processor } from "../processor/processor.ts";
+import { createPassThroughProcessor } from "../processor/whole-object.ts";
 
 export function createCalicoNodeStatusProcessor(): Processor {
   return createPassThroughProcessor({

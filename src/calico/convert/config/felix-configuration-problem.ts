@@ -3,7 +3,7 @@
 import { type FelixConfigurationSpec, type NumberOrText, parseCidrOrIp, parseDuration } from "../../model/index.ts";
 import { type Check, filled, firstProblem, given, isInterfaceName, isIp } from "../object/checks.ts";
 import { isPortName, startsAtOne } from "../policy/rule-checks.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 import { isGoRegexp } from "./go-regexp.ts";
 
 export function felixConfigurationProblem(spec: FelixConfigurationSpec): FieldProblem | undefined {

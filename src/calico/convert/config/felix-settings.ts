@@ -14,11 +14,18 @@ import {
   settingName,
 } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
-import { attempt } from "../processor/attempt.ts";
-import { type ConvertedKv, deletion, type Problem } from "../processor/converted.ts";
 import { keyless, toOutput, unreadable } from "../processor/keyed-processor.ts";
-import { convertWhole, type PassThroughKind } from "../processor/pass-through.ts";
-import { objectName, type Processor, type ProcessorId, type ProcessorOutput } from "../processor/processor.ts";
+import {
+  attempt,
+  type ConvertedKv,
+  deletion,
+  objectName,
+  type Problem,
+  type Processor,
+  type ProcessorId,
+  type ProcessorOutput,
+} from "../processor/processor.ts";
+import { convertWhole, type PassThroughKind } from "../processor/whole-object.ts";
 import { felixConfigurationProblem } from "./felix-configuration-problem.ts";
 
 type ConfigField = {

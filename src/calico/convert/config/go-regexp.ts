@@ -1,7 +1,6 @@
 // Whether Go's regexp would compile a text: FelixConfiguration has fields that are regular expressions, and Felix
 // compiles them. Only the syntax is looked at, from left to right and without recursion; nothing is ever matched. Not
 // looked at: Go's limits on the size of what it compiles to, which take thousands of characters or of nested groups.
-import { isUnicodeClass } from "./go-unicode-class.ts";
 
 const flagsOrGroup = /\(\?[imsU]*(?:-[imsU]+)?([:)])/y;
 const namedGroup = /\(\?P?<\w+>/y;
@@ -162,4 +161,29 @@ function characterAt(text: string, at: number): { readonly code: number; readonl
     sign?.codePointAt(0) ??
     (hexCode === undefined ? Number.parseInt(octal ?? "", 8) : Number.parseInt(hexCode, 16));
   return codeOfEscape > maxCharacter ? undefined : { code: codeOfEscape, end: at + escaped[0].length };
+}
+
+// The names that Go's regular expressions know between the braces of \p{...}: Unicode's categories by both of their
+// names, and scripts, in any case and with blanks, _ and - left out.
+
+const categories =
+  /^(?:c[cfnos]?|l[clmotu]?|m[cen]?|n[dlo]?|p[cdefios]?|s[ckmo]?|z[lps]?|any|ascii|assigned|cntrl|control|digit|format|other|privateuse|punct|surrogate|unassigned|(?:cased|lowercase|modifier|other|titlecase|uppercase)?letter|(?:combining|enclosing|nonspacing|spacing)?mark|(?:decimal|letter|other)?number|(?:close|connector|dash|final|initial|open|other)?punctuation|(?:currency|math|modifier|other)?symbol|(?:line|paragraph|space)?separator)$/;
+
+/** The scripts whose full name has four letters, as the codes have that JavaScript knows besides and Go does not. */
+const fourLetters = ["Ahom", "Cham", "Kawi", "Lisu", "Miao", "Modi", "Newa", "Thai", "Toto"];
+
+function isUnicodeClass(name: string): boolean {
+  const plain = name.replaceAll(/[ _-]/g, "").toLowerCase();
+  return categories.test(plain) || isScript(plain.slice(0, 1).toUpperCase() + plain.slice(1));
+}
+
+/** Names of two words never match: Go leaves out the _ of what it looks for, but not of the names it has. */
+function isScript(name: string): boolean {
+  if (!/^[A-Z][a-z]+$/.test(name) || (name.length === 4 && !fourLetters.includes(name))) return false;
+  try {
+    new RegExp(`\\p{Script=${name}}`, "u");
+    return true;
+  } catch {
+    return false; // a syntax error: there is no such script
+  }
 }

@@ -1,7 +1,7 @@
 // The DSCP annotation of pods and host endpoints: a number or one of the names of the standard.
 import type { NumberOrText, StringMap } from "../../model/index.ts";
 import { annotationField, ownText } from "../object/annotations.ts";
-import type { Warning } from "../processor/converted.ts";
+import type { Warning } from "../processor/processor.ts";
 
 const annotation = "qos.projectcalico.org/dscp";
 const names = new Set(

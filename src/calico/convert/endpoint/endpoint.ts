@@ -2,7 +2,7 @@
 // (workload-endpoint.ts) both end here. Written by hand rather than by a go-json table, because of 150,000 pods at once
 // (bench/convert/pods.ts); endpoint.test.ts holds it to the table.
 import { escapeName, isPlainName, type StringMap, sortByUtf8, writeGoString } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 
 export type EndpointPort = {
   readonly name: string;

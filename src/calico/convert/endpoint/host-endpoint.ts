@@ -22,8 +22,7 @@ import {
 } from "../../model/index.ts";
 import { isInterfaceName } from "../object/checks.ts";
 import { createConflictProcessor } from "../processor/conflict-processor.ts";
-import { type Converted, type FieldProblem, invalid, type Warning } from "../processor/converted.ts";
-import type { Processor } from "../processor/processor.ts";
+import { type Converted, type FieldProblem, invalid, type Processor, type Warning } from "../processor/processor.ts";
 import { readDscp } from "./dscp.ts";
 import { type EndpointPort, portsProblem } from "./endpoint.ts";
 

@@ -16,9 +16,8 @@ import {
   workloadEndpointSpec,
 } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
-import { absent, type Converted, invalid } from "../processor/converted.ts";
 import { createKeyedProcessor } from "../processor/keyed-processor.ts";
-import type { Processor, ProcessorId } from "../processor/processor.ts";
+import { absent, type Converted, invalid, type Processor, type ProcessorId } from "../processor/processor.ts";
 import { type Endpoint, endpointProblem, type Nat, writeEndpoint, writeEndpointLabels } from "./endpoint.ts";
 
 export function createWorkloadEndpointProcessor(): Processor {

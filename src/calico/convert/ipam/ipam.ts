@@ -20,8 +20,7 @@ import {
   v1BlockAffinity,
 } from "../../model/index.ts";
 import { type Claim, createClaimProcessor, createConflictProcessor } from "../processor/conflict-processor.ts";
-import { absent } from "../processor/converted.ts";
-import type { Processor } from "../processor/processor.ts";
+import { absent, type Processor } from "../processor/processor.ts";
 
 export function createIpamBlockProcessor({ flavour }: { flavour: Flavour }): Processor {
   if (flavour === "etcdv3") {

@@ -16,7 +16,7 @@ import {
 } from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
 import { writeResource } from "../object/resource.ts";
-import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "../processor/converted.ts";
+import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "../processor/processor.ts";
 
 export type V3Node = { readonly metadata: ObjectMeta; readonly spec: NodeSpec; readonly status: NodeStatus };
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { createStoredNodeProcessor } from "./etcd-node.ts";
 import { createNodeProcessor } from "./kubernetes-node.ts";
+import { createEtcdNodeProcessor } from "./node-processor.ts";
 
 const id = { namespace: "", name: "n1" };
 type Parts = { annotations?: object; labels?: object; spec?: object; status?: object };
@@ -231,7 +231,7 @@ test("a bad pod CIDR is the node's own problem", () => {
 });
 
 test("etcd's nodes are Calico's already: an empty bgp is invalid", () => {
-  const processor = createStoredNodeProcessor();
+  const processor = createEtcdNodeProcessor();
   const node = (spec: object) => ({ kind: "Node", apiVersion: "projectcalico.org/v3", metadata: { name: "n1" }, spec });
   const good = processor.set(id, "1", node({ ipv4VXLANTunnelAddr: "10.0.0.1" })).kvs[5];
   equal(

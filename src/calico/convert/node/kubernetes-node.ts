@@ -25,9 +25,7 @@ import {
 import { annotationField, ownText, parseOrUndefined, parseTextMap } from "../object/annotations.ts";
 import { isStrictNetwork } from "../object/checks.ts";
 import { creationTimeOf } from "../object/kubernetes-metadata.ts";
-import { attempt } from "../processor/attempt.ts";
-import type { Warning } from "../processor/converted.ts";
-import type { Processor } from "../processor/processor.ts";
+import { attempt, type Processor, type Warning } from "../processor/processor.ts";
 import type { V3Node } from "./calico-node.ts";
 import { createNodeProcessorOf, type NodeReader } from "./node-processor.ts";
 

@@ -1,10 +1,18 @@
 // Nodes of either datastore to key/values. Felix' view is the whole; the other syncers take the node itself out of it.
 // The state is which nodes have which pod CIDR, and only with USE_POD_CIDR.
-import { FieldError } from "../../model/index.ts";
-import { attempt } from "../processor/attempt.ts";
-import { type ConvertedKv, deletion, refused, type Warning } from "../processor/converted.ts";
+import { FieldError, nodeSpec, nodeStatus, readSchema } from "../../model/index.ts";
+import { readResource } from "../object/resource.ts";
 import { unreadable } from "../processor/keyed-processor.ts";
-import { objectName, type Processor, type ProcessorId } from "../processor/processor.ts";
+import {
+  attempt,
+  type ConvertedKv,
+  deletion,
+  objectName,
+  type Processor,
+  type ProcessorId,
+  refused,
+  type Warning,
+} from "../processor/processor.ts";
 import { felixNodeDeletions, felixNodeKvs, nodeProblem, podCidrBlocks, type V3Node } from "./calico-node.ts";
 
 /** Throws FieldError for what is no node. */
@@ -65,4 +73,16 @@ class PodCidrBlocks {
     if (block === undefined) this.#claimsByPath.delete(path);
     return block ?? deletion(path);
   }
+}
+
+/** Nodes as etcd stores them: Calico's own already. */
+export function createEtcdNodeProcessor(): Processor {
+  return createNodeProcessorOf({
+    usePodCidr: false,
+    read: (id, value) => {
+      const { metadata, spec, status } = readResource("Node", nodeSpec, value);
+      const named = { ...metadata, name: id.name };
+      return { value: { metadata: named, spec, status: readSchema(nodeStatus, status ?? {}, "status") }, warnings: [] };
+    },
+  });
 }

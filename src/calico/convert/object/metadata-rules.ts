@@ -1,6 +1,6 @@
 // What the validation filter demands of the metadata of every API object that is sent whole.
 import type { ObjectMeta } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 import { annotationsProblem, isDnsSubdomain, labelsProblem } from "./name-rules.ts";
 
 const maxAnnotationBytes = 262_144;

@@ -1,6 +1,6 @@
 // Kubernetes' rules for names, labels and annotations, which the validation filter applies to every API object.
 import type { StringMap } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 
 const label = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
 const subdomain = new RegExp(`^${label}(?:\\.${label})*$`);

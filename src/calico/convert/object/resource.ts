@@ -14,7 +14,7 @@ import {
   writeGoString,
   writeObjectMeta,
 } from "../../model/index.ts";
-import { attempt } from "../processor/attempt.ts";
+import { attempt } from "../processor/processor.ts";
 import { annotationField, ownText } from "./annotations.ts";
 import { requiredUid } from "./uid.ts";
 

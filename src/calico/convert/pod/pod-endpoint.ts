@@ -10,8 +10,7 @@ import {
   writeGoString,
 } from "../../model/index.ts";
 import { type Endpoint, type EndpointPort, podEndpointPath, writeEndpointLabels } from "../endpoint/endpoint.ts";
-import { absent, type Converted, invalid, type Warning } from "../processor/converted.ts";
-import type { ProcessorId } from "../processor/processor.ts";
+import { absent, type Converted, invalid, type ProcessorId, type Warning } from "../processor/processor.ts";
 import { isPodFinished, noNats, podAllowedSources, podNats, podNetworks } from "./pod-addresses.ts";
 import { asksForQos, podQosControls } from "./pod-qos.ts";
 import { createShortSha1 } from "./sha1.ts";

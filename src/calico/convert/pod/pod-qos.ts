@@ -3,7 +3,7 @@
 import { type StringMap, writeGoString } from "../../model/index.ts";
 import { readDscp } from "../endpoint/dscp.ts";
 import { annotationField, ownText } from "../object/annotations.ts";
-import type { Warning } from "../processor/converted.ts";
+import type { Warning } from "../processor/processor.ts";
 import { parseQuantity } from "./quantity.ts";
 
 const prefix = "qos.projectcalico.org/";

@@ -7,11 +7,15 @@ import {
   deletion,
   type FieldProblem,
   invalidKv,
+  nothing,
+  objectName,
   type Problem,
+  type Processor,
+  type ProcessorId,
+  type ProcessorOutput,
   refused,
   type Warning,
-} from "../processor/converted.ts";
-import { nothing, objectName, type Processor, type ProcessorId, type ProcessorOutput } from "../processor/processor.ts";
+} from "../processor/processor.ts";
 import { createPodConverter, podPortField } from "./pod-endpoint.ts";
 
 type PodOptions = {

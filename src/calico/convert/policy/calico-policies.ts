@@ -12,8 +12,8 @@ import {
   stagedNetworkPolicySpec,
 } from "../../model/index.ts";
 import { checkKeptMetadata } from "../object/resource.ts";
+import { createResourceProcessor } from "../processor/keyed-processor.ts";
 import type { Processor, ProcessorId } from "../processor/processor.ts";
-import { createSimpleProcessor } from "../processor/simple-processor.ts";
 import { convertPolicy, type PolicySpec } from "./policy.ts";
 
 type Options = { readonly flavour: Flavour };
@@ -26,7 +26,7 @@ function createPolicyProcessor<S extends PolicySpec & { readonly stagedAction?: 
   { flavour }: Options,
 ): Processor {
   const namespaceOf = ({ namespace }: ProcessorId) => (kindInfo(kind).namespaced ? namespace : "");
-  return createSimpleProcessor({
+  return createResourceProcessor({
     kind,
     schema,
     key: (id) => ({ is: "Policy", kind, namespace: namespaceOf(id), name: id.name }),

@@ -9,8 +9,7 @@ import {
   type NumberOrText,
   type Rule,
 } from "../../model/index.ts";
-import { attempt } from "../processor/attempt.ts";
-import type { Warning } from "../processor/converted.ts";
+import { attempt, type Warning } from "../processor/processor.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 

@@ -11,9 +11,15 @@ import {
 } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { checkUid } from "../object/uid.ts";
-import { absent, type Converted, type FieldProblem, refused, type Warning } from "../processor/converted.ts";
 import { createKeyedProcessor } from "../processor/keyed-processor.ts";
-import type { Processor } from "../processor/processor.ts";
+import {
+  absent,
+  type Converted,
+  type FieldProblem,
+  type Processor,
+  refused,
+  type Warning,
+} from "../processor/processor.ts";
 import { convertClusterRules } from "./cluster-network-policy-rule.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 import { convertPolicy } from "./policy.ts";

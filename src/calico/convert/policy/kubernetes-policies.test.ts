@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { ProcessorOutput } from "../processor/processor.ts";
 import { createClusterNetworkPolicyProcessor } from "./cluster-network-policy.ts";
-import { createKubernetesNetworkPolicyProcessor } from "./kubernetes-network-policy.ts";
+import { createKubernetesNetworkPolicyProcessor } from "./kubernetes-policies.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
 
 const sentValue = ({ kvs }: ProcessorOutput) => (kvs[0]?.value === undefined ? undefined : JSON.parse(kvs[0].value));

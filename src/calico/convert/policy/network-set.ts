@@ -13,9 +13,8 @@ import {
   type StringMap,
 } from "../../model/index.ts";
 import { createConflictProcessor } from "../processor/conflict-processor.ts";
-import type { Converted, Warning } from "../processor/converted.ts";
-import type { Processor } from "../processor/processor.ts";
-import { createSimpleProcessor } from "../processor/simple-processor.ts";
+import { createResourceProcessor } from "../processor/keyed-processor.ts";
+import type { Converted, Processor, Warning } from "../processor/processor.ts";
 import { readNetworks } from "./networks.ts";
 
 type V1NetworkSet = {
@@ -32,7 +31,7 @@ const v1NetworkSet = goStruct<V1NetworkSet>({
 });
 
 export function createNetworkSetProcessor(): Processor {
-  return createSimpleProcessor({
+  return createResourceProcessor({
     kind: "NetworkSet",
     schema: networkSetSpec,
     key: ({ namespace, name }) => ({

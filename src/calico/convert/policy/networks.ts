@@ -1,7 +1,7 @@
 // Lists of networks as users write them: each a CIDR or an address. The original drops what is none; so this does, and says
 // so.
 import { canonicalNetwork } from "../../model/index.ts";
-import type { Warning } from "../processor/converted.ts";
+import type { Warning } from "../processor/processor.ts";
 
 type NetworksContext = {
   /** That of the list. */

@@ -1,7 +1,7 @@
 // What the validation filter demands of any rule, whether as clients read it (rule-problem.ts) or as the user wrote it
 // (profile-problem.ts): ICMP, protocols and ports.
 import { type NumberOrText, protocolNames } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 
 type Icmp = { readonly type: number | bigint | undefined; readonly code: number | bigint | undefined };
 

@@ -1,7 +1,7 @@
 // What the validation filter rejects in a policy or profile's rules, as clients would read them. The fields named are
 // those that the user wrote.
 import { protocolNames, selectorProblem, type V1Rule } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 import { icmpProblem, portRule, protocolProblem } from "./rule-checks.ts";
 
 /** The first rule that breaks a rule; undefined: all are good. `field` is that of the list. */

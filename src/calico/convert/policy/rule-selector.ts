@@ -1,7 +1,7 @@
 // The parts of which the selector of a rule's side (rule.ts) and of a whole policy (policy.ts) are put together: selectors of
 // namespaces and service accounts, which are printed again in normal form. What else there is stays as written.
 import { parseSelector, prefixSelector, printSelector } from "../../model/index.ts";
-import type { Warning } from "../processor/converted.ts";
+import type { Warning } from "../processor/processor.ts";
 
 export const namespacePrefix = "pcns.";
 export const serviceAccountPrefix = "pcsa.";

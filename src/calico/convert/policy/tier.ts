@@ -10,8 +10,8 @@ import {
   omitEmpty,
   tierSpec,
 } from "../../model/index.ts";
+import { createResourceProcessor } from "../processor/keyed-processor.ts";
 import type { Processor } from "../processor/processor.ts";
-import { createSimpleProcessor } from "../processor/simple-processor.ts";
 
 type V1Tier = { readonly order?: number | bigint | undefined; readonly defaultAction: string };
 
@@ -20,7 +20,7 @@ const v1Tier = goStruct<V1Tier>({ order: omitEmpty(goPointer(goNumber)), default
 export function createTierProcessor({ flavour }: { flavour: Flavour }): Processor {
   // Without an order: in Kubernetes a tier gets the default one when it is read, in etcd it has none.
   const defaultOrder = flavour === "kubernetes" ? defaultTierOrder : undefined;
-  return createSimpleProcessor({
+  return createResourceProcessor({
     kind: "Tier",
     schema: tierSpec,
     key: ({ name }) => ({ is: "Tier", name }),

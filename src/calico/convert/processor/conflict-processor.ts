@@ -5,10 +5,17 @@
 //                   b ── pool/10.0/16  (remembered, not sent)
 import { compareUtf8, FieldError, type Kind, type Schema } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
-import { attempt } from "./attempt.ts";
-import { type Converted, type ConvertedKv, deletion } from "./converted.ts";
 import { toOutput, unreadable } from "./keyed-processor.ts";
-import { type Origin, objectName, type Processor, type ProcessorId } from "./processor.ts";
+import {
+  attempt,
+  type Converted,
+  type ConvertedKv,
+  deletion,
+  type Origin,
+  objectName,
+  type Processor,
+  type ProcessorId,
+} from "./processor.ts";
 
 export type Claim = { readonly path: string; readonly converted: Converted<string> };
 

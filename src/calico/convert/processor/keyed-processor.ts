@@ -1,8 +1,20 @@
-// Kinds whose objects each become one key/value under a key that follows from the object's name. No state.
-import { FieldError, type Key, keyToPath } from "../../model/index.ts";
-import { attempt } from "./attempt.ts";
-import { type Converted, type ConvertedKv, deletion, type FieldProblem, invalidKv, refused } from "./converted.ts";
-import { objectName, type Processor, type ProcessorId, type ProcessorOutput } from "./processor.ts";
+// Kinds whose objects each become one key/value under a key that follows from the object's name. No state. Kinds that are
+// sent whole (whole-object.ts) are built on this; those of which several objects may claim one key are in conflict-processor.ts.
+import { FieldError, type Key, type Kind, keyToPath, type Schema } from "../../model/index.ts";
+import { type Resource, readResource } from "../object/resource.ts";
+import {
+  attempt,
+  type Converted,
+  type ConvertedKv,
+  deletion,
+  type FieldProblem,
+  invalidKv,
+  objectName,
+  type Processor,
+  type ProcessorId,
+  type ProcessorOutput,
+  refused,
+} from "./processor.ts";
 
 type KeyedKind = {
   /** How users call it. */
@@ -65,4 +77,16 @@ export function keyless(object: string, problem = nameless): ProcessorOutput {
 /** An object that cannot be decoded: whatever was sent of it goes, and nobody else waits. */
 export function unreadable(object: string, kvs: readonly ConvertedKv[], error: FieldError): ProcessorOutput {
   return { kvs, problems: [{ object, ...refused(error) }] };
+}
+
+type ResourceProcessorKind<S> = {
+  readonly kind: Kind;
+  readonly schema: Schema<S>;
+  key(id: ProcessorId): Key;
+  convert(resource: Resource<S>, id: ProcessorId): Converted<string>;
+};
+
+/** Calico's own resources, read from either datastore. */
+export function createResourceProcessor<S>({ kind, schema, key, convert }: ResourceProcessorKind<S>): Processor {
+  return createKeyedProcessor({ kind, key, convert: (value, id) => convert(readResource(kind, schema, value), id) });
 }

@@ -1,10 +1,18 @@
 // Objects that are sent whole, under the key of their resource: read against their schema, checked, written as Go writes
 // them.
-import { type JsonRecord, type ObjectMeta, type ResourceKind, recordOf, writeObjectMeta } from "../../model/index.ts";
+import {
+  type JsonRecord,
+  type Kind,
+  type ObjectMeta,
+  type ResourceKind,
+  recordOf,
+  type Schema,
+  writeObjectMeta,
+} from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
-import { absent, invalid } from "./converted.ts";
-import { createKeyedProcessor } from "./keyed-processor.ts";
-import type { Processor, ProcessorId } from "./processor.ts";
+import { type Resource, writeResource } from "../object/resource.ts";
+import { createKeyedProcessor, createResourceProcessor } from "./keyed-processor.ts";
+import { absent, type Converted, type FieldProblem, invalid, type Processor, type ProcessorId } from "./processor.ts";
 
 export type WholeObject = {
   readonly metadata: ObjectMeta;
@@ -40,4 +48,38 @@ export function writeObject(metadata: ObjectMeta, members: { readonly [name: str
   let text = `{"metadata":${writeObjectMeta(metadata)}`;
   for (const [name, value] of Object.entries(members)) text += `,"${name}":${value}`;
   return `${text}}`;
+}
+
+export type PassThroughKind<S> = {
+  readonly kind: Kind & ResourceKind;
+  readonly schema: Schema<S>;
+  problem(resource: Resource<S>): FieldProblem | undefined;
+  /** The status as JSON, for the kinds that have one. Throws FieldError. */
+  status?(status: unknown): string;
+};
+
+/** Kinds that clients get whole, as the v3 resource: typed, so that unknown fields are gone, checked, and written as Go would. */
+export function createPassThroughProcessor<S>(passed: PassThroughKind<S>): Processor {
+  const { kind, schema } = passed;
+  return createResourceProcessor({
+    kind,
+    schema,
+    key: ({ namespace, name }) => ({ is: "Resource", kind, namespace, name }),
+    convert: (resource) => convertWhole(passed, resource),
+  });
+}
+
+/** The resource's JSON, or what the validation filter says. */
+export function convertWhole<S>(passed: PassThroughKind<S>, resource: Resource<S>): Converted<string> {
+  // First, because a status that cannot be read is worse than any rule that is broken.
+  const status = passed.status?.(resource.status);
+  const problem = metadataProblem(resource.metadata) ?? passed.problem(resource);
+  if (problem !== undefined) return invalid(problem);
+  const spec = passed.schema.go.write(resource.spec);
+  const parts = status === undefined ? { spec } : { spec, status };
+  return {
+    is: "value",
+    value: writeResource(passed.kind, resource.metadata, parts),
+    v3ResourceVersion: resource.metadata.resourceVersion ?? "",
+  };
 }

@@ -4,10 +4,15 @@ import { FieldError, recordAt, recordOf, type StringMap, stringAt, stringMapAt }
 import { creationTimeOf } from "../object/kubernetes-metadata.ts";
 import { writeResource } from "../object/resource.ts";
 import { requiredUid } from "../object/uid.ts";
-import { attempt } from "../processor/attempt.ts";
-import { type ConvertedKv, refused } from "../processor/converted.ts";
 import { unreadable } from "../processor/keyed-processor.ts";
-import { objectName, type Processor, type ProcessorId } from "../processor/processor.ts";
+import {
+  attempt,
+  type ConvertedKv,
+  objectName,
+  type Processor,
+  type ProcessorId,
+  refused,
+} from "../processor/processor.ts";
 import { prefixLabels, profileDeletions, profileKvs, profileProblem, writeLabels } from "./profile-kvs.ts";
 
 type ProfileSource = {

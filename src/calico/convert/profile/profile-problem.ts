@@ -12,7 +12,7 @@ import {
 } from "../../model/index.ts";
 import { annotationsProblem, isDnsName, labelsProblem } from "../object/name-rules.ts";
 import { icmpProblem, portRule, protocolProblem } from "../policy/rule-checks.ts";
-import type { FieldProblem } from "../processor/converted.ts";
+import type { FieldProblem } from "../processor/processor.ts";
 
 /** Undefined: all is good. */
 export function profileSpecProblem({
