@@ -47,16 +47,12 @@ const widths: { range: IntegerRange | WideRange; name: string; good: string[]; b
 ];
 for (const { name, range, good, bad } of widths) {
   // Which of the two ranges it is decides the type alone.
-  const { zod, go } = integer(range as WideRange);
+  const whole = integer(range as WideRange);
   test(`an integer of Go's ${name} is written as it was read, and one beyond is refused by its range`, () => {
-    for (const digits of good) equal(go.write(zod.parse(parseJson(digits))), digits);
+    for (const digits of good) equal(whole.go.write(whole.read(parseJson(digits))), digits);
     const rule = `must be a whole number from ${range.min} to ${range.max}`;
     for (const value of [...bad, "99999999999999999999", "0.5", "1e30", '"1"', "true", "[]"]) {
-      deepEqual(
-        zod.safeParse(parseJson(value)).error?.issues.map(({ message }) => message),
-        [rule],
-        value,
-      );
+      throws(() => whole.read(parseJson(value)), { message: rule }, value);
     }
   });
 }

@@ -1,7 +1,7 @@
-// One description of a Go type, read three ways: as a zod schema (the TypeScript type, and reading unchecked JSON the way
-// Go's decoder does), as a go-json writer (fields in Go's order), and as the OpenAPI schema of the CRD. The CRD's extra
-// rules (enums, lengths) are the API server's to enforce: the original reads objects that break them, so zod does too.
-import * as z from "zod";
+// One description of a Go type, used three ways: as a reader of unchecked JSON that does what Go's decoder does (and gives
+// the TypeScript type), as a go-json writer (fields in Go's order), and as the OpenAPI schema of the CRD. The CRD's extra
+// rules (enums, lengths) are the API server's to enforce: the original reads objects that break them, so the reader does
+// too. Readers are closures made from the description; decision 17 says what they replaced and what that saved.
 import {
   type GoField,
   type GoType,
@@ -17,11 +17,16 @@ import {
   omitEmpty,
   omitZero as omitZeroField,
 } from "./go-json.ts";
-import { FieldError, type IntegerRange, type WideRange } from "./read-json.ts";
+import { FieldError, type IntegerRange, isRecord, type WideRange } from "./read-json.ts";
 
 export type CrdSchema = { readonly [keyword: string]: unknown };
 
-export type Schema<T> = { readonly zod: z.ZodType<T>; readonly go: GoType<T>; readonly crd: CrdSchema };
+export type Schema<T> = {
+  /** Of a value that cleanJson has been over. Throws a Misfit for the first thing that does not fit. */
+  readonly read: (value: unknown) => T;
+  readonly go: GoType<T>;
+  readonly crd: CrdSchema;
+};
 
 /** A member of a struct: a schema and how Go treats it when it is empty. A bare schema is one with `omitempty`. */
 export type Member<T> = Schema<T> & {
@@ -30,21 +35,47 @@ export type Member<T> = Schema<T> & {
   readonly isRequired?: boolean;
 };
 
-export type SchemaType<S extends Schema<unknown>> = z.output<S["zod"]>;
+export type SchemaType<S extends Schema<unknown>> = S extends Schema<infer T> ? T : never;
 type StructType<F extends { readonly [name: string]: Member<unknown> }> = {
   readonly [N in keyof F]?: SchemaType<F[N]> | undefined;
 };
 
-const anyText = z.string();
+/** What does not fit, and where; the path grows from the inside to the outside on its way to readSchema. */
+class Misfit extends Error {
+  readonly path: (string | number)[] = [];
+
+  static expected(type: string, value: unknown): Misfit {
+    return new Misfit(`Invalid input: expected ${type}, received ${nameOfType(value)}`);
+  }
+
+  /** Of anything else that is thrown, nothing is known but that it is not ours. */
+  static within(error: unknown, part: string | number): unknown {
+    if (error instanceof Misfit) error.path.unshift(part);
+    return error;
+  }
+}
+
+function nameOfType(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+const readText = (value: unknown): string => {
+  if (typeof value === "string") return value;
+  throw Misfit.expected("string", value);
+};
 
 export const text = (crd: CrdSchema = {}): Schema<string> => ({
-  zod: anyText,
+  read: readText,
   go: goString,
   crd: { type: "string", ...crd },
 });
 
 export const flag = (crd: CrdSchema = {}): Schema<boolean> => ({
-  zod: z.boolean(),
+  read: (value) => {
+    if (typeof value === "boolean") return value;
+    throw Misfit.expected("boolean", value);
+  },
   go: goBool,
   crd: { type: "boolean", ...crd },
 });
@@ -71,21 +102,25 @@ export function integer({ min, max }: IntegerRange | WideRange, crd: CrdSchema =
 }
 
 export const float = (crd: CrdSchema = {}): Schema<number> => ({
-  // A whole number beyond 2^53 comes from parseJson as a bigint; as a float it is rounded, as Go rounds it.
-  zod: z.union([z.number(), z.bigint().transform(Number)]),
+  read: (value) => {
+    if (typeof value === "number") return value;
+    // A whole number beyond 2^53 comes from parseJson as a bigint; as a float it is rounded, as Go rounds it.
+    if (typeof value === "bigint") return Number(value);
+    throw Misfit.expected("number", value);
+  },
   go: goNumber,
   crd: { type: "number", ...crd },
 });
 
 export const list = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema<readonly T[]> => ({
-  zod: isAnyText(element) ? orZod(isTextList, z.array(element.zod)) : z.array(element.zod),
+  read: listReader(element),
   go: goList(element.go),
   crd: { type: "array", items: element.crd, ...crd },
 });
 
 /** A list in which Go would put the zero value for null; here null stays, to be written as null. */
 export const nullableList = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema<readonly (T | null)[]> => ({
-  zod: z.array(element.zod.nullable()),
+  read: listReader<T | null>({ read: (value) => (value === null ? null : element.read(value)) }),
   go: goList<T | null>({
     write: (value) => (value === null ? "null" : element.go.write(value)),
     isEmpty: () => false,
@@ -95,45 +130,53 @@ export const nullableList = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema
 });
 
 export const map = <T>(element: Schema<T>, crd: CrdSchema = {}): Schema<{ readonly [key: string]: T }> => ({
-  zod: isAnyText(element) ? orZod(isTextMap, z.record(z.string(), element.zod)) : z.record(z.string(), element.zod),
+  read: mapReader(element),
   go: goMap(element.go),
   crd: { type: "object", additionalProperties: element.crd, ...crd },
 });
 
-// Labels and lists of names are most of what there is to read. Nearly all of them fit; those stay themselves, without the
-// copy that zod makes member by member. The rest is zod's to name.
-function orZod<T>(fits: (value: unknown) => boolean, zod: z.ZodType<T>): z.ZodType<T> {
-  return z.unknown().transform((value, context): T => {
-    if (fits(value)) return value as T; // what zod would say, too
-    const result = zod.safeParse(value);
-    if (result.success) return result.data;
-    for (const { message, path } of result.error.issues) context.addIssue({ code: "custom", message, path });
-    return z.NEVER;
-  });
+// Labels and lists of names are most of what there is to read: they stay themselves, without a copy.
+function listReader<T>({ read }: Pick<Schema<T>, "read">): (value: unknown) => readonly T[] {
+  const staysItself = read === (readText as unknown);
+  return (value) => {
+    if (!Array.isArray(value)) throw Misfit.expected("array", value);
+    let at = 0;
+    try {
+      if (staysItself) {
+        for (; at < value.length; at++) read(value[at]);
+        return value;
+      }
+      const copy = new Array<T>(value.length);
+      for (; at < value.length; at++) copy[at] = read(value[at]);
+      return copy;
+    } catch (error) {
+      throw Misfit.within(error, at);
+    }
+  };
 }
 
-function isAnyText(element: Schema<unknown>): boolean {
-  return element.zod === anyText;
-}
-
-function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText);
-}
-
-function isTextMap(value: unknown): boolean {
-  // Of a value that cleanJson has been over: an object has members of its own only.
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  for (const name in value) if (!isText((value as { [name: string]: unknown })[name])) return false; // no array: its keys are text
-  return true;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string";
+function mapReader<T>({ read }: Schema<T>): (value: unknown) => { readonly [key: string]: T } {
+  const staysItself = read === (readText as unknown);
+  return (value) => {
+    if (!isRecord(value)) throw Misfit.expected("record", value);
+    let at = "";
+    try {
+      // Of a value that cleanJson has been over: an object has members of its own only.
+      const copy: { [key: string]: T } = {};
+      for (at in value) {
+        const element = read(value[at]);
+        if (!staysItself) copy[at] = element;
+      }
+      return staysItself ? (value as { readonly [key: string]: T }) : copy; // each member was just read
+    } catch (error) {
+      throw Misfit.within(error, at);
+    }
+  };
 }
 
 /** JSON passed on as it is. */
 export const raw = (crd: CrdSchema = {}): Schema<unknown> => ({
-  zod: z.unknown(),
+  read: (value) => value,
   go: goRaw,
   crd: { type: "object", "x-kubernetes-preserve-unknown-fields": true, ...crd },
 });
@@ -145,13 +188,12 @@ export function scalar<T>(says: {
   go: GoType<T>;
   crd: CrdSchema;
 }): Schema<T> {
-  const zod = z.unknown().transform((value, context): T => {
-    const read = says.read(value);
-    if (read !== undefined) return read;
-    context.addIssue({ code: "custom", message: says.rule });
-    return z.NEVER;
-  });
-  return { zod, go: says.go, crd: says.crd };
+  const read = (value: unknown): T => {
+    const found = says.read(value);
+    if (found === undefined) throw new Misfit(says.rule);
+    return found;
+  };
+  return { read, go: says.go, crd: says.crd };
 }
 
 export function struct<F extends { readonly [name: string]: Member<unknown> }>(
@@ -159,15 +201,34 @@ export function struct<F extends { readonly [name: string]: Member<unknown> }>(
   crd: CrdSchema = {},
 ): Schema<StructType<F>> {
   const members = Object.entries(fields);
-  const shape = Object.fromEntries(members.map(([name, { zod }]) => [name, zod.optional()]));
   const goFields = Object.fromEntries(members.map(([name, field]) => [name, goFieldOf(field)]));
   const properties = Object.fromEntries(members.map(([name, field]) => [name, field.crd]));
   const required = members.filter(([, { isRequired }]) => isRequired).map(([name]) => name);
   return {
     // A loop over the members loses which name has which type; StructType is that very loop, in types.
-    zod: z.object(shape) as unknown as z.ZodType<StructType<F>>,
+    read: structReader(members) as (value: unknown) => StructType<F>,
     go: goStruct<{ [name: string]: unknown }>(goFields) as unknown as GoType<StructType<F>>,
     crd: { type: "object", properties, ...(required.length > 0 ? { required } : {}), ...crd },
+  };
+}
+
+/** Members that the type does not have are passed over, as Go passes over them. */
+function structReader(members: readonly [string, Member<unknown>][]): (value: unknown) => { [name: string]: unknown } {
+  return (value) => {
+    if (!isRecord(value)) throw Misfit.expected("object", value);
+    const copy: { [name: string]: unknown } = {};
+    let at = "";
+    try {
+      for (const [name, { read }] of members) {
+        const inner = value[name];
+        if (inner === undefined) continue;
+        at = name;
+        copy[name] = read(inner);
+      }
+    } catch (error) {
+      throw Misfit.within(error, at);
+    }
+    return copy;
   };
 }
 
@@ -191,17 +252,19 @@ export const required = <T>(member: Member<T>): Member<T> => ({ ...member, isReq
 
 /** Reads a value that cleanJson has been over. Throws a FieldError for the first thing that does not fit. */
 export function readSchema<T>(schema: Schema<T>, value: unknown, at: string): T {
-  const result = schema.zod.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new FieldError(at + pathText(issue?.path ?? [], at === ""), issue?.message ?? "does not fit");
+  try {
+    return schema.read(value);
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new FieldError(at + pathText(error.path, at === ""), error.message);
+  }
 }
 
-function pathText(path: readonly PropertyKey[], isFirst: boolean): string {
+function pathText(path: readonly (string | number)[], isFirst: boolean): string {
   let written = "";
   for (const part of path) {
     if (typeof part === "number") written += `[${part}]`;
-    else written += `${written === "" && isFirst ? "" : "."}${String(part)}`;
+    else written += `${written === "" && isFirst ? "" : "."}${part}`;
   }
   return written;
 }
