@@ -54,6 +54,8 @@ export function scriptedDatastore(lines: ScriptLine[], onCall: (call: string) =>
     get: unused,
     create: unused,
     update: unused,
+    updateStatus: unused,
+    patch: unused,
     delete: unused,
     async [Symbol.asyncDispose]() {},
   };

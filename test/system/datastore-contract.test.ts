@@ -151,7 +151,7 @@ const cases: Case[] = [
     async run({ datastore }) {
       equal(await datastore.get("Tier", idOf("never")), undefined);
       await rejects(Array.fromAsync(datastore.list(datastore.flavour === "etcdv3" ? "Pod" : "Profile", { signal })), {
-        code: "not-found",
+        code: "no-such-kind",
       });
     },
   },

@@ -1,4 +1,5 @@
 // What any project could use: nothing in this folder knows a word of Calico.
+export { Backoff, type BackoffLimits, backoffLimits } from "./backoff.ts";
 export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { deadline } from "./deadline.ts";

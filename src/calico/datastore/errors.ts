@@ -4,7 +4,8 @@
 export const datastoreErrorCodes = [
   "expired", // the revision, or a list's continuation, is too old to go on from: list again
   "too-large-revision", // the server has not reached the revision yet: list again from scratch
-  "not-found", // the kind (its API or CRD) or the object does not exist
+  "not-found", // the object, or the namespace it should be in, does not exist
+  "no-such-kind", // the kind does not exist: its API or CRD is missing, or this datastore never holds it
   "forbidden", // we are known, and may not
   "unauthorized", // we are not known: token or certificate refused
   "conflict", // the object has another revision than the one named
@@ -24,6 +25,8 @@ export type DatastoreErrorOptions = {
   readonly status?: number;
   /** For "forbidden": the RBAC rule that would allow it, as YAML to paste into a ClusterRole. */
   readonly missingRule?: string;
+  /** What a person can do about it. */
+  readonly next?: string;
 };
 
 export class DatastoreError extends Error {
@@ -31,6 +34,7 @@ export class DatastoreError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly missingRule: string | undefined;
+  readonly next: string | undefined;
 
   constructor(code: DatastoreErrorCode, message: string, options: DatastoreErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -39,6 +43,7 @@ export class DatastoreError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
     this.missingRule = options.missingRule;
+    this.next = options.next;
   }
 }
 

@@ -54,3 +54,8 @@ export function newReport(kind: Kind): MutableFollowReport {
     missingRule: undefined,
   };
 }
+
+/** Logs, /watches and the dashboard have always called a kind that is not there "not-found". */
+export function publicCode({ code }: { readonly code: DatastoreErrorCode }): DatastoreErrorCode {
+  return code === "no-such-kind" ? "not-found" : code;
+}

@@ -169,8 +169,8 @@ const cases: Case[] = [
   {
     name: "a missing custom resource definition is empty and looked for every 5 s, without a status",
     script: [
-      { list: [], fails: "not-found" },
-      { list: [], fails: "not-found" },
+      { list: [], fails: "no-such-kind" },
+      { list: [], fails: "no-such-kind" },
       { list: ["a@1"], at: "9" },
     ],
     seconds: 10.5,
@@ -178,7 +178,7 @@ const cases: Case[] = [
   },
   {
     name: "a custom resource definition that goes takes its objects along",
-    script: [start, { watch: [], fails: "not-found" }, { list: [], fails: "not-found" }],
+    script: [start, { watch: [], fails: "no-such-kind" }, { list: [], fails: "no-such-kind" }],
     seconds: 6,
     trace: [...started, "5.5 List", "5.5 delete a, delete b"],
   },
@@ -198,8 +198,8 @@ const cases: Case[] = [
     name: "a missing API is in sync and looked for every 30 minutes",
     kind: "ClusterNetworkPolicy",
     script: [
-      { list: [], fails: "not-found" },
-      { list: [], fails: "not-found" },
+      { list: [], fails: "no-such-kind" },
+      { list: [], fails: "no-such-kind" },
       { list: ["a@1"], at: "9" },
     ],
     seconds: 3601,
@@ -211,7 +211,7 @@ const cases: Case[] = [
     script: [
       start,
       { watch: [], fails: "expired" },
-      { list: [], fails: "not-found" },
+      { list: [], fails: "no-such-kind" },
       { list: ["b@4", "c@40"], at: "41" },
     ],
     seconds: 1801,

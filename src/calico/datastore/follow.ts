@@ -13,17 +13,16 @@
 //
 // Where the original says "resync in progress" before every list, we hold it back while in sync until the list shows a
 // difference or fails: a relist that finds nothing lost is invisible to clients.
-import { type Clock, type Log, untilSilent } from "../../base/lib/index.ts";
+import { Backoff, backoffLimits, type Clock, type Log, untilSilent } from "../../base/lib/index.ts";
 import { type Kind, kindInfo, type SyncStatus, syncStatus } from "../model/index.ts";
-import { Backoff, backoffLimits } from "./backoff.ts";
-import type { Datastore, Revision, WatchEvent } from "./datastore.ts";
+import type { Reader, Revision, WatchEvent } from "./datastore.ts";
 import { DatastoreError, unavailable } from "./errors.ts";
 import type { FollowEvent } from "./follow-event.ts";
 import { type FollowLimits, followLimits } from "./follow-limits.ts";
-import { type FollowReport, type MutableFollowReport, newReport } from "./follow-report.ts";
+import { type FollowReport, type MutableFollowReport, newReport, publicCode } from "./follow-report.ts";
 import { type Attempt, KindLog } from "./kind-log.ts";
 import { KnownObjects } from "./known-objects.ts";
-import { whenForbidden } from "./rights.ts";
+import { whenForbidden } from "./missing-rights.ts";
 
 export type FollowOptions = {
   readonly clock: Clock;
@@ -41,14 +40,14 @@ export type FollowOptions = {
 export type Follower = AsyncIterable<FollowEvent[]> & { readonly report: FollowReport };
 
 /** One consumer only. Nothing happens before it asks for the first batch. */
-export function follow(datastore: Datastore, kind: Kind, options: FollowOptions): Follower {
+export function follow(datastore: Reader, kind: Kind, options: FollowOptions): Follower {
   const follower = new KindFollower(datastore, kind, options);
   return { report: follower.report, [Symbol.asyncIterator]: () => follower.run() };
 }
 
 class KindFollower {
   readonly report: MutableFollowReport;
-  readonly #datastore: Datastore;
+  readonly #datastore: Reader;
   readonly #kind: Kind;
   readonly #options: FollowOptions;
   readonly #limits: FollowLimits;
@@ -73,7 +72,7 @@ class KindFollower {
   #isWatchForbidden = false;
   #blockedUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(datastore: Datastore, kind: Kind, options: FollowOptions) {
+  constructor(datastore: Reader, kind: Kind, options: FollowOptions) {
     this.#datastore = datastore;
     this.#kind = kind;
     this.#options = options;
@@ -165,7 +164,7 @@ class KindFollower {
 
   #listFailed(error: unknown, changesStatus: boolean): FollowEvent[] {
     const failure = this.#noteFailure("list", error);
-    if (failure.code === "not-found") return this.#kindMissing(changesStatus);
+    if (failure.code === "no-such-kind") return this.#kindMissing(changesStatus);
     this.#listChangesStatus = true;
     if (failure.code === "expired" || failure.code === "too-large-revision") {
       this.#noteContact();
@@ -269,7 +268,7 @@ class KindFollower {
         this.#goTo(undefined);
         return [];
       case "unsupported":
-      case "not-found":
+      case "no-such-kind":
         this.#poll();
         return [];
       case "forbidden":
@@ -357,9 +356,9 @@ class KindFollower {
     // An error of another class is a fault of the datastore's code. To stop following would make it worse.
     const failure =
       error instanceof DatastoreError ? error : new DatastoreError("invalid", `${error}`, { cause: error });
-    const { code, message } = failure;
+    const { message } = failure;
     this.report.errors += 1;
-    this.report.lastError = { code, message, atMs: clock.wallMs() };
+    this.report.lastError = { code: publicCode(failure), message, atMs: clock.wallMs() };
     this.#kindLog.failed(this.#kind, during, failure);
     return failure;
   }

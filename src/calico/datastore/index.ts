@@ -1,9 +1,26 @@
 // List and watch behind one interface, and the followers that make a stream of them which survives faults.
-
 export { writeJson } from "../../base/lib/index.ts";
-export type { Datastore, ObjectId, Revision, StoredObject, WatchEvent } from "./datastore.ts";
+export type {
+  CallOptions,
+  CreateOptions,
+  Datastore,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  ObjectId,
+  Patch,
+  PatchOptions,
+  Reader,
+  Revision,
+  StoredObject,
+  WatchEvent,
+  WatchOptions,
+  Within,
+  Writer,
+} from "./datastore.ts";
 export { openDirectoryDatastore } from "./directory/directory-datastore.ts";
 export { manifestProblemText } from "./directory/manifest-folder.ts";
+export { type ChangeObject, type Decision, type Edited, type EditOptions, edit } from "./edit.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
 export { type Follower, type FollowOptions, follow } from "./follow.ts";
 export type { FollowEvent } from "./follow-event.ts";
@@ -18,5 +35,5 @@ export {
   type Verb,
 } from "./kubernetes/kubernetes-datastore.ts";
 export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
+export { whenForbidden } from "./missing-rights.ts";
 export { openEtcdDatastore } from "./open-etcd.ts";
-export { whenForbidden } from "./rights.ts";

@@ -7,6 +7,7 @@
 import type { Clock, Log, LogFields } from "../../base/lib/index.ts";
 import type { Kind } from "../model/index.ts";
 import type { DatastoreError, DatastoreErrorCode } from "./errors.ts";
+import { publicCode } from "./follow-report.ts";
 
 export type Attempt = "list" | "watch";
 
@@ -37,7 +38,9 @@ export class KindLog {
     this.#signal = signal;
   }
 
-  failed(kind: Kind, during: Attempt, { code, message: error, missingRule }: DatastoreError): void {
+  failed(kind: Kind, during: Attempt, failure: DatastoreError): void {
+    const { message: error, missingRule } = failure;
+    const code = publicCode(failure);
     const known = this.#failing.get(kind);
     if (known?.during === during && known.code === code) return;
     this.#failing.set(kind, { during, code });

@@ -1,7 +1,7 @@
 // docs/reference/kinds.md, made from the table of kinds: where each is stored, and what a missing one or a missing right
 // does to the server.
 import { followedKinds, type Kind, type KindInfo, kindInfo, kindNames } from "../model/index.ts";
-import { whenForbidden } from "./rights.ts";
+import { whenForbidden } from "./missing-rights.ts";
 
 export function kindsPage(): string {
   return `# Kinds

@@ -96,6 +96,8 @@ for (const { name, stored, says } of unreadable) {
       get: async (_kind, id) => ({ id, revision, ...stored }),
       create: (kind, value, options) => memory.create(kind, value, options),
       update: (kind, object, options) => memory.update(kind, object, options),
+      updateStatus: (kind, object, options) => memory.updateStatus(kind, object, options),
+      patch: (kind, id, patch, options) => memory.patch(kind, id, patch, options),
       delete: (kind, id, options) => memory.delete(kind, id, options),
       [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
     };

@@ -52,7 +52,7 @@ async function ensureTier(
   } catch (error) {
     if (isDatastoreError(error, "exists")) return;
     // Clusters of the hard-way guides' time have no tiers at all; clients then know the default one by themselves.
-    if (isDatastoreError(error, "not-found")) return;
+    if (isDatastoreError(error, "no-such-kind")) return;
     if (!isAboutRights(error)) throw error;
     log.warn("may not create a tier; it must exist already", { tier: name, missingRule: missingRuleOf(error) });
   }

@@ -57,6 +57,8 @@ function troubled(memory: MemoryDatastore, trouble: Trouble): Datastore {
     get: (kind, id) => memory.get(kind, id),
     create: (kind, value) => memory.create(kind, value),
     update: (kind, object) => memory.update(kind, object),
+    updateStatus: (kind, object) => memory.updateStatus(kind, object),
+    patch: (kind, id, patch) => memory.patch(kind, id, patch),
     delete: (kind, id) => memory.delete(kind, id),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
     async *list(kind, options) {

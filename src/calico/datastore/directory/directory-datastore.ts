@@ -13,16 +13,20 @@ import {
 import type { Kind } from "../../model/index.ts";
 import type {
   Datastore,
+  ListOptions,
   ListPage,
   ManifestProblem,
   ObjectId,
-  Revision,
+  Patch,
+  PatchOptions,
   StoredObject,
   WatchEvent,
+  WatchOptions,
 } from "../datastore.ts";
+import { patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify } from "../identify.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
+import { identify } from "../object-id.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { type FolderContent, ManifestFolder, manifestProblemText, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
@@ -87,15 +91,15 @@ class Directory implements DirectoryDatastore {
     this.#watch = new FolderWatch({ clock, log, signal, quietMs, mostQuietWaitMs: 20 * quietMs, pollIntervalMs });
   }
 
-  list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncIterable<ListPage> {
+  list(kind: Kind, options: ListOptions): AsyncIterable<ListPage> {
     return this.#memory.list(kind, options);
   }
 
-  watch(kind: Kind, options: { from: Revision; signal: AbortSignal }): AsyncIterable<readonly WatchEvent[]> {
+  watch(kind: Kind, options: WatchOptions): AsyncIterable<readonly WatchEvent[]> {
     return this.#memory.watch(kind, options);
   }
 
-  get(kind: Kind, id: ObjectId, options: { signal?: AbortSignal } = {}): Promise<StoredObject | undefined> {
+  get(kind: Kind, id: ObjectId, options: { signal?: AbortSignal | undefined } = {}): Promise<StoredObject | undefined> {
     return this.#memory.get(kind, id, options);
   }
 
@@ -113,6 +117,14 @@ class Directory implements DirectoryDatastore {
     if (now === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
     if (now.revision !== revision) throw new DatastoreError("conflict", `${kind} ${id.name} has changed`);
     return this.#write(kind, id, value);
+  }
+
+  updateStatus(kind: Kind, object: StoredObject): Promise<StoredObject> {
+    return updateStatusByUpdate(this, kind, object);
+  }
+
+  patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    return patchByUpdate(this, kind, id, { ...options, patch });
   }
 
   async delete(kind: Kind): Promise<void> {

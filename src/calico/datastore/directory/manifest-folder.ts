@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { ManifestProblem } from "../datastore.ts";
-import { idText } from "../identify.ts";
+import { idText } from "../object-id.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";
 import { type FoundFile, type FoundFolder, type Scan, scanFolder, stampOf } from "./scan-folder.ts";
 

@@ -4,7 +4,7 @@ import { type Document, isMap, isSeq, LineCounter, type Node, parseAllDocuments,
 import { messageOf } from "../../../base/lib/index.ts";
 import { type Kind, parseJson } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { identify, isJsonObject, type JsonObject } from "../identify.ts";
+import { identify, isJsonObject, type JsonObject } from "../object-id.ts";
 import { recognise } from "./recognise.ts";
 
 export type Place = { readonly line: number; readonly column: number };

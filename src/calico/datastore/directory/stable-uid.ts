@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Kind } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { type JsonObject, metadataOf } from "../identify.ts";
+import { type JsonObject, metadataOf } from "../object-id.ts";
 
 export function withStableUid(value: JsonObject, kind: Kind, id: ObjectId): JsonObject {
   const metadata = metadataOf(value);

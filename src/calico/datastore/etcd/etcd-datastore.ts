@@ -3,10 +3,26 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
-import { type Birth, withBirth } from "../birth.ts";
-import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
+import type {
+  CallOptions,
+  CreateOptions,
+  Datastore,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  ObjectId,
+  Patch,
+  PatchOptions,
+  Revision,
+  StoredObject,
+  WatchEvent,
+  WatchOptions,
+} from "../datastore.ts";
+import { deleteWithUid, patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError } from "../errors.ts";
-import { metadataOf } from "../identify.ts";
+import { metadataOf, otherUid } from "../object-id.ts";
+import { type MakeMetadata, withUidAndCreationTime } from "../uid-and-creation-time.ts";
+import { selectionOf } from "../within.ts";
 import { type EtcdAuth, EtcdConnection } from "./connection.ts";
 import type { EtcdTlsFiles } from "./credentials.ts";
 import { idToKey, keyRange } from "./keys.ts";
@@ -53,23 +69,22 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
 }
 
 type Limits = { readonly clock: Clock; readonly log: Log; readonly pageSize: number; readonly watchSilenceMs: number };
-type Call = { readonly signal?: AbortSignal };
 
 class EtcdDatastore implements Datastore {
   readonly flavour = "etcdv3";
   readonly #connection: EtcdConnection;
   readonly #limits: Limits;
-  readonly #birth: Birth;
+  readonly #makeMetadata: MakeMetadata;
 
   constructor(connection: EtcdConnection, limits: Limits) {
     this.#connection = connection;
     this.#limits = limits;
-    this.#birth = { makeUid: randomUUID, clock: limits.clock };
+    this.#makeMetadata = { makeUid: randomUUID, clock: limits.clock };
   }
 
-  async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
-    const { signal, notOlderThan } = options;
-    const { key, rangeEnd } = keyRange(kind);
+  async *list(kind: Kind, { signal, notOlderThan, within }: ListOptions): AsyncGenerator<ListPage> {
+    const { key, rangeEnd } = keyRange(kind, within);
+    const selection = selectionOf(within);
     let limit = this.#limits.pageSize;
     let revision: Revision | undefined;
     for (let start = key; ; ) {
@@ -80,7 +95,8 @@ class EtcdDatastore implements Datastore {
       if (notOlderThan !== undefined && parseRevision(revision) < parseRevision(notOlderThan)) {
         throw wentBack(kind, notOlderThan);
       }
-      yield { items: kvs.flatMap((pair) => pairToObject(kind, pair) ?? []), revision };
+      const items = kvs.flatMap((pair) => pairToObject(kind, pair) ?? []);
+      yield { items: items.filter((object) => selection.has(object)), revision };
       if (!more) return;
       const last = kvs.at(-1);
       if (last === undefined)
@@ -89,12 +105,14 @@ class EtcdDatastore implements Datastore {
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
+  async *watch(kind: Kind, { from, signal, within }: WatchOptions): AsyncGenerator<WatchEvent[]> {
+    const selection = selectionOf(within);
     const { clock, watchSilenceMs: silenceMs } = this.#limits;
     const doing = `etcd watch of ${kind}`;
     let at = parseRevision(from);
     let progress = at;
-    const range = { range: keyRange(kind), startRevision: at + 1n };
+    const withBefore = within?.labels !== undefined;
+    const range = { range: keyRange(kind, within), startRevision: at + 1n, withBefore };
     for await (const item of watchRange(this.#connection, { ...range, doing, clock, silenceMs, signal })) {
       if (item.is === "created") {
         // The member may only lag behind. A whole cluster that is behind us would let us wait in silence until it
@@ -108,24 +126,25 @@ class EtcdDatastore implements Datastore {
         yield [{ is: "bookmark", revision: toRevision(at) }];
       } else {
         at = BigInt(item.events.at(-1)?.kv.modRevision ?? at);
-        const events = item.events.flatMap((event) => toWatchEvent(kind, event) ?? []);
+        const events = item.events.flatMap((event) => toWatchEvent(kind, selection, event) ?? []);
         if (events.length > 0) yield events;
       }
     }
   }
 
-  async get(kind: Kind, id: ObjectId, { signal }: Call = {}): Promise<StoredObject | undefined> {
+  async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     const request = { key: Buffer.from(idToKey(kind, id)) };
     const call = { doing: `etcd read of ${kind} ${id.name}`, signal, isRead: true };
     const { kvs } = await this.#connection.call(methods.range, request, call);
     return kvs[0] === undefined ? undefined : pairToObject(kind, kvs[0]);
   }
 
-  async create(kind: Kind, value: unknown, options: Call & { id?: ObjectId } = {}): Promise<StoredObject> {
+  async create(kind: Kind, value: unknown, options: CreateOptions = {}): Promise<StoredObject> {
     const id = options.id ?? nameOf(kind, value);
     const key = Buffer.from(idToKey(kind, id));
-    const bytes = writeObject(kind, isApiObject(kind) ? withBirth(value, { birth: this.#birth }) : value, id);
-    const compare: Compare = { target: "VERSION", result: "EQUAL", key, version: "0" };
+    const full = isApiObject(kind) ? withUidAndCreationTime(value, { make: this.#makeMetadata }) : value;
+    const bytes = writeObject(kind, full, id);
+    const compare: Compare = { target: "MOD", result: "EQUAL", key, modRevision: "0" };
     const response = await this.#write(kind, id, {
       compare,
       success: { requestPut: { key, value: bytes } },
@@ -135,13 +154,10 @@ class EtcdDatastore implements Datastore {
     return readObject(id, headerRevision(response.header), bytes);
   }
 
-  async update(kind: Kind, { id, revision, value }: StoredObject, options: Call = {}): Promise<StoredObject> {
+  async update(kind: Kind, { id, revision, value }: StoredObject, options: CallOptions = {}): Promise<StoredObject> {
     const key = Buffer.from(idToKey(kind, id));
     const compare: Compare = { target: "MOD", result: "EQUAL", key, modRevision: `${parseRevision(revision)}` };
-    const { uid, creationTimestamp } = metadataOf(value);
-    const isWhole = !isApiObject(kind) || (uid !== undefined && creationTimestamp !== undefined);
-    const stored = isWhole ? undefined : (await this.get(kind, id, options))?.value;
-    const bytes = writeObject(kind, isWhole ? value : withBirth(value, { birth: this.#birth, stored }), id);
+    const bytes = writeObject(kind, await this.#whole(kind, { id, revision, value }, options), id);
     const response = await this.#write(kind, id, {
       compare,
       success: { requestPut: { key, value: bytes } },
@@ -151,12 +167,23 @@ class EtcdDatastore implements Datastore {
     return readObject(id, headerRevision(response.header), bytes);
   }
 
-  async delete(kind: Kind, id: ObjectId, options: Call & { revision?: Revision } = {}): Promise<void> {
+  updateStatus(kind: Kind, object: StoredObject, options: CallOptions = {}): Promise<StoredObject> {
+    return updateStatusByUpdate(this, kind, object, options);
+  }
+
+  patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    return patchByUpdate(this, kind, id, { ...options, patch });
+  }
+
+  async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
+    const { revision, uid } = options;
+    if (uid !== undefined && revision === undefined) return await deleteWithUid(this, kind, id, { ...options, uid });
+    if (uid !== undefined) await this.#mustHaveUid(kind, id, uid, options);
     const key = Buffer.from(idToKey(kind, id));
     const compare: Compare =
-      options.revision === undefined
+      revision === undefined
         ? { target: "VERSION", result: "GREATER", key, version: "0" }
-        : { target: "MOD", result: "EQUAL", key, modRevision: `${parseRevision(options.revision)}` };
+        : { target: "MOD", result: "EQUAL", key, modRevision: `${parseRevision(revision)}` };
     const response = await this.#write(kind, id, { compare, success: { requestDeleteRange: { key } }, ...options });
     if (!response.succeeded) throw refusal(kind, id, response);
   }
@@ -183,6 +210,19 @@ class EtcdDatastore implements Datastore {
     }
   }
 
+  /** A value that lost its uid or its creation time on the way gets back those that are stored. */
+  async #whole(kind: Kind, { id, value }: StoredObject, options: CallOptions): Promise<unknown> {
+    const { uid, creationTimestamp } = metadataOf(value);
+    if (!isApiObject(kind) || (uid !== undefined && creationTimestamp !== undefined)) return value;
+    const stored = (await this.get(kind, id, options))?.value;
+    return withUidAndCreationTime(value, { make: this.#makeMetadata, stored });
+  }
+
+  async #mustHaveUid(kind: Kind, id: ObjectId, uid: string, options: CallOptions): Promise<void> {
+    const stored = await this.get(kind, id, options);
+    if (stored !== undefined && metadataOf(stored.value).uid !== uid) throw otherUid(kind, id, uid, stored.value);
+  }
+
   async #currentRevision(kind: Kind, signal: AbortSignal): Promise<bigint> {
     const call = { doing: `etcd revision for ${kind}`, signal, isRead: true };
     const { header } = await this.#connection.call(methods.range, { ...keyRange(kind), countOnly: true }, call);
@@ -190,7 +230,7 @@ class EtcdDatastore implements Datastore {
   }
 
   /** Does it if the compare holds; answers what is stored if it does not. */
-  #write(kind: Kind, id: ObjectId, what: Call & { compare: Compare; success: RequestOp }): Promise<TxnResponse> {
+  #write(kind: Kind, id: ObjectId, what: CallOptions & { compare: Compare; success: RequestOp }): Promise<TxnResponse> {
     const { compare, success, signal } = what;
     const request = { compare: [compare], success: [success], failure: [{ requestRange: { key: compare.key } }] };
     return this.#connection.call(methods.txn, request, {

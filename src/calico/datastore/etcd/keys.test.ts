@@ -85,7 +85,7 @@ test("a name that would change the key's shape is refused", () => {
 });
 
 test("a kind that etcd does not hold is not found", () => {
-  throws(() => keyRange("Pod"), { code: "not-found" });
+  throws(() => keyRange("Pod"), { code: "no-such-kind" });
 });
 
 test("a block's value says its name", () => {

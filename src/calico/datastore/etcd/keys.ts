@@ -1,9 +1,10 @@
 // Which etcd key holds which object. A key's tail below its kind's prefix is the object's name; a key that does not fit
 // its kind's pattern is somebody else's, and is passed over as Calico's own tools do.
 import { type Kind, kindInfo, parseCidr } from "../../model/index.ts";
-import type { ObjectId } from "../datastore.ts";
+import type { ObjectId, Within } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { isJsonObject } from "../identify.ts";
+import { neverHeld } from "../no-such-kind.ts";
+import { isJsonObject } from "../object-id.ts";
 
 export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 
@@ -14,17 +15,29 @@ const onlyId: ObjectId = { namespace: "", name: "default" };
 
 function prefixOf(kind: Kind): string {
   const prefix = kindInfo(kind).etcdPrefix;
-  if (prefix === undefined) throw new DatastoreError("not-found", `${kind} does not exist in etcd`);
+  if (prefix === undefined) throw neverHeld(kind, "etcdv3");
   return prefix;
 }
 
-/** Every key below the kind's prefix: from the prefix up to the first text after all that start with it. */
-export function keyRange(kind: Kind): KeyRange {
+/**
+ * Every key below the kind's prefix that can be within, and where keys do not say it (labels; a name without its
+ * namespace) some that are not: from the prefix up to the first text after all that start with it.
+ */
+export function keyRange(kind: Kind, { namespace, namePrefix = "" }: Within = {}): KeyRange {
   const { etcdKey } = kindInfo(kind);
   if (etcdKey !== undefined) return { key: Buffer.from(etcdKey), rangeEnd: Buffer.from(`${etcdKey}\u0000`) };
   const prefix = prefixOf(kind);
-  // Every prefix ends in "/", and "0" is the next character.
-  return { key: Buffer.from(prefix), rangeEnd: Buffer.from(`${prefix.slice(0, -1)}0`) };
+  const { namespaced } = kindInfo(kind);
+  const isNamed = namespace !== undefined && namespace !== "" && namespaced;
+  const start = Buffer.from(`${prefix}${isNamed ? `${namespace}/` : ""}${isNamed || !namespaced ? namePrefix : ""}`);
+  return { key: start, rangeEnd: afterAllWith(start) };
+}
+
+/** UTF-8 has no byte 255, so the last byte can always be counted up. */
+function afterAllWith(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix);
+  end.writeUInt8(end.readUInt8(end.length - 1) + 1, end.length - 1);
+  return end;
 }
 
 /** The id of the object that a key holds; undefined where the key is not one of the kind's. */

@@ -4,7 +4,12 @@ import { ProtobufError, ProtobufReader, protobuf } from "./protobuf.ts";
 
 export type Header = { readonly revision: string };
 export type KeyValue = { readonly key: Buffer; readonly value: Buffer; readonly modRevision: string };
-export type EtcdEvent = { readonly type: "PUT" | "DELETE"; readonly kv: KeyValue };
+export type EtcdEvent = {
+  readonly type: "PUT" | "DELETE";
+  readonly kv: KeyValue;
+  /** What the key held before, where the watch asked for it and history still has it. */
+  readonly before?: KeyValue | undefined;
+};
 export type RangeRequest = { key: Buffer; rangeEnd?: Buffer; limit?: number; revision?: string; countOnly?: boolean };
 export type RangeResponse = {
   readonly header: Header | null;
@@ -36,6 +41,7 @@ export type WatchRequest =
         startRevision: string;
         progressNotify: boolean;
         fragment: boolean;
+        prevKv?: boolean;
       };
     }
   | { progressRequest: Record<string, never> };
@@ -115,12 +121,13 @@ function encodeTxn({ compare, success, failure }: TxnRequest): Buffer {
 
 function encodeWatch(request: WatchRequest): Buffer {
   if ("progressRequest" in request) return protobuf([[3, protobuf([])]]);
-  const { key, rangeEnd, startRevision, progressNotify, fragment } = request.createRequest;
+  const { key, rangeEnd, startRevision, progressNotify, fragment, prevKv } = request.createRequest;
   const create = protobuf([
     [1, key],
     [2, rangeEnd],
     [3, BigInt(startRevision)],
     [4, progressNotify],
+    [6, prevKv],
     [8, fragment],
   ]);
   return protobuf([[1, create]]);
@@ -157,13 +164,15 @@ function readKeyValue(reader: ProtobufReader): KeyValue {
 function readEvent(reader: ProtobufReader): EtcdEvent {
   let type: EtcdEvent["type"] = "PUT";
   let kv: KeyValue | undefined;
+  let before: KeyValue | undefined;
   for (let field = reader.field(); field !== 0; field = reader.field()) {
     if (field === 1) type = reader.small() === 1 ? "DELETE" : "PUT";
     else if (field === 2) kv = reader.message(readKeyValue);
+    else if (field === 3) before = reader.message(readKeyValue);
     else reader.skip();
   }
   if (kv === undefined) throw new ProtobufError("etcd sent an event without its key");
-  return { type, kv };
+  return before === undefined ? { type, kv } : { type, kv, before };
 }
 
 function readRangeResponse(reader: ProtobufReader): RangeResponse {

@@ -2,7 +2,8 @@
 import { type Kind, kindInfo } from "../../model/index.ts";
 import type { ObjectId, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify } from "../identify.ts";
+import { identify } from "../object-id.ts";
+import { narrowed, type Selection } from "../within.ts";
 import { blockId, keyToId } from "./keys.ts";
 import type { EtcdEvent, KeyValue, TxnResponse } from "./messages.ts";
 import { toRevision } from "./revision.ts";
@@ -15,14 +16,18 @@ export function pairToObject(kind: Kind, { key, value, modRevision }: KeyValue):
 }
 
 /**
- * Undefined: the key is not one of the kind's. A deletion's revision is its own, not that of the value it ended: a watch
- * that resumes there never goes back.
+ * Undefined: the key is not one of the kind's, or the change is none to who sees only the selection. A deletion's revision
+ * is its own, not that of the value it ended: a watch that resumes there never goes back.
  */
-export function toWatchEvent(kind: Kind, { type, kv }: EtcdEvent): WatchEvent | undefined {
+export function toWatchEvent(kind: Kind, selection: Selection, event: EtcdEvent): WatchEvent | undefined {
+  const { type, kv, before } = event;
   const id = keyToId(kind, kv.key.toString());
   if (id === undefined) return undefined;
   const revision = toRevision(kv.modRevision);
-  return type === "DELETE" ? { is: "delete", id, revision } : { is: "set", object: readObject(id, revision, kv.value) };
+  const now = type === "DELETE" ? undefined : readObject(id, revision, kv.value);
+  // Without labels the id decides, which does not change; with them etcd is asked for what was before.
+  const known = before === undefined ? "unknown" : pairToObject(kind, before);
+  return narrowed(selection, { before: known, now, id, revision });
 }
 
 /** What a new object is called: API objects and blocks say it themselves. */

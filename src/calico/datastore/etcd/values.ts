@@ -3,7 +3,7 @@ import { messageOf, writeJson } from "../../../base/lib/index.ts";
 import { type Kind, kindInfo, parseJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { isJsonObject, type JsonObject, metadataOf } from "../identify.ts";
+import { isJsonObject, type JsonObject, metadataOf } from "../object-id.ts";
 
 const maxDepth = 200;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -21,6 +21,8 @@ export type WatchItem =
 export type WatchRangeOptions = {
   readonly range: KeyRange;
   readonly startRevision: bigint;
+  /** Whether events shall also say what was stored before. */
+  readonly withBefore: boolean;
   readonly doing: string;
   readonly clock: Clock;
   readonly silenceMs: number;
@@ -51,6 +53,7 @@ async function* watchOnce(connection: EtcdConnection, options: WatchRangeOptions
         startRevision: String(options.startRevision),
         progressNotify: true,
         fragment: true,
+        ...(options.withBefore ? { prevKv: true } : {}),
       },
     });
     yield* wholeRevisions(responses(open, options), doing);

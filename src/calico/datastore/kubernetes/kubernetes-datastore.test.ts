@@ -8,7 +8,7 @@ import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import type { FollowEvent } from "../follow-event.ts";
 import { KnownObjects } from "../known-objects.ts";
-import { ruleYaml } from "../rights.ts";
+import { ruleYaml } from "../missing-rights.ts";
 import { type KubernetesDatastore, openKubernetes } from "./kubernetes-datastore.ts";
 
 const signal = new AbortController().signal;
@@ -214,7 +214,7 @@ const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object
     name: "a kind that is refused and not served is missing",
     kind: "Tier",
     answers: [status(403), { body: { resources: [{ name: "ippools" }] } }],
-    fails: { code: "not-found" },
+    fails: { code: "no-such-kind" },
   },
   {
     name: "a kind that is refused while discovery fails is forbidden",
@@ -226,7 +226,7 @@ const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object
     name: "a kind of a group that is not served is missing",
     kind: "Tier",
     answers: [status(404)],
-    fails: { code: "not-found" },
+    fails: { code: "no-such-kind" },
   },
   {
     name: "a kind that is not found but served is not missing",

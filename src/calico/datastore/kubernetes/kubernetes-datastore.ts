@@ -12,10 +12,25 @@ import {
 } from "../../../base/kube/index.ts";
 import { type Clock, type Log, unreachable } from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
-import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
+import type {
+  CallOptions,
+  Datastore,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  ObjectId,
+  Patch,
+  PatchOptions,
+  Revision,
+  StoredObject,
+  WatchEvent,
+  WatchOptions,
+} from "../datastore.ts";
+import { patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
-import { identify, isJsonObject, metadataOf } from "../identify.ts";
-import { readVerbs, ruleYaml } from "../rights.ts";
+import { readVerbs, ruleYaml } from "../missing-rights.ts";
+import { notInstalled } from "../no-such-kind.ts";
+import { identify, isJsonObject, metadataOf } from "../object-id.ts";
 import {
   apiVersionOf,
   type CalicoGroup,
@@ -46,8 +61,6 @@ export type KubernetesDatastore = Datastore & {
   mayI(verb: Verb, kind: Kind, signal?: AbortSignal): Promise<{ may: true } | { may: false; missingRule: string }>;
 };
 
-type CallOptions = { signal?: AbortSignal };
-
 export type KubernetesOptions = { readonly clock: Clock; readonly log: Log };
 
 /** Reads the configuration, so that a bad one stops the start; the server itself need not be there yet. */
@@ -76,8 +89,7 @@ class Kubernetes implements KubernetesDatastore {
     this.#listStyle = new ListStyle(clock, settings.streamLists ?? true);
   }
 
-  async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
-    const { signal, notOlderThan } = options;
+  async *list(kind: Kind, { signal, notOlderThan }: ListOptions): AsyncGenerator<ListPage> {
     const served = await this.#served(kind, signal);
     const request = { ...this.#reading(kind, signal), path: collectionPath(served), notOlderThan };
     try {
@@ -87,11 +99,11 @@ class Kubernetes implements KubernetesDatastore {
         yield gone === undefined ? { items, revision } : { items, gone: [gone.id], revision };
       }
     } catch (error) {
-      throw await this.#explain(error, served, signal);
+      throw await this.#explain(error, kind, served, signal);
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
+  async *watch(kind: Kind, { from, signal }: WatchOptions): AsyncGenerator<WatchEvent[]> {
     const served = await this.#served(kind, signal);
     const request = { ...this.#reading(kind, signal), path: collectionPath(served), from };
     try {
@@ -100,7 +112,7 @@ class Kubernetes implements KubernetesDatastore {
         if (said.length > 0) yield said;
       }
     } catch (error) {
-      throw await this.#explain(error, served, signal);
+      throw await this.#explain(error, kind, served, signal);
     }
   }
 
@@ -131,12 +143,19 @@ class Kubernetes implements KubernetesDatastore {
     return storedObject(kind, await this.#call(served, "update", { path, body, signal }));
   }
 
-  async delete(kind: Kind, id: ObjectId, options: CallOptions & { revision?: Revision } = {}): Promise<void> {
-    const { revision, signal } = options;
+  updateStatus(kind: Kind, object: StoredObject, options: CallOptions = {}): Promise<StoredObject> {
+    return updateStatusByUpdate(this, kind, object, options);
+  }
+
+  patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    return patchByUpdate(this, kind, id, { ...options, patch });
+  }
+
+  async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
+    const { revision, uid, gracePeriodSeconds, signal } = options;
     const served = await this.#served(kind, signal);
-    const preconditions = revision === undefined ? {} : { preconditions: { resourceVersion: revision } };
-    // Without a grace period a pod is gone at once, as every other kind is.
-    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, ...preconditions };
+    const preconditions = { resourceVersion: revision, uid };
+    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds, preconditions };
     await this.#call(served, "delete", { path: objectPath(served, id), body, signal });
   }
 
@@ -191,7 +210,7 @@ class Kubernetes implements KubernetesDatastore {
 
   // Refused and absent look the same until discovery is asked. And one 404 is not enough to believe that a kind is gone,
   // with all its objects: a proxy in the way says it too.
-  async #explain(thrown: unknown, served: Served, signal: AbortSignal): Promise<unknown> {
+  async #explain(thrown: unknown, kind: Kind, served: Served, signal: AbortSignal): Promise<unknown> {
     const error = datastoreErrorOf(thrown);
     if (!isDatastoreError(error, "forbidden", "not-found")) return error;
     const { plural, group } = served;
@@ -199,7 +218,7 @@ class Kubernetes implements KubernetesDatastore {
       return new DatastoreError("invalid", `${error.message}: is this a Kubernetes API server?`, { cause: error });
     }
     const isServed = await this.#isServed(served, signal).catch(() => true);
-    if (!isServed) return new DatastoreError("not-found", `the server has no ${plural} in ${group}`, { cause: error });
+    if (!isServed) return notInstalled(kind, served, error);
     const { status = 0 } = error;
     if (error.code === "not-found") return new DatastoreError("unavailable", error.message, { cause: error, status });
     return new DatastoreError("forbidden", error.message, {

@@ -2,7 +2,7 @@
 import { type Discovery, isKubeError } from "../../../base/kube/index.ts";
 import { type Kind, kindInfo } from "../../model/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { DatastoreError } from "../errors.ts";
+import { neverHeld } from "../no-such-kind.ts";
 
 /** Calico's kinds are in one of these, or in both. */
 export const calicoGroups = ["crd.projectcalico.org", "projectcalico.org"] as const;
@@ -18,7 +18,7 @@ export type Served = {
 
 export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
   const { kubernetes: source, namespaced } = kindInfo(kind);
-  if (source === undefined) throw new DatastoreError("not-found", `${kind} does not exist in Kubernetes`);
+  if (source === undefined) throw neverHeld(kind, "kubernetes");
   const { group, plural, kind: kindName = kind } = source;
   if ("version" in source) return { group, version: source.version, plural, kindName, namespaced };
   if (calicoGroup === "crd.projectcalico.org")

@@ -3,7 +3,7 @@ import { isKubeError } from "../../../base/kube/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type { Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify, metadataOf } from "../identify.ts";
+import { identify, metadataOf } from "../object-id.ts";
 
 export function storedObject(kind: Kind, value: unknown): StoredObject {
   return { id: identify(kind, value), revision: revisionOf(value), value };

@@ -6,11 +6,16 @@
 // A watcher holds a revision, not a queue: one that reads slowly costs nothing until it falls out of the window, and is
 // then told "expired", as by a real API server.
 import type { ObjectId, StoredObject } from "../datastore.ts";
-import { idText } from "../identify.ts";
+import { idText } from "../object-id.ts";
 
-export type Change =
-  | { readonly at: bigint; readonly is: "set"; readonly object: StoredObject }
-  | { readonly at: bigint; readonly is: "delete"; readonly id: ObjectId };
+export type Change = {
+  readonly at: bigint;
+  readonly id: ObjectId;
+  /** Undefined: there was none. */
+  readonly before: StoredObject | undefined;
+  /** Undefined: it is deleted. */
+  readonly now: StoredObject | undefined;
+};
 
 export class KindTable {
   readonly #objects = new Map<string, StoredObject>();
@@ -36,10 +41,12 @@ export class KindTable {
     return [...this.#objects.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
-  apply(change: Change): void {
-    if (change.is === "set") this.#objects.set(idText(change.object.id), change.object);
-    else this.#objects.delete(idText(change.id));
-    this.#history.push(change);
+  apply({ at, id, now }: Omit<Change, "before">): void {
+    const key = idText(id);
+    const before = this.#objects.get(key);
+    if (now === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, now);
+    this.#history.push({ at, id, before, now });
     // Dropping half at a time keeps a write cheap; the window is then between half and all of the bound.
     if (this.#history.length > this.#mostChanges) this.#drop(Math.ceil(this.#history.length / 2));
   }

@@ -17,7 +17,7 @@ async function take(datastore: Datastore, from: Revision, count: number): Promis
   return events.slice(0, count);
 }
 
-test("an object gets a uid, a birth and its revision, and keeps the first two for life", async () => {
+test("an object gets a uid, a creation time and its revision, and keeps the first two for life", async () => {
   const datastore = createMemoryDatastore({ makeUid: () => "u-1" });
   const created = await datastore.create("Tier", tier("a"));
   const updated = await datastore.update("Tier", { ...created, value: tier("a") });
@@ -126,8 +126,8 @@ test("ending the watches ends them normally", async () => {
 });
 
 test("kinds that a flavour does not have are not found", async () => {
-  await rejects(createMemoryDatastore().create("Profile", tier("a")), { code: "not-found" });
-  await rejects(createMemoryDatastore({ flavour: "etcdv3" }).create("Pod", tier("a")), { code: "not-found" });
+  await rejects(createMemoryDatastore().create("Profile", tier("a")), { code: "no-such-kind" });
+  await rejects(createMemoryDatastore({ flavour: "etcdv3" }).create("Pod", tier("a")), { code: "no-such-kind" });
 });
 
 test("a value of etcd's flavour that is no API object is kept as it is, under the id it was given", async () => {

@@ -4,16 +4,34 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, settleWithin, systemClock } from "../../../base/lib/index.ts";
 import { type Flavour, type Kind, kindInfo } from "../../model/index.ts";
-import { type Birth, withBirth } from "../birth.ts";
-import type { Datastore, ListPage, ObjectId, Revision, StoredObject, WatchEvent } from "../datastore.ts";
+import type {
+  CallOptions,
+  CreateOptions,
+  Datastore,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  ObjectId,
+  Patch,
+  PatchOptions,
+  Revision,
+  StoredObject,
+  WatchEvent,
+  WatchOptions,
+} from "../datastore.ts";
+import { withStatusOf } from "../emulate-writes.ts";
 import { DatastoreError } from "../errors.ts";
-import { identify, isJsonObject, metadataOf } from "../identify.ts";
+import { applyPatch } from "../merge-patch.ts";
+import { neverHeld } from "../no-such-kind.ts";
+import { identify, isJsonObject, type JsonObject, metadataOf, otherUid } from "../object-id.ts";
+import { type MakeMetadata, withUidAndCreationTime } from "../uid-and-creation-time.ts";
+import { narrowed, selectionOf } from "../within.ts";
 import { frozenCopy } from "./copy-json.ts";
-import { type Change, KindTable } from "./kind-table.ts";
+import { KindTable } from "./kind-table.ts";
 
 /** What is about to happen: a page or an event about to be handed out, a watch about to open, a call about to start. */
 export type MemoryStep = {
-  readonly does: "list" | "watch" | "event" | "get" | "create" | "update" | "delete";
+  readonly does: "list" | "watch" | "event" | "get" | "create" | "update" | "patch" | "delete";
   readonly kind: Kind;
 };
 
@@ -26,7 +44,7 @@ export type MemoryDatastoreOptions = {
   /** How long an idle watch waits before it says its revision. */
   readonly bookmarkIntervalMs?: number;
   readonly makeUid?: () => string;
-  /** "as-given": no uid and no birth are made up for objects that lack them. */
+  /** "as-given": no uid and no creation time are made up for objects that lack them. */
   readonly metadata?: "completed" | "as-given";
   /** Called before each step; may wait, or throw the failure that step shall have. */
   readonly intercept?: (step: MemoryStep) => void | Promise<void>;
@@ -47,8 +65,6 @@ export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): Mem
   return new Memory(options);
 }
 
-type Call = { readonly signal?: AbortSignal };
-
 class Memory implements MemoryDatastore {
   readonly flavour: Flavour;
   readonly #clock: Clock;
@@ -56,7 +72,7 @@ class Memory implements MemoryDatastore {
   readonly #pageSize: number;
   readonly #bookmarkIntervalMs: number;
   /** Undefined: metadata stays as it is given. */
-  readonly #birth: Birth | undefined;
+  readonly #makeMetadata: MakeMetadata | undefined;
   readonly #tables = new Map<Kind, KindTable>();
   /** Watches that wait for the next change of their kind. */
   readonly #sleepers = new Map<Kind, Set<() => void>>();
@@ -74,16 +90,16 @@ class Memory implements MemoryDatastore {
     this.#mostChanges = options.mostChanges ?? 10_000;
     this.#pageSize = options.pageSize ?? 500;
     this.#bookmarkIntervalMs = options.bookmarkIntervalMs ?? 60_000;
-    this.#birth = metadata === "completed" ? { clock, makeUid } : undefined;
+    this.#makeMetadata = metadata === "completed" ? { clock, makeUid } : undefined;
     this.#intercept = options.intercept;
   }
 
-  async *list(kind: Kind, options: { signal: AbortSignal; notOlderThan?: Revision }): AsyncGenerator<ListPage> {
-    const { signal, notOlderThan } = options;
+  async *list(kind: Kind, { signal, notOlderThan, within }: ListOptions): AsyncGenerator<ListPage> {
+    const selection = selectionOf(within);
     await this.#before({ does: "list", kind }, signal);
     const table = this.#tableOf(kind);
     if (notOlderThan !== undefined && parse(notOlderThan) > this.#revision) throw notYet(notOlderThan);
-    const items = table.all();
+    const items = table.all().filter((object) => selection.has(object));
     const revision = this.revision();
     for (let start = 0; start === 0 || start < items.length; start += this.#pageSize) {
       if (start > 0) await this.#before({ does: "list", kind }, signal);
@@ -91,7 +107,8 @@ class Memory implements MemoryDatastore {
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: { from: Revision; signal: AbortSignal }): AsyncGenerator<WatchEvent[]> {
+  async *watch(kind: Kind, { from, signal, within }: WatchOptions): AsyncGenerator<WatchEvent[]> {
+    const selection = selectionOf(within);
     await this.#before({ does: "watch", kind }, signal);
     const table = this.#tableOf(kind);
     const openedIn = this.#era;
@@ -105,7 +122,9 @@ class Memory implements MemoryDatastore {
       if (change !== undefined) {
         await this.#before({ does: "event", kind }, signal);
         at = change.at;
-        yield [toEvent(change)];
+        const event = narrowed(selection, { ...change, revision: text(at) });
+        if (event === undefined) continue;
+        yield [event];
         spokeAtMs = this.#clock.monotonicMs();
         continue;
       }
@@ -119,12 +138,12 @@ class Memory implements MemoryDatastore {
     }
   }
 
-  async get(kind: Kind, id: ObjectId, { signal }: Call = {}): Promise<StoredObject | undefined> {
+  async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     await this.#before({ does: "get", kind }, signal);
     return this.#tableOf(kind).get(id);
   }
 
-  async create(kind: Kind, value: unknown, options: Call & { id?: ObjectId } = {}): Promise<StoredObject> {
+  async create(kind: Kind, value: unknown, options: CreateOptions = {}): Promise<StoredObject> {
     await this.#before({ does: "create", kind }, options.signal);
     const table = this.#tableOf(kind);
     const id = options.id ?? identify(kind, value);
@@ -132,17 +151,28 @@ class Memory implements MemoryDatastore {
     return this.#set(kind, id, value);
   }
 
-  async update(kind: Kind, { id, revision, value }: StoredObject, { signal }: Call = {}): Promise<StoredObject> {
+  async update(kind: Kind, { id, revision, value }: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
     await this.#before({ does: "update", kind }, signal);
-    this.#mustHave(kind, id, revision);
+    this.#mustHave(kind, id, { revision });
     return this.#set(kind, id, value);
   }
 
-  async delete(kind: Kind, id: ObjectId, options: Call & { revision?: Revision } = {}): Promise<void> {
+  async updateStatus(kind: Kind, object: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
+    await this.#before({ does: "update", kind }, signal);
+    const { id, revision, value } = object;
+    return this.#set(kind, id, withStatusOf(value, this.#mustHave(kind, id, { revision })));
+  }
+
+  async patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    await this.#before({ does: "patch", kind }, options.signal);
+    return this.#set(kind, id, applyPatch(this.#mustHave(kind, id, options), patch));
+  }
+
+  async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
     await this.#before({ does: "delete", kind }, options.signal);
-    this.#mustHave(kind, id, options.revision);
+    this.#mustHave(kind, id, options);
     this.#revision += 1n;
-    this.#tableOf(kind).apply({ at: this.#revision, is: "delete", id });
+    this.#tableOf(kind).apply({ at: this.#revision, id, now: undefined });
     this.#wake(kind);
   }
 
@@ -184,7 +214,7 @@ class Memory implements MemoryDatastore {
   #tableOf(kind: Kind): KindTable {
     const { kubernetes, etcdKey, etcdPrefix = etcdKey } = kindInfo(kind);
     const isServed = this.flavour === "kubernetes" ? kubernetes !== undefined : etcdPrefix !== undefined;
-    if (!isServed) throw new DatastoreError("not-found", `${kind} does not exist in a datastore of ${this.flavour}`);
+    if (!isServed) throw neverHeld(kind, this.flavour);
     const known = this.#tables.get(kind);
     if (known !== undefined) return known;
     const table = new KindTable(this.#mostChanges);
@@ -192,12 +222,15 @@ class Memory implements MemoryDatastore {
     return table;
   }
 
-  #mustHave(kind: Kind, id: ObjectId, revision: Revision | undefined): void {
+  /** The stored value. */
+  #mustHave(kind: Kind, id: ObjectId, { revision, uid }: Pick<DeleteOptions, "revision" | "uid">): JsonObject {
     const found = this.#tableOf(kind).get(id);
     if (found === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
     if (revision !== undefined && found.revision !== revision) {
       throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${found.revision}, not ${revision}`);
     }
+    if (uid !== undefined && metadataOf(found.value).uid !== uid) throw otherUid(kind, id, uid, found.value);
+    return isJsonObject(found.value) ? found.value : {};
   }
 
   #set(kind: Kind, id: ObjectId, value: unknown): StoredObject {
@@ -206,18 +239,19 @@ class Memory implements MemoryDatastore {
     const stored = frozenCopy(this.#asStored(value, id, { stored: table.get(id)?.value, at }));
     this.#revision = at;
     const object: StoredObject = { id, revision: text(at), value: stored };
-    table.apply({ at, is: "set", object });
+    table.apply({ at, id, now: object });
     this.#wake(kind);
     return object;
   }
 
-  // As an API server does it: the uid and the birth stay, the revision is written into the object. Values of etcd's
+  // As an API server does it: the uid and the creation time stay, the revision is written into the object. Values of etcd's
   // flavour that are no API objects (blocks, affinities) are left as they are.
   #asStored(value: unknown, id: ObjectId, { stored, at }: { stored: unknown; at: bigint }): unknown {
     if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
     if (this.flavour === "etcdv3" && value.metadata === undefined) return value;
-    const born = this.#birth === undefined ? value : withBirth(value, { birth: this.#birth, stored });
-    const { resourceVersion: _, ...metadata } = metadataOf(born);
+    const make = this.#makeMetadata;
+    const full = make === undefined ? value : withUidAndCreationTime(value, { make, stored });
+    const { resourceVersion: _, ...metadata } = metadataOf(full);
     const named = id.namespace === "" ? metadata : { ...metadata, namespace: id.namespace };
     const resourceVersion = text(at);
     return { ...value, metadata: this.flavour === "kubernetes" ? { ...named, resourceVersion } : named };
@@ -242,11 +276,6 @@ class Memory implements MemoryDatastore {
       sleepers.delete(resolve);
     }
   }
-}
-
-function toEvent(change: Change): WatchEvent {
-  if (change.is === "set") return { is: "set", object: change.object };
-  return { is: "delete", id: change.id, revision: text(change.at) };
 }
 
 function text(revision: bigint): Revision {

@@ -77,5 +77,14 @@ export class DatastoreContact {
 }
 
 function isAnswer(error: unknown): boolean {
-  return isDatastoreError(error, "forbidden", "unauthorized", "not-found", "invalid", "unsupported", "rate-limited");
+  return isDatastoreError(
+    error,
+    "forbidden",
+    "unauthorized",
+    "not-found",
+    "no-such-kind",
+    "invalid",
+    "unsupported",
+    "rate-limited",
+  );
 }

@@ -33,6 +33,11 @@ export function idOfText(text: string): ObjectId {
   return { namespace: text.slice(0, border), name: text.slice(border + 1) };
 }
 
+/** For a delete or an update that names a uid: another object has the name now. */
+export function otherUid(kind: Kind, { name }: ObjectId, wanted: string, found: unknown): DatastoreError {
+  return new DatastoreError("conflict", `${kind} ${name} has the uid ${metadataOf(found).uid}, not ${wanted}`);
+}
+
 function isName(text: unknown): text is string {
   return typeof text === "string" && text !== "" && !text.includes("/") && !text.includes("\u0000");
 }

@@ -1,4 +1,4 @@
-// How long to wait before trying again: twice as long after each failure, spread out so that followers of one server do
+// How long to wait before trying again: twice as long after each failure, spread out so that those who failed together do
 // not come back in step, and never sooner than the server asked for.
 export type BackoffLimits = {
   /**
@@ -8,6 +8,11 @@ export type BackoffLimits = {
   readonly capMs: number;
   /** The longest Retry-After that is believed. */
   readonly retryAfterCapMs: number;
+  /**
+   * How a wait is spread. "half": from the whole wait to half as much again, for who must not come back too soon. "whole":
+   * from nothing to the whole wait, for who fights others over one thing. "half" where nothing is said.
+   */
+  readonly spread?: "half" | "whole";
 };
 
 export const backoffLimits: BackoffLimits = { capMs: 5000, retryAfterCapMs: 300_000 };
@@ -27,12 +32,13 @@ export class Backoff {
     this.#failures = 0;
   }
 
-  /** The wait after one more failure: at least `baseMs`, at least what the server asked for, up to half as much again. */
+  /** The wait after one more failure, from `baseMs` on; at least what the server asked for. */
   nextDelayMs(baseMs: number, retryAfterMs = 0): number {
     // 2^16 of any base is beyond every cap; without the bound a month of failures would overflow to Infinity.
     const grownMs = Math.min(baseMs * 2 ** Math.min(this.#failures, 16), this.#limits.capMs);
     this.#failures += 1;
     const askedMs = Math.min(Math.max(retryAfterMs, 0), this.#limits.retryAfterCapMs);
+    if (this.#limits.spread === "whole") return askedMs + grownMs * this.#random();
     return Math.max(grownMs, askedMs) * (1 + this.#random() / 2);
   }
 }
