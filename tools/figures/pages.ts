@@ -7,6 +7,7 @@ import type { Sitting } from "./sitting.ts";
 import { type Block, performanceBlocks } from "./tables.ts";
 
 const pages: readonly { readonly file: string; readonly blocks: { readonly [name: string]: Block } }[] = [
+  { file: "README.md", blocks: performanceBlocks },
   { file: "docs/performance.md", blocks: performanceBlocks },
   { file: "docs/reliability.md", blocks: reliabilityBlocks },
 ];

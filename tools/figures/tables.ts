@@ -1,4 +1,4 @@
-// The tables of docs/performance.md: one function per block between the markers <!-- figures:NAME --> and
+// The tables of docs/performance.md and README.md: one function per block between the markers <!-- figures:NAME --> and
 // <!-- /figures:NAME -->. Those of docs/reliability.md are in campaign-tables.ts.
 import type { Recorded } from "../../test/kit/record.ts";
 import type { Sitting, StepResult } from "./sitting.ts";
@@ -7,6 +7,7 @@ import { shown } from "./svg.ts";
 export type Block = (sitting: Sitting) => string;
 
 export const performanceBlocks: { readonly [name: string]: Block } = {
+  "beside-the-original": besideTheOriginal,
   fanout: withStep("fanout", fanoutTable),
   flat: withStep("flat", flatTable),
   gob: withStep("gob", gobTable),
@@ -60,6 +61,25 @@ export function scenarios(records: readonly Recorded[]): Scenario[] {
     name,
     servers: new Map(list.map((record) => [words(record, "server"), record])),
   }));
+}
+
+/** What a reader wants to know first: our share of the original's cost, in each scenario in which both were measured. */
+function besideTheOriginal({ steps }: Sitting): string {
+  const { fanout } = steps;
+  if (fanout === undefined) return "Not measured yet: `npm run figures -- --only fanout`.";
+  const rows = scenarios(fanout.records).flatMap(({ servers }) => {
+    const [ours, theirs] = [servers.get("cattail"), servers.get("against")];
+    if (ours === undefined || theirs === undefined) return [];
+    const share = (name: string) => ratio(number(ours, name) / number(theirs, name));
+    return [[words(ours, "says"), share("cpuMicrosPerDelivery"), share("p99Ms"), share("rssMb")]];
+  });
+  const header = ["Cattail / calico/typha (below 1 is better)", "CPU", "p99 latency", "memory"];
+  return `${table(header, rows)}\n\n${fanout.date.slice(0, 10)}, ${fanout.machine}.`;
+}
+
+function ratio(value: number): string {
+  if (Number.isNaN(value)) return "";
+  return value < 1 ? `**${value.toFixed(2)}**` : value.toFixed(2);
 }
 
 function fanoutTable(records: readonly Recorded[]): string {
