@@ -5,8 +5,8 @@
 import { writeOp, writePayload } from "./encode-ops.ts";
 import { GobError } from "./error.ts";
 import { base, type Node, type Schema } from "./schema.ts";
-import { partsOf, type TypeEntry, TypeTable, withParts } from "./type-table.ts";
-import { putUint, uintWidth, Writer } from "./writer.ts";
+import { partsOf, TypeTable, withParts } from "./type-table.ts";
+import { putUint, type TypeEntry, uintWidth, Writer } from "./writer.ts";
 
 // Room for a frame's length in front of it, so that the frame is never moved.
 const lengthRoom = 9;

@@ -3,7 +3,6 @@
 // end, but V8 has to learn and compile them anew with every connection, which on a snapshot costs more than reading it
 // (bench/client).
 import { lookUp } from "./basics.ts";
-import type { TypeStream } from "./decode-ops.ts";
 import type { Reader } from "./reader.ts";
 import type { InterfaceNode, Node } from "./schema.ts";
 import type { StructShape, ValuesShape } from "./zero.ts";
@@ -51,9 +50,16 @@ export type StructPlan = {
   readonly make: ((values: readonly unknown[]) => unknown) | undefined;
 };
 
+/** Of the stream's types (TypeStream in decode-ops.ts), what reading an interface asks for. */
+type ValueTypes = {
+  /** Reads the id of a value's type, and on the way any definitions. */
+  typeSequence(r: Reader): number;
+  valueOp(r: Reader, id: number, node: Node): Op;
+};
+
 /** An interface. Values of one type tend to follow each other, so what was found out for the last is kept at hand. */
 export type Holder = {
-  readonly stream: TypeStream;
+  readonly stream: ValueTypes;
   readonly node: InterfaceNode;
   named: { readonly bytes: Uint8Array; readonly type: string; readonly target: Node } | undefined;
   typed: { readonly target: Node; readonly id: number; readonly op: Op } | undefined;

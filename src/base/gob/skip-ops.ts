@@ -1,5 +1,4 @@
 // Compiles received types to closures that step over a value: for fields the schema does not have.
-import type { TypeStream } from "./decode-ops.ts";
 import { GobError } from "./error.ts";
 import type { Reader } from "./reader.ts";
 import { typeId, type WireType } from "./wire-types.ts";
@@ -7,11 +6,17 @@ import { typeId, type WireType } from "./wire-types.ts";
 export type SkipOp = (r: Reader) => void;
 type SkipRef = { skip: SkipOp };
 
+/** Of the stream's types (TypeStream in decode-ops.ts), what skipping asks for. */
+type SentTypes = {
+  readonly types: ReadonlyMap<number, WireType>;
+  typeSequence(r: Reader): number;
+};
+
 export class Skippers {
-  readonly #stream: TypeStream;
+  readonly #stream: SentTypes;
   readonly #ops = new Map<number, SkipRef>();
 
-  constructor(stream: TypeStream) {
+  constructor(stream: SentTypes) {
     this.#stream = stream;
   }
 

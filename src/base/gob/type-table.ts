@@ -2,22 +2,9 @@
 // Ids are handed out as Go does it (a struct before its fields, everything else after its parts), from 65 upwards: 64
 // is taken by no old Go release, so 65 is safe with all of them.
 import { GobError } from "./error.ts";
-import {
-  type ArrayNode,
-  base,
-  type MapNode,
-  type Node,
-  type OpaqueNode,
-  type SliceNode,
-  type StructNode,
-} from "./schema.ts";
+import { base, type Node } from "./schema.ts";
 import { typeId } from "./wire-types.ts";
-import { Writer } from "./writer.ts";
-
-type Described = SliceNode | ArrayNode | MapNode | StructNode | OpaqueNode;
-
-/** A type that needs a definition: its id, and the types it refers to, in order. */
-export type TypeEntry = { id: number; readonly node: Described; parts: TypeEntry[] };
+import { type Described, type TypeEntry, Writer } from "./writer.ts";
 
 const firstId = 65;
 // Field numbers of gob's own wireType struct.

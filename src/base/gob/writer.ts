@@ -1,7 +1,6 @@
 // A growing buffer with gob's scalars. Hot: bench/gob measures it.
 import { GobError } from "./error.ts";
-import type { Node } from "./schema.ts";
-import type { TypeEntry, TypeTable } from "./type-table.ts";
+import type { ArrayNode, MapNode, Node, OpaqueNode, SliceNode, StructNode } from "./schema.ts";
 
 const utf8 = new TextEncoder();
 const floatBytes = new Uint8Array(8);
@@ -13,16 +12,28 @@ function scratchOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.subarray(bytes.length - scratchBytes);
 }
 
+/** What a definition can describe. */
+export type Described = SliceNode | ArrayNode | MapNode | StructNode | OpaqueNode;
+
+/** A type that needs a definition: its id, and the types it refers to, in order. */
+export type TypeEntry = { id: number; readonly node: Described; parts: TypeEntry[] };
+
+/** Of the encoder's types (type-table.ts), what writing an id asks for. */
+type TypeIds = {
+  idOf(node: Node): number;
+  entryOf(node: Node): TypeEntry | undefined;
+};
+
 export class Writer {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
   /** The types whose ids were written: a stream must have seen their definitions. */
   readonly used = new Set<TypeEntry>();
-  readonly #types: TypeTable;
+  readonly #types: TypeIds;
   /** The last part of `bytes`, which nothing is written to for good. */
   #scratch: Uint8Array<ArrayBuffer>;
 
-  constructor(types: TypeTable, capacity = 512) {
+  constructor(types: TypeIds, capacity = 512) {
     this.#types = types;
     this.bytes = new Uint8Array(capacity + scratchBytes);
     this.#scratch = scratchOf(this.bytes);

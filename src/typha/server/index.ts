@@ -2,4 +2,5 @@
 export { openDatastore } from "./open-datastore.ts";
 export { metricLabels } from "./reporting/metrics-refresh.ts";
 export { type ServeOptions, type Server, startServer } from "./serve.ts";
-export { startTypha, type Typha } from "./typha.ts";
+export { startTypha } from "./typha.ts";
+export type { Typha } from "./typha-parts.ts";

@@ -8,9 +8,7 @@ import { type CacheReader, KvCache, type LegacyForm, type Position } from "../ca
 import {
   type ClientReport,
   corrected,
-  defaultFanoutLimits,
   ends,
-  type FanoutLimits,
   type FanoutMetrics,
   noMetrics,
   Publisher,
@@ -20,30 +18,12 @@ import {
 } from "../fanout/index.ts";
 import { createCodec, offeredStreams } from "./codec.ts";
 import { ConnectionGovernor } from "./connections/connection-governor.ts";
-import { workerCount } from "./connections/server-limits.ts";
+import { defaultServerLimits, type ServerLimits, workerCount } from "./connections/server-limits.ts";
 import { claimPort } from "./listening/claim-port.ts";
 import type { TlsSetup } from "./listening/listener.ts";
 import { startLocalThread } from "./threads/local-thread.ts";
 import type { ServingThread } from "./threads/serving-thread.ts";
 import { WorkerThread } from "./threads/worker-thread.ts";
-
-export type ServerLimits = FanoutLimits & {
-  /** Most keys in one message. */
-  readonly maxMessageKvs: number;
-  readonly maxConnections: number;
-  readonly dropIntervalMs: number;
-  readonly shutdownTimeoutMs: number;
-  readonly shutdownMaxIntervalMs: number;
-};
-
-export const defaultServerLimits: ServerLimits = {
-  ...defaultFanoutLimits,
-  maxMessageKvs: 100,
-  maxConnections: 10_000,
-  dropIntervalMs: 1000,
-  shutdownTimeoutMs: 300_000,
-  shutdownMaxIntervalMs: 1000,
-};
 
 export type ServeOptions = {
   /** An empty host is all addresses; port 0 is any free one. */

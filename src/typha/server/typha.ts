@@ -4,11 +4,10 @@
 //   datastore ─ syncers ─┬─▶ server (threads, TLS) ─▶ clients
 //                        └─▶ Typha service, node count ─▶ rebalancing, evacuation
 //   health, metrics, debug: HTTP servers that only look
-import type { ReadSettings, Settings } from "../../base/config/index.ts";
+import type { Settings } from "../../base/config/index.ts";
 import { type Clock, type Log, systemClock } from "../../base/lib/index.ts";
-import { createHealth, createMetrics, type Health, type Metrics } from "../../base/observe/index.ts";
-import type { Datastore } from "../../calico/datastore/index.ts";
-import { runSyncers, type Syncers } from "../../calico/syncer/index.ts";
+import { createHealth, createMetrics } from "../../base/observe/index.ts";
+import { runSyncers } from "../../calico/syncer/index.ts";
 import { ClientsOnly } from "./connections/clients-only.ts";
 import { rebalance } from "./connections/rebalancing.ts";
 import { serverLimits, workerCount } from "./connections/server-limits.ts";
@@ -17,7 +16,7 @@ import { createLegacySpeech } from "./datastore/legacy-losses.ts";
 import { prepareDatastore } from "./datastore/prepare-datastore.ts";
 import { startWindows } from "./http/http-addresses.ts";
 import { Introspection } from "./introspection/introspection.ts";
-import { openTls, type ServerTls } from "./listening/server-tls.ts";
+import { openTls } from "./listening/server-tls.ts";
 import { openDatastore } from "./open-datastore.ts";
 import { Evacuation } from "./peers/evacuation.ts";
 import { otherServers, ownAddresses } from "./peers/other-servers.ts";
@@ -27,51 +26,8 @@ import { TyphaService } from "./peers/typha-service.ts";
 import { followServiceBesideEtcd } from "./peers/typha-service-beside-etcd.ts";
 import { MetricsRefresh, metricLabels } from "./reporting/metrics-refresh.ts";
 import { reportHealth } from "./reporting/report-health.ts";
-import { type Server, startServer } from "./serve.ts";
-
-export type TyphaOptions = {
-  readonly read: ReadSettings;
-  readonly version: string;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  /** FELIX_INTERFACEPREFIX of our own environment: the original looks at it, too. */
-  readonly interfacePrefix?: string;
-  /** Instead of the one the settings name: for the demo and for programs that bring their own. */
-  readonly datastore?: Datastore;
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  /** Ends everything at once. Typha.shutdown() is the gentle way. */
-  readonly signal: AbortSignal;
-};
-
-export type Typha = AsyncDisposable & {
-  readonly server: Server;
-  readonly health: Health;
-  /** The HTTP addresses in use, by name. */
-  readonly windows: { readonly [name in "health" | "metrics" | "debug" | "dashboard"]?: string };
-  /** Looks at the TLS files now. */
-  reload(): Promise<void>;
-  /** Hands clients over gradually, then ends. */
-  shutdown(): Promise<void>;
-};
-
-/** Everything a running Typha is made of, for those who look at it: metrics, debug pages, dashboard. */
-export type TyphaParts = {
-  readonly options: TyphaOptions & { readonly clock: Clock };
-  readonly settings: Settings;
-  readonly datastore: Datastore;
-  readonly server: Server;
-  readonly syncers: Syncers;
-  readonly introspection: Introspection;
-  readonly contact: DatastoreContact;
-  readonly service: TyphaService;
-  readonly evacuation: Evacuation;
-  readonly tls: ServerTls | undefined;
-  readonly health: Health;
-  readonly metrics: Metrics;
-  readonly dial: SelfDial;
-  readonly startedAtMs: number;
-};
+import { startServer } from "./serve.ts";
+import type { Typha, TyphaOptions, TyphaParts } from "./typha-parts.ts";
 
 type Options = TyphaParts["options"] & { readonly random: () => number };
 

@@ -4,11 +4,13 @@ import { constants } from "node:crypto";
 import type { ConnectionOptions, TlsOptions } from "node:tls";
 import { type PeerRequirement, verifyPeer } from "../peers/verify-peer.ts";
 import type { TlsPolicy } from "./cipher-suites.ts";
-import type { TlsMaterial } from "./tls-material.ts";
+
+/** Of what was loaded and checked (tls-material.ts), as much as a socket needs. */
+type PemTexts = { readonly cert: string; readonly key: string; readonly ca: string };
 
 /** For tls.createServer(), and again, whole, for server.setSecureContext() after a reload. */
 export function tlsServerOptions(
-  material: Pick<TlsMaterial, "cert" | "key" | "ca">,
+  material: PemTexts,
   policy: TlsPolicy,
   options: { handshakeTimeoutMs?: number } = {},
 ): TlsOptions {
@@ -26,7 +28,7 @@ export function tlsServerOptions(
  * For tls.connect(). The server's host name is not looked at, as in the original: its common name or URI SAN is.
  */
 export function tlsClientOptions(
-  material: Pick<TlsMaterial, "cert" | "key" | "ca">,
+  material: PemTexts,
   policy: TlsPolicy,
   requirement: PeerRequirement,
 ): ConnectionOptions {
@@ -43,7 +45,7 @@ export function tlsClientOptions(
   };
 }
 
-function contextOptions(material: Pick<TlsMaterial, "cert" | "key" | "ca">, policy: TlsPolicy) {
+function contextOptions(material: PemTexts, policy: TlsPolicy) {
   return {
     cert: material.cert,
     key: material.key,

@@ -1,11 +1,26 @@
-// What following takes, and what it is when nobody says: the original's client's values.
+// What following takes, what each option may be, and what it is when nobody says: the original's client's values.
 import { hostname } from "node:os";
 import { type Clock, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
-import type { SyncerType } from "../../../calico/model/basics.ts";
+import { isRecord, type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
 import type { ConversationOptions } from "../connection/connection.ts";
 import type { ClientTls, DialOptions } from "../connection/dial.ts";
 import { type Discovery, discoveryOf, type Servers } from "../discovery/server-address.ts";
-import { checkOptions } from "./check-options.ts";
+import {
+  invalid,
+  isList,
+  isName,
+  isWhole,
+  milliseconds,
+  misspeltIn,
+  oneOf,
+  optional,
+  type Rule,
+  type Rules,
+  text,
+  withMethods,
+  wrongIn,
+  wrongValue,
+} from "./check-options.ts";
 
 /** What to follow, and how. Only `servers` has to be said. */
 export type FollowOptions = {
@@ -77,4 +92,61 @@ export function withDefaults(options: FollowOptions): Following {
     clock: options.clock ?? systemClock,
     log: options.log ?? silentLog,
   };
+}
+
+const optionRules: Rules<FollowOptions> = {
+  servers: {
+    isRight: (value) =>
+      text.isRight(value) || typeof value === "function" || (isList(value, text.isRight) && value.length > 0),
+    wants: `"HOST:PORT", a list of at least one of them, or a discovery such as kubernetesService()`,
+  },
+  type: optional(oneOf(syncerTypes)),
+  tls: optional({ isRight: isRecord, wants: "an object with caFile, certFile, keyFile and server" }),
+  signal: optional({
+    isRight: (value) => isRecord(value) && typeof value.aborted === "boolean",
+    wants: "an AbortController's signal",
+  }),
+  hostname: optional(text),
+  info: optional(text),
+  version: optional(text),
+  compression: optional({
+    isRight: (value) => isList(value, (name) => name === "zstd" || name === "snappy"),
+    wants: `a list of "zstd" and "snappy", or []`,
+  }),
+  policyKeys: optional(oneOf(["modern", "legacy"])),
+  dialTimeoutMs: optional(milliseconds),
+  readTimeoutMs: optional(milliseconds),
+  writeTimeoutMs: optional(milliseconds),
+  maxFailures: optional({
+    isRight: (value) => value === Number.POSITIVE_INFINITY || (isWhole(value) && value > 0),
+    wants: "a whole number from 1, or Infinity",
+  }),
+  clock: optional(withMethods(["wallMs", "monotonicMs", "sleep"])),
+  random: optional({ isRight: (value) => typeof value === "function", wants: "a function" }),
+  log: optional(withMethods(["debug", "info", "warn", "error"])),
+};
+
+// Contents in place of a path are a likely slip, and one that would have the key printed as the name of a missing file.
+const file: Rule = { isRight: (value) => isName(value) && !/[\r\n]/.test(value), wants: "the path of a file" };
+
+const tlsRules: Rules<ClientTls> = {
+  caFile: file,
+  certFile: file,
+  keyFile: file,
+  server: {
+    // Without either, whatever certificate the CA has signed would do, a node's as well.
+    isRight: (value) => isRecord(value) && (isName(value.commonName) || isName(value.uriSan)),
+    wants: "an object with the commonName or the uriSan that the server's certificate has",
+  },
+};
+
+/** Throws one error that lists everything wrong. */
+function checkOptions(options: FollowOptions): void {
+  const given: unknown = options;
+  if (!isRecord(given)) throw invalid([wrongValue("the argument", given, `an object with "servers"`)]);
+  const wrong = [...misspeltIn("", given, optionRules), ...wrongIn("", given, optionRules)];
+  if (isRecord(given.tls)) {
+    wrong.push(...misspeltIn("tls.", given.tls, tlsRules), ...wrongIn("tls.", given.tls, tlsRules));
+  }
+  if (wrong.length > 0) throw invalid(wrong);
 }

@@ -2,8 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { settingsWith } from "../../../base/config/index.ts";
-import { defaultServerLimits } from "../serve.ts";
-import { serverLimits, workerCount } from "./server-limits.ts";
+import { defaultServerLimits, serverLimits, workerCount } from "./server-limits.ts";
 
 test("a server that is started without settings has the limits of the settings table", () => {
   deepEqual({ ...defaultServerLimits, ...serverLimits(settingsWith()) }, defaultServerLimits);

@@ -1,7 +1,25 @@
 // From the settings table's names to the limits the server knows.
 import { availableParallelism } from "node:os";
 import type { Settings } from "../../../base/config/index.ts";
-import type { ServerLimits } from "../serve.ts";
+import { defaultFanoutLimits, type FanoutLimits } from "../../fanout/index.ts";
+
+export type ServerLimits = FanoutLimits & {
+  /** Most keys in one message. */
+  readonly maxMessageKvs: number;
+  readonly maxConnections: number;
+  readonly dropIntervalMs: number;
+  readonly shutdownTimeoutMs: number;
+  readonly shutdownMaxIntervalMs: number;
+};
+
+export const defaultServerLimits: ServerLimits = {
+  ...defaultFanoutLimits,
+  maxMessageKvs: 100,
+  maxConnections: 10_000,
+  dropIntervalMs: 1000,
+  shutdownTimeoutMs: 300_000,
+  shutdownMaxIntervalMs: 1000,
+};
 
 export function serverLimits(settings: Settings): Partial<ServerLimits> {
   return {

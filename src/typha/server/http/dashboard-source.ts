@@ -18,7 +18,7 @@ import {
 } from "../../dashboard/index.ts";
 import type { ClientReport } from "../../fanout/index.ts";
 import { workerCount } from "../connections/server-limits.ts";
-import type { TyphaParts } from "../typha.ts";
+import type { TyphaParts } from "../typha-parts.ts";
 
 type Clients = {
   readonly reports: readonly ClientReport[];

@@ -9,7 +9,7 @@ import { type SyncerType, syncerTypes } from "../../../calico/model/index.ts";
 import type { ClientReport } from "../../fanout/index.ts";
 import type { KeyDetail, KeyFacts } from "../introspection/introspection.ts";
 import type { JournalEntry } from "../introspection/journal.ts";
-import type { TyphaParts } from "../typha.ts";
+import type { TyphaParts } from "../typha-parts.ts";
 
 export type DebugParts = Pick<TyphaParts, "server" | "syncers" | "introspection" | "tls"> & {
   readonly options: Pick<TyphaParts["options"], "read" | "clock">;

@@ -11,7 +11,7 @@ import {
 } from "../../../base/security/index.ts";
 import { startDashboard } from "../../dashboard/index.ts";
 import type { MetricsRefresh } from "../reporting/metrics-refresh.ts";
-import type { Typha, TyphaParts } from "../typha.ts";
+import type { Typha, TyphaParts } from "../typha-parts.ts";
 import { TyphaDashboard } from "./dashboard-source.ts";
 import { debugRoutes } from "./debug-routes.ts";
 

@@ -3,7 +3,9 @@
 // sharing before the threads bind it; that fails while anyone has it.
 import { createServer } from "node:net";
 import { CattailError } from "../../../base/lib/index.ts";
-import type { ListenAddress } from "./listener.ts";
+
+/** An empty host is all addresses. */
+export type ListenAddress = { readonly host: string; readonly port: number };
 
 export async function claimPort({ host, port }: ListenAddress): Promise<void> {
   if (port === 0) return;

@@ -12,7 +12,7 @@ import {
   tlsServerOptions,
 } from "../../../base/security/index.ts";
 import { ends, type Hub, type Session } from "../../fanout/index.ts";
-import { cannotListen } from "./claim-port.ts";
+import { cannotListen, type ListenAddress } from "./claim-port.ts";
 import { alpnOf } from "./freshness.ts";
 import { TrustWatch } from "./trust-watch.ts";
 
@@ -23,8 +23,6 @@ export type TlsSetup = {
   /** Ends connections whose certificate has expired or whose CA is gone. */
   readonly endsUntrusted?: boolean;
 };
-
-export type ListenAddress = { readonly host: string; readonly port: number };
 
 export type ListenerOptions = ListenAddress & {
   readonly hub: Hub;

@@ -8,7 +8,7 @@ import { fanoutEndCodes } from "../../fanout/index.ts";
 import { closeSeverity } from "../../wire/index.ts";
 import { recommendedReplicas } from "../connections/rebalancing.ts";
 import { workerCount } from "../connections/server-limits.ts";
-import type { TyphaParts } from "../typha.ts";
+import type { TyphaParts } from "../typha-parts.ts";
 
 /** The kinds of keys that a felix client is sent. */
 const keyKinds = [

@@ -1,7 +1,7 @@
 // Once a second: what the parts of a running Typha say of themselves, to the probes and to the metrics.
 import { manifestProblemText, whenForbidden } from "../../../calico/datastore/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
-import type { TyphaParts } from "../typha.ts";
+import type { TyphaParts } from "../typha-parts.ts";
 import { type HealthFacts, TyphaHealth } from "./health-reporters.ts";
 import type { MetricsRefresh } from "./metrics-refresh.ts";
 

@@ -14,7 +14,8 @@ import type {
   TallyItem,
   WriteRecord,
 } from "../../fanout/index.ts";
-import type { ListenAddress, TlsSetup } from "../listening/listener.ts";
+import type { ListenAddress } from "../listening/claim-port.ts";
+import type { TlsSetup } from "../listening/listener.ts";
 import type { GaugeMemory } from "./worker-gauges.ts";
 
 /** What a worker is started with. */
