@@ -37,7 +37,7 @@ function endpointKey({ namespace, name }: ProcessorId): Key | undefined {
 }
 
 /** A pair of dashes is a dash of the name; any other dash, but for the very first character, ends a part. */
-function splitEndpointName(name: string): string[] {
+export function splitEndpointName(name: string): string[] {
   const parts: string[] = [];
   let start = 0;
   for (let at = 1; at < name.length; at++) {

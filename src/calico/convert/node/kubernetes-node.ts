@@ -38,7 +38,8 @@ export function createNodeProcessor(options: NodeOptions): Processor {
   return createNodeProcessorOf({ read, ...options });
 }
 
-function kubernetesNode(name: string, node: JsonRecord, { usePodCidr }: NodeOptions): ReturnType<NodeReader> {
+/** Throws FieldError for what is no node. */
+export function kubernetesNode(name: string, node: JsonRecord, { usePodCidr }: NodeOptions): ReturnType<NodeReader> {
   const metadata = recordAt(node, "metadata", "");
   const spec = recordAt(node, "spec", "");
   const annotations = stringMapAt(metadata, "annotations", "metadata") ?? {};

@@ -24,24 +24,52 @@ type ProfileSource = {
   readonly allowsAll: boolean;
 };
 
-export function createNamespaceProcessor(): Processor {
-  return createProfileProcessor({
+const sources = {
+  Namespace: {
     kind: "Namespace",
     labelPrefix: "pcns.",
     profileName: ({ name }) => `kns.${name}`,
     revision: (version) => `${version}/`,
     allowsAll: true,
-  });
-}
-
-export function createServiceAccountProcessor(): Processor {
-  return createProfileProcessor({
+  },
+  ServiceAccount: {
     kind: "ServiceAccount",
     labelPrefix: "pcsa.",
     profileName: ({ namespace, name }) => `ksa.${namespace === "" ? "default" : namespace}.${name}`,
     revision: (version) => `/${version}`,
     allowsAll: false,
-  });
+  },
+} as const satisfies { readonly [kind: string]: ProfileSource };
+
+export function createNamespaceProcessor(): Processor {
+  return createProfileProcessor(sources.Namespace);
+}
+
+export function createServiceAccountProcessor(): Processor {
+  return createProfileProcessor(sources.ServiceAccount);
+}
+
+export type SourceProfile = SourceMetadata & {
+  readonly name: string;
+  /** The profile's, made of the object's. */
+  readonly revision: string;
+  readonly allowsAll: boolean;
+};
+
+/** What a namespace or service account says about its profile; the labels as the profile gives them. Throws FieldError. */
+export function sourceProfile(
+  kind: keyof typeof sources,
+  { id, version, value }: { id: ProcessorId; version: string; value: unknown },
+): SourceProfile {
+  const source: ProfileSource = sources[kind];
+  const read = readSource(value);
+  return {
+    ...read,
+    name: source.profileName(id),
+    labels: Object.fromEntries(prefixLabels(source.labelPrefix, read.labels, id.name)),
+    revision: source.revision(version),
+    allowsAll: source.allowsAll,
+  };
 }
 
 const allowRules = '"ingress":[{"action":"Allow"}],"egress":[{"action":"Allow"}]';
