@@ -1,5 +1,5 @@
 // BlockAffinity: which node a block of addresses belongs to.
-import { goString } from "../go-json.ts";
+import { goBool, goString } from "../go-json.ts";
 import { flag, kept, required, scalar, struct, text } from "../schema.ts";
 
 const truths = ["1", "t", "T", "TRUE", "true", "True"];
@@ -24,6 +24,15 @@ export const blockAffinitySpec = struct({
   type: text(),
   cidr: required(kept(text())),
   deleted: required(kept(deleted)),
+});
+
+/** As the v3 API has it, whichever group stores it. */
+export const v3BlockAffinitySpec = struct({
+  state: kept(text()),
+  node: kept(text()),
+  type: text(),
+  cidr: kept(text()),
+  deleted: kept({ ...deleted, go: goBool }),
 });
 
 /** The affinity as clients read it, which is also how etcd holds it. */

@@ -3,7 +3,7 @@
 export { type BgpConfigurationSpec, bgpConfigurationSpec } from "./bgp-configuration.ts";
 export { type BgpFilterSpec, bgpFilterSpec } from "./bgp-filter.ts";
 export { type BgpPeerSpec, bgpPeerSpec } from "./bgp-peer.ts";
-export { blockAffinitySpec, v1BlockAffinity } from "./block-affinity.ts";
+export { blockAffinitySpec, v1BlockAffinity, v3BlockAffinitySpec } from "./block-affinity.ts";
 export {
   type CalicoNodeStatusSpec,
   type CalicoNodeStatusStatus,
@@ -30,6 +30,7 @@ export { type GlobalNetworkPolicySpec, globalNetworkPolicySpec } from "./global-
 export { type HostEndpointSpec, hostEndpointSpec } from "./host-endpoint.ts";
 export { type IpPoolSpec, ipPoolSpec } from "./ip-pool.ts";
 export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam-block.ts";
+export { ipamConfigSpec, ipamHandleSpec, v1IpamConfig, v1IpamHandle } from "./ipam-others.ts";
 export { type LiveMigrationSpec, liveMigrationSpec } from "./live-migration.ts";
 export { type NetworkPolicySpec, networkPolicySpec } from "./network-policy.ts";
 export { networkSetSpec } from "./network-set.ts";

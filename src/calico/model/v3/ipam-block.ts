@@ -34,9 +34,9 @@ export const ipamBlockSpec = struct({
   allocations: required(kept(nullableList(integer(int64)))),
   unallocated: required(kept(list(integer(int64)))),
   attributes: required(kept(list(allocationAttribute))),
-  deleted: flag(),
   sequenceNumber: kept(sequenceNumber({ default: 0 })),
   sequenceNumberForAllocation: map(sequenceNumber()),
+  deleted: kept(flag()),
 });
 export type IpamBlockSpec = SchemaType<typeof ipamBlockSpec>;
 

@@ -1,0 +1,82 @@
+// The kinds that v3 objects come in: the schema of each, and where a datastore keeps it.
+import {
+  type Flavour,
+  type Kind,
+  kindInfo,
+  nodeSpec,
+  nodeStatus,
+  profileSpec,
+  type Schema,
+  type V3KindName,
+  v3BlockAffinitySpec,
+  v3KindNames,
+  v3Schemas,
+  workloadEndpointSpec,
+} from "../model/index.ts";
+
+/** IPAMConfig is IPAMConfiguration to users, and what IPAM itself keeps in etcd. */
+export type ApiKind = V3KindName | "IPAMConfiguration" | "Node" | "Profile" | "WorkloadEndpoint";
+
+export const apiKinds: readonly ApiKind[] = [
+  ...v3KindNames,
+  "IPAMConfiguration",
+  "Node",
+  "Profile",
+  "WorkloadEndpoint",
+];
+
+export function isApiKind(kind: string): kind is ApiKind {
+  return (apiKinds as readonly string[]).includes(kind);
+}
+
+export function isNamespaced(kind: ApiKind): boolean {
+  return kindInfo(kind).namespaced;
+}
+
+export type Schemas = {
+  readonly spec: Schema<unknown>;
+  readonly status?: Schema<unknown>;
+  /** In Go a struct and not a pointer: there even when it is empty. */
+  readonly hasStatusAlways: boolean;
+};
+
+const alwaysWithStatus: readonly ApiKind[] = ["Tier", "Node", "KubeControllersConfiguration", "CalicoNodeStatus"];
+
+export function schemasOf(kind: ApiKind): Schemas {
+  const hasStatusAlways = alwaysWithStatus.includes(kind);
+  switch (kind) {
+    case "Node":
+      return { spec: nodeSpec, status: nodeStatus, hasStatusAlways };
+    case "Profile":
+      return { spec: profileSpec, hasStatusAlways };
+    case "WorkloadEndpoint":
+      return { spec: workloadEndpointSpec, hasStatusAlways };
+    case "IPAMConfiguration":
+      return { spec: v3Schemas.IPAMConfig.spec, hasStatusAlways };
+    case "BlockAffinity":
+      return { spec: v3BlockAffinitySpec, hasStatusAlways };
+    default:
+      return { ...v3Schemas[kind], hasStatusAlways };
+  }
+}
+
+/** How a datastore holds a v3 kind: as an object of its own, or as something of Kubernetes' that it is a view of. */
+export type Home =
+  | { readonly is: "object"; readonly kind: Kind }
+  | { readonly is: "node" | "pod" | "namespace-or-account" };
+
+export function homeOf(kind: ApiKind, flavour: Flavour): Home {
+  if (flavour === "etcdv3") return { is: "object", kind };
+  switch (kind) {
+    case "Node":
+      return { is: "node" };
+    case "WorkloadEndpoint":
+      return { is: "pod" };
+    case "Profile":
+      return { is: "namespace-or-account" };
+    case "IPAMConfiguration":
+      return { is: "object", kind: "IPAMConfig" };
+    default:
+      return { is: "object", kind };
+  }
+}
