@@ -28,6 +28,8 @@ export type KubeErrorOptions = {
   readonly reason?: string;
   /** What the server asked us to wait (Retry-After). */
   readonly retryAfterMs?: number;
+  /** The Status's message, word for word: what kubectl would show. */
+  readonly says?: string;
 };
 
 export class KubeError extends Error {
@@ -35,6 +37,7 @@ export class KubeError extends Error {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly says: string | undefined;
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -43,6 +46,7 @@ export class KubeError extends Error {
     this.status = options.status;
     this.reason = options.reason;
     this.retryAfterMs = options.retryAfterMs;
+    this.says = options.says;
   }
 
   /** What to do about it. */
@@ -65,6 +69,9 @@ const codeOfStatus: { readonly [status: number]: KubeErrorCode } = {
   429: "rate-limited",
 };
 
+/** A refusal names every field that is wrong; a server that never ends is not listened to. */
+const mostSaid = 20_000;
+
 /** `body` is a Status, or whatever else came; `retryAfter` the header. */
 export function statusError(
   status: number,
@@ -77,6 +84,7 @@ export function statusError(
   return new KubeError(codeOf(status, says), `${options.what}: ${status} ${shorten(text)}`, {
     status,
     ...(typeof says.reason === "string" ? { reason: says.reason } : {}),
+    ...(typeof says.message === "string" ? { says: says.message.slice(0, mostSaid) } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }

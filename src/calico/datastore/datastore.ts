@@ -89,8 +89,16 @@ export type CreateOptions = CallOptions & { readonly id?: ObjectId };
 /** A merge patch (RFC 7396): objects are merged, everything else is replaced, null removes a field. */
 export type Patch = { readonly metadata: JsonObject } | { readonly status: JsonObject };
 
+/**
+ * Where an API server takes the write. "status": the kind's status subresource, for nodes and pods, whose annotations
+ * Calico writes there because its roles allow no more (nodes/status, pods/status). Other datastores have one place only.
+ */
+export type Through = { readonly through?: "object" | "status" | undefined };
+
 /** "conflict" unless the stored object still has this revision. */
-export type PatchOptions = CallOptions & { readonly revision?: Revision };
+export type PatchOptions = CallOptions & Through & { readonly revision?: Revision };
+
+export type UpdateOptions = CallOptions & Through;
 
 export type DeleteOptions = CallOptions & {
   /** "conflict" unless the stored object still has this revision. */
@@ -112,7 +120,7 @@ export type Writer = {
    * "conflict" unless the stored object still has this revision. Where the kind's status is a subresource (Kubernetes),
    * the stored status stays, whatever the value says; elsewhere the status is written with the object.
    */
-  update(kind: Kind, object: StoredObject, options?: CallOptions): Promise<StoredObject>;
+  update(kind: Kind, object: StoredObject, options?: UpdateOptions): Promise<StoredObject>;
   /** As update, but only the status is taken from the value; all else stays as stored. */
   updateStatus(kind: Kind, object: StoredObject, options?: CallOptions): Promise<StoredObject>;
   patch(kind: Kind, id: ObjectId, patch: Patch, options?: PatchOptions): Promise<StoredObject>;

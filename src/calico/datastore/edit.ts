@@ -13,7 +13,7 @@
 // the object that its change is there already; `mayBeDone` says when that can be.
 import { Backoff, type Clock, systemClock } from "../../base/lib/index.ts";
 import type { Kind } from "../model/index.ts";
-import type { ObjectId, Reader, StoredObject, Writer } from "./datastore.ts";
+import type { ObjectId, Reader, StoredObject, Through, Writer } from "./datastore.ts";
 import { DatastoreError, isDatastoreError } from "./errors.ts";
 
 export type Decision = "nothing" | "delete" | { readonly value: unknown };
@@ -30,7 +30,7 @@ export type ChangeObject = (
   },
 ) => Decision | Promise<Decision>;
 
-export type EditOptions = {
+export type EditOptions = Through & {
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock;
   /** At least 0, below 1. */
@@ -103,7 +103,7 @@ type Write = {
 async function write(
   datastore: Editable,
   { kind, id, current, decision }: Write,
-  { signal, part = "object" }: EditOptions,
+  { signal, part = "object", through }: EditOptions,
 ): Promise<Omit<Edited, "attempts">> {
   if (decision === "delete") {
     if (current === undefined) return { did: "nothing", object: undefined };
@@ -117,7 +117,7 @@ async function write(
   }
   const { revision } = current;
   const update = part === "status" ? datastore.updateStatus : datastore.update;
-  return { did: "update", object: await update.call(datastore, kind, { id, revision, value }, { signal }) };
+  return { did: "update", object: await update.call(datastore, kind, { id, revision, value }, { signal, through }) };
 }
 
 /** Not a race: trying again would find as little. */

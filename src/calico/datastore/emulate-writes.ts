@@ -33,17 +33,17 @@ export async function patchByUpdate(
   datastore: Editable,
   kind: Kind,
   id: ObjectId,
-  { patch, revision, signal }: PatchOptions & { patch: Patch },
+  { patch, revision, signal, through }: PatchOptions & { patch: Patch },
 ): Promise<StoredObject> {
   if (revision !== undefined) {
     const stored = mustBe(await datastore.get(kind, id, { signal }), kind, id);
     if (stored.revision !== revision) throw changed(kind, { id, revision }, stored);
-    return await datastore.update(kind, { ...stored, value: applyPatch(stored.value, patch) }, { signal });
+    return await datastore.update(kind, { ...stored, value: applyPatch(stored.value, patch) }, { signal, through });
   }
   const decide = (current: StoredObject | undefined) => ({
     value: applyPatch(mustBe(current, kind, id).value, patch),
   });
-  const { object } = await edit(datastore, kind, id, decide, { signal });
+  const { object } = await edit(datastore, kind, id, decide, { signal, through });
   return mustBe(object, kind, id);
 }
 

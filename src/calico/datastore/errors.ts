@@ -27,6 +27,8 @@ export type DatastoreErrorOptions = {
   readonly missingRule?: string;
   /** What a person can do about it. */
   readonly next?: string;
+  /** What an API server said, word for word. */
+  readonly says?: string;
 };
 
 export class DatastoreError extends Error {
@@ -35,6 +37,7 @@ export class DatastoreError extends Error {
   readonly status: number | undefined;
   readonly missingRule: string | undefined;
   readonly next: string | undefined;
+  readonly says: string | undefined;
 
   constructor(code: DatastoreErrorCode, message: string, options: DatastoreErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -44,6 +47,7 @@ export class DatastoreError extends Error {
     this.status = options.status;
     this.missingRule = options.missingRule;
     this.next = options.next;
+    this.says = options.says;
   }
 }
 

@@ -13,6 +13,8 @@ export type {
   Reader,
   Revision,
   StoredObject,
+  Through,
+  UpdateOptions,
   WatchEvent,
   WatchOptions,
   Within,

@@ -220,11 +220,27 @@ function writeRaw(value: unknown): string {
     case "object": {
       if (value === null) return "null";
       if (Array.isArray(value)) return `[${value.map(writeRaw).join(",")}]`;
-      return `{${Object.entries(value)
+      return `{${inGoOrder(Object.entries(value))
+        .filter(([, member]) => member !== undefined)
         .map(([key, member]) => `${writeGoString(key)}:${writeRaw(member)}`)
         .join(",")}}`;
     }
     default:
       return "null";
   }
+}
+
+const index = /^(?:0|[1-9][0-9]*)$/;
+
+/**
+ * JavaScript puts keys that are whole numbers first, in the order of numbers. No Go struct has a field of such a name, so
+ * the object was a map, and Go sorts its keys as texts.
+ */
+function inGoOrder(entries: [string, unknown][]): [string, unknown][] {
+  return entries.some(([key]) => index.test(key)) ? entries.sort(([a], [b]) => compareUtf8(a, b)) : entries;
+}
+
+/** JSON as Go would write it, of a value whose members stand in Go's order already; bigints as the digits they are. */
+export function writeGoJson(value: unknown): string {
+  return writeRaw(value);
 }

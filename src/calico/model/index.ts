@@ -16,6 +16,7 @@ export {
   goStruct,
   omitEmpty,
   sortByUtf8,
+  writeGoJson,
   writeGoString,
 } from "./go-json.ts";
 export { canonicalTime, parseDuration } from "./go-time.ts";

@@ -13,7 +13,7 @@ import {
   recordOf,
   writeGoString,
 } from "../model/index.ts";
-import { schemasOf, type ApiKind } from "./api-kinds.ts";
+import { type ApiKind, schemasOf } from "./api-kinds.ts";
 
 export const v3Version = "projectcalico.org/v3";
 

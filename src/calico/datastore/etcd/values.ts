@@ -1,6 +1,6 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
-import { messageOf, writeJson } from "../../../base/lib/index.ts";
-import { type Kind, kindInfo, parseJson } from "../../model/index.ts";
+import { messageOf } from "../../../base/lib/index.ts";
+import { type Kind, kindInfo, parseJson, writeGoJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, type JsonObject, metadataOf } from "../object-id.ts";
@@ -22,7 +22,7 @@ export function readObject(id: ObjectId, revision: Revision, bytes: Uint8Array):
 /** The bytes to store. API objects lose what only an answer has (resourceVersion) and gain what calicoctl would add. */
 export function writeObject(kind: Kind, value: unknown, id: ObjectId): Buffer {
   if (!isJsonObject(value)) throw new DatastoreError("invalid", `${kind} ${id.name}: the object is not a JSON object`);
-  return Buffer.from(writeJson(isApiObject(kind) ? apiObject(kind, value, id) : value));
+  return Buffer.from(writeGoJson(isApiObject(kind) ? apiObject(kind, value, id) : value));
 }
 
 /** IPAM's own objects are stored in Calico's first format, which has no metadata. */
@@ -38,6 +38,8 @@ const metadataOrder = [
   "uid",
   "generation",
   "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
   "labels",
   "annotations",
 ];

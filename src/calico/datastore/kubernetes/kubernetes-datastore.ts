@@ -23,6 +23,7 @@ import type {
   PatchOptions,
   Revision,
   StoredObject,
+  UpdateOptions,
   WatchEvent,
   WatchOptions,
 } from "../datastore.ts";
@@ -135,11 +136,11 @@ class Kubernetes implements KubernetesDatastore {
     return storedObject(kind, await this.#call(served, "create", { path, body, signal }));
   }
 
-  async update(kind: Kind, object: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
+  async update(kind: Kind, object: StoredObject, { signal, through }: UpdateOptions = {}): Promise<StoredObject> {
     const served = await this.#served(kind, signal);
     const metadata = { ...metadataOf(object.value), resourceVersion: object.revision };
     const body = { ...asObject(object.value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
-    const path = objectPath(served, object.id);
+    const path = `${objectPath(served, object.id)}${through === "status" ? "/status" : ""}`;
     return storedObject(kind, await this.#call(served, "update", { path, body, signal }));
   }
 

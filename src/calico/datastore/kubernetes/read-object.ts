@@ -21,11 +21,12 @@ export function revisionOf(value: unknown): Revision {
 /** Any other error is what it is. */
 export function datastoreErrorOf(error: unknown): unknown {
   if (!isKubeError(error)) return error;
-  const { code, message, retryAfterMs, status } = error;
+  const { code, message, retryAfterMs, status, says } = error;
   return new DatastoreError(code, message, {
     cause: error.cause,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
+    ...(says === undefined ? {} : { says }),
   });
 }
 

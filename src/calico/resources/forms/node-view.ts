@@ -76,9 +76,7 @@ function wantedAnnotations(node: V3Object, metadata: JsonRecord): readonly (read
 
 type Interface = NonNullable<NodeSpec["interfaces"]>[number];
 
-const interfaces = goList(
-  goStruct<Interface>({ name: omitEmpty(goString), addresses: omitEmpty(goList(goString)) }),
-);
+const interfaces = goList(goStruct<Interface>({ name: omitEmpty(goString), addresses: omitEmpty(goList(goString)) }));
 
 /** The object's labels but for Kubernetes' own: those it has now, and those it had when the object was read. */
 function ownLabels({ metadata: { labels = {}, annotations = {} } }: V3Object, metadata: JsonRecord): StringMap {

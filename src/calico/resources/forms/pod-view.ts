@@ -23,7 +23,6 @@ import {
   recordOf,
   type StringMap,
   stringAt,
-  stringMapAt,
   type WorkloadEndpointSpec,
 } from "../../model/index.ts";
 import { endpointNameOfPod, type Id } from "../names.ts";
@@ -106,7 +105,10 @@ function floatingAddresses(networks: readonly string[], annotations: StringMap):
   const text = ownText(annotations, floatingIps);
   if (text === undefined || networks.length === 0) return undefined;
   const internal = (isVersion6: boolean) =>
-    networks.filter((network) => network.includes(":") === isVersion6).at(-1)?.replace(/\/\d+$/, "");
+    networks
+      .filter((network) => network.includes(":") === isVersion6)
+      .at(-1)
+      ?.replace(/\/\d+$/, "");
   return parseTextList(text, floatingIps).flatMap((externalIP) => {
     const internalIP = internal(externalIP.includes(":"));
     return internalIP === undefined ? [] : [{ internalIP, externalIP }];

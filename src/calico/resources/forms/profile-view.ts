@@ -19,7 +19,11 @@ export function fromSource(
   kind: "Namespace" | "ServiceAccount",
   { id, value, revision }: { id: Id; value: unknown; revision: string },
 ): V3Object {
-  const { name, uid, creationTimestamp, labels, allowsAll, ...of } = sourceProfile(kind, { id, version: revision, value });
+  const { name, uid, creationTimestamp, labels, allowsAll, ...of } = sourceProfile(kind, {
+    id,
+    version: revision,
+    value,
+  });
   return toV3("Profile", {
     metadata: { name, uid, resourceVersion: of.revision, creationTimestamp },
     spec: { ...(allowsAll ? allowAll : {}), labelsToApply: labels },
