@@ -50,6 +50,11 @@ const slips: { given: string[]; hint: RegExp }[] = [
   { given: ["completion", "tcsh"], hint: /Allowed choices are bash, zsh, fish/ },
   { given: ["version", "-o", "xml"], hint: /Allowed choices are text, json/ },
   { given: ["certs", "inspect", "/no/such/file"], hint: /\/no\/such\/file/ },
+  { given: ["certs", "inspect", "/dev/zero"], hint: /\/dev\/zero cannot be read \(it is a device, not a file\)/ },
+  {
+    given: ["typha", "-c", "/no/such.cfg"],
+    hint: /configuration file \/no\/such\.cfg does not exist[\s\S]*--config-file/,
+  },
 ];
 for (const { given, hint } of slips) {
   test(`cattail ${given.join(" ")}: exit code 1 and a hint on standard error`, async () => {
@@ -60,6 +65,27 @@ for (const { given, hint } of slips) {
     ok(!/\n {4}at /.test(stderr), `a stack is no hint: ${stderr}`);
   });
 }
+
+test("certs secret needs the pairs and the CA's certificate, not the CA's key, and never leads to a new CA", async () => {
+  const dir = join(folder, "handed-out");
+  await cattail(["certs", "all", "--dir", dir]);
+  rmSync(join(dir, "typhaca.key"));
+  const { code, stdout } = await cattail(["certs", "secret", "--dir", dir]);
+  equal(code, 0);
+  match(stdout, /kind: ConfigMap[\s\S]*typhaca\.crt[\s\S]*kind: Secret[\s\S]*typha\.key[\s\S]*calico-node\.key/);
+  rmSync(join(dir, "typhaca.crt"));
+  const { code: refused, stderr } = await cattail(["certs", "secret", "--dir", dir]);
+  equal(refused, 1);
+  match(stderr, /typhaca\.crt, the CA's certificate, is not there[\s\S]*key is not needed/);
+  ok(!stderr.includes("certs init"), stderr);
+});
+
+test("a demo that may not write its certificates says so, and which variable names another folder", async () => {
+  const { code, stderr } = await cattail(["demo"], { env: { TMPDIR: "/proc" } });
+  equal(code, 1);
+  match(stderr, /no folder for the demo's certificates can be made in \/proc[\s\S]*TMPDIR/);
+  ok(!/\n {4}at /.test(stderr), `a stack is no hint: ${stderr}`);
+});
 
 for (const shell of ["bash", "zsh", "fish"]) {
   const isThere = spawnSync(shell, ["-c", "exit 0"]).status === 0;

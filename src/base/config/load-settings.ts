@@ -7,8 +7,9 @@ import { type Environment, type ReadSettings, readSettings } from "./read-settin
 export const defaultConfigFile = "/etc/calico/typha.cfg";
 
 /**
- * Throws one error that lists everything wrong. A file that is not there is fine, as in the original; "" names none, for
- * a server that nothing on the machine may change.
+ * Throws one error that lists everything wrong. The usual file need not be there; one that somebody named must be, or
+ * the server would run with other settings than they meant. "" names none, for a server that nothing on the machine may
+ * change.
  */
 export function loadSettings(options: { environment: Environment; configFile?: string }): ReadSettings {
   const path = options.configFile ?? defaultConfigFile;
@@ -18,11 +19,10 @@ export function loadSettings(options: { environment: Environment; configFile?: s
     ...(text === undefined ? {} : { file: { path, text } }),
     checks: { exists },
   });
-  const isThere = text !== undefined || options.configFile === undefined;
-  const warnings = isThere ? read.warnings : [...read.warnings, `the configuration file ${path} does not exist`];
-  if (read.problems.length === 0) return { ...read, warnings };
+  if (text === undefined && path !== "" && options.configFile !== undefined) throw unreadable(path, "does not exist");
+  if (read.problems.length === 0) return read;
   throw new CattailError("SETTINGS_INVALID", {
-    problem: describeProblems({ ...read, warnings }),
+    problem: describeProblems(read),
     next: `"cattail typha --help" lists every setting and what it may be; once these are right, "cattail typha --print-settings" shows them all`,
   });
 }
@@ -41,12 +41,16 @@ function readConfigFile(path: string): string | undefined {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     if (code === "ENOENT") return undefined;
-    throw new CattailError("SETTINGS_FILE_UNREADABLE", {
-      problem: `the configuration file ${path} cannot be read (${code})`,
-      next: "Check its path and permissions, or leave out --config-file",
-      cause: error,
-    });
+    throw unreadable(path, `cannot be read (${code})`, error);
   }
+}
+
+function unreadable(path: string, why: string, cause?: unknown): CattailError {
+  return new CattailError("SETTINGS_FILE_UNREADABLE", {
+    problem: `the configuration file ${path} ${why}`,
+    next: "Check its path and permissions, or leave out --config-file",
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 function exists(path: string): boolean {

@@ -7,12 +7,12 @@ export {
   makeAuthority,
   makePair,
   type Pair,
+  readAuthorityCertificate,
   readPair,
-  readPemFile,
   renewPair,
   usualNames,
 } from "./certificates/certificate-folder.ts";
-export { describeInspected, inspectPem } from "./certificates/inspect.ts";
+export { describeInspected, type Inspected, inspectPem } from "./certificates/inspect.ts";
 export {
   type CertifiedKey,
   issueAuthority,
@@ -24,6 +24,7 @@ export {
 } from "./certificates/issue.ts";
 export type { PairFiles } from "./certificates/pair-files.ts";
 export { certificatesInPem } from "./certificates/pem.ts";
+export { readPemFile, readPemSource } from "./certificates/read-pem.ts";
 export { admitPeers, checkOf } from "./peers/admit-peers.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./peers/refusals.ts";
 export { checkIdentity, type PeerRequirement, peerChecks, verifyPeer } from "./peers/verify-peer.ts";

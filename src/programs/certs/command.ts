@@ -5,6 +5,7 @@ import {
   describeInspected,
   filesOf,
   hasPair,
+  type Inspected,
   inspectPem,
   type KeyKind,
   type LeafNames,
@@ -13,8 +14,10 @@ import {
   makePair,
   type Pair,
   type PairFiles,
+  readAuthorityCertificate,
   readPair,
   readPemFile,
+  readPemSource,
   renewPair,
   usualNames,
 } from "../../base/security/index.ts";
@@ -97,10 +100,12 @@ function inspectCommand(): Command {
     .description("show what certificates are for and when they expire")
     .argument("<file...>", "PEM files")
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
-    .action((files: string[], flags: { output: string }) => {
-      const found = files.flatMap((file) =>
-        inspectPem(readPemFile(file), Date.now()).map((inspected) => ({ file, ...inspected })),
-      );
+    .action(async (files: string[], flags: { output: string }) => {
+      const found: (Inspected & { file: string })[] = [];
+      for (const file of files) {
+        const inspected = inspectPem(await readPemSource(file), Date.now());
+        found.push(...inspected.map((one) => ({ file, ...one })));
+      }
       if (flags.output === "json") console.log(JSON.stringify(found, null, 2));
       else for (const inspected of found) console.log(`${inspected.file}\n${indent(describeInspected(inspected))}\n`);
       const isBad = (one: (typeof found)[number]) =>
@@ -140,25 +145,28 @@ function secretCommand(): Command {
     .action(
       (flags: { dir: string; namespace: string; serverSecret: string; clientSecret: string; caConfigmap: string }) => {
         const names = { authority: flags.caConfigmap, server: flags.serverSecret, client: flags.clientSecret };
-        readPair("authority", flags.dir); // without a CA there is nothing to hand out: says so
-        const pairs = (["authority", "server", "client"] as const).filter((pair) => hasPair(pair, flags.dir));
-        const documents = pairs.map((pair) =>
-          pairManifest(pair, { folder: flags.dir, namespace: flags.namespace, name: names[pair] }),
-        );
-        console.log(yamlDocuments(documents));
+        const to = { folder: flags.dir, namespace: flags.namespace };
+        const pairs = (["server", "client"] as const).filter((pair) => hasPair(pair, flags.dir));
+        if (pairs.length === 0) readPair("server", flags.dir); // says what is missing and how to make it
+        const documents = pairs.map((pair) => pairManifest(pair, { ...to, name: names[pair] }));
+        console.log(yamlDocuments([authorityManifest({ ...to, name: names.authority }), ...documents]));
       },
     );
 }
 
-// The CA's key stays out of the cluster: nothing there needs it.
-function pairManifest(pair: Pair, to: { folder: string; namespace: string; name: string }): object {
-  const files = filesOf(pair, to.folder);
-  const { certPem, keyPem } = readPair(pair, to.folder);
-  const metadata = { name: to.name, namespace: to.namespace };
-  if (pair === "authority")
-    return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { [basename(files.certFile)]: certPem } };
+type Destination = { readonly folder: string; readonly namespace: string; readonly name: string };
+
+// The CA's key stays out of the cluster, and need not be in the folder: nothing here needs it.
+function authorityManifest({ folder, namespace, name }: Destination): object {
+  const data = { [basename(filesOf("authority", folder).certFile)]: readAuthorityCertificate(folder) };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data };
+}
+
+function pairManifest(pair: Exclude<Pair, "authority">, { folder, namespace, name }: Destination): object {
+  const files = filesOf(pair, folder);
+  const { certPem, keyPem } = readPair(pair, folder);
   const stringData = { [basename(files.certFile)]: certPem, [basename(files.keyFile)]: keyPem };
-  return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", stringData };
+  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, type: "Opaque", stringData };
 }
 
 function makeOptions(command: Command): Command {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { loadSettings } from "../../base/config/index.ts";
-import { systemClock } from "../../base/lib/index.ts";
+import { CattailError, messageOf, systemClock } from "../../base/lib/index.ts";
 import { filesOf, makeAuthority, makePair } from "../../base/security/index.ts";
 import { createMemoryDatastore } from "../../calico/datastore/index.ts";
 import { startTypha } from "../../typha/server/index.ts";
@@ -32,7 +32,7 @@ export function demoCommand(): Command {
 async function demo(flags: Flags): Promise<void> {
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), "cattail-demo-"));
+  const folder = makeFolder();
   // However it ends: there are keys in it.
   process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   const onSignal = () => {
@@ -51,6 +51,18 @@ async function demo(flags: Flags): Promise<void> {
     if (!signal.aborted) throw error; // what was still starting says that it was stopped
   }
   screen.say("\nStopping: clients, server and cluster end, and the certificates are removed.");
+}
+
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "cattail-demo-"));
+  } catch (error) {
+    throw new CattailError("DEMO_FOLDER", {
+      problem: `no folder for the demo's certificates can be made in ${tmpdir()} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
+      next: "Set TMPDIR to a folder that this user may write to",
+      cause: error,
+    });
+  }
 }
 
 type Running = { folder: string; screen: DemoScreen; signal: AbortSignal; stack: AsyncDisposableStack };

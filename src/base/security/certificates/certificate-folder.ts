@@ -1,6 +1,6 @@
 // The folder of certificates that the guides make by hand: one CA, the server's pair and the nodes' pair, under the
 // guides' names. `cattail certs`, the demo and the tests make and renew them here.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { CattailError } from "../../lib/index.ts";
 import {
   type CertifiedKey,
@@ -11,6 +11,7 @@ import {
   renewCertificate,
 } from "./issue.ts";
 import { type PairFiles, pairFiles, writePair } from "./pair-files.ts";
+import { readPemFile } from "./read-pem.ts";
 
 export type Pair = "authority" | "server" | "client";
 
@@ -75,17 +76,14 @@ export function readPair(pair: Pair, folder: string): CertifiedKey {
   return { certPem: readPemFile(certFile), keyPem: readPemFile(keyFile) };
 }
 
-/** A certificate or key, as text. */
-export function readPemFile(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CattailError("CERTS_FILE_UNREADABLE", {
-      problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Check the path, and that it is a file that this user may read",
-      cause: error,
-    });
-  }
+/** The CA's certificate alone: who hands certificates out needs no more of the CA, and its key is kept elsewhere. */
+export function readAuthorityCertificate(folder: string): string {
+  const { certFile } = filesOf("authority", folder);
+  if (existsSync(certFile)) return readPemFile(certFile);
+  throw new CattailError("CERTS_FILE_MISSING", {
+    problem: `${certFile}, the CA's certificate, is not there`,
+    next: `Copy the certificate of the CA that signed the pairs in ${folder} to this name. The CA's key is not needed. Do not make a new CA: nodes and servers that trust the old one would refuse each other`,
+  });
 }
 
 async function write(pair: Pair, made: CertifiedKey, { folder, force }: MakeOptions): Promise<PairFiles> {
