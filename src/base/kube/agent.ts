@@ -1,24 +1,42 @@
 // The connections to the API server: kept, few, over TLS as the identity has it, through its proxy where it has one.
-import { Agent as HttpAgent } from "node:http";
+import { type ClientRequestArgs, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import type { Duplex } from "node:stream";
 import type { Identity } from "./load-identity.ts";
 import { kubeLimits } from "./settings.ts";
 
-export function makeAgent({ agent, server, proxy, tls }: Identity): HttpAgent {
-  const tlsOptions = { ...tls, minVersion: "TLSv1.2" } as const;
-  if (agent !== undefined) {
-    Object.assign(agent.options, tlsOptions); // it was made from the kubeconfig alone, and settings come first
-    return agent;
-  }
+export function makeAgent({ server, proxy, tls }: Identity): HttpAgent {
+  const isSocks = proxy !== undefined && /^socks/i.test(proxy);
   const common = {
     keepAlive: true,
     maxSockets: kubeLimits.sockets,
     maxFreeSockets: 8,
     scheduling: "lifo",
     // Whether there is a proxy has been decided, so Node gets no NO_PROXY to decide again.
-    ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
+    ...(proxy === undefined || isSocks ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   } as const;
-  return server.protocol === "http:" ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tlsOptions });
+  const agent =
+    server.protocol === "http:" ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tls, minVersion: "TLSv1.2" });
+  if (isSocks) goThroughSocks(agent, new URL(proxy));
+  return agent;
+}
+
+type Done = (error: Error | null, stream: Duplex) => void;
+
+/** An agent of https makes TLS over whatever socket it is given. */
+function goThroughSocks(agent: HttpAgent, proxy: URL): void {
+  const secure = agent instanceof HttpsAgent ? agent.createConnection.bind(agent) : undefined;
+  agent.createConnection = (options: ClientRequestArgs, done?: Done): undefined => {
+    const target = { host: `${options.host}`, port: Number(options.port) };
+    const connected = import("./socks.ts").then(({ connectThroughSocks }) => connectThroughSocks(proxy, target));
+    connected.then(
+      (socket) => {
+        const over: ClientRequestArgs & { socket: Duplex } = { ...options, socket };
+        done?.(null, secure?.(over) ?? socket);
+      },
+      (error: Error) => (done as (error: Error) => void)(error), // a failure has no stream
+    );
+  };
 }
 
 export function closeIdle(agent: HttpAgent): void {

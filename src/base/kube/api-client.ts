@@ -1,11 +1,11 @@
 // Requests to the API server over keep-alive connections that all lists and watches share: every answer is either a
 // success or a KubeError. Redirects are never followed, whoever sends them: they would take the token along.
 import type { Agent, IncomingMessage } from "node:http";
-import type { Clock, Log } from "../lib/index.ts";
+import type { Clock, LastGood, Log } from "../lib/index.ts";
 import { closeIdle, makeAgent } from "./agent.ts";
-import { Credentials, type CurrentIdentity } from "./credentials.ts";
+import { type CurrentIdentity, credentials } from "./credentials.ts";
 import { KubeError, statusError } from "./kube-error.ts";
-import { loadIdentity } from "./load-identity.ts";
+import { identityLoader } from "./load-identity.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
 import { defaultClientBurst, defaultClientQps, type KubeSettings, kubeLimits } from "./settings.ts";
@@ -30,7 +30,7 @@ export type ApiClientOptions = {
 export class ApiClient implements Disposable {
   readonly #options: ApiClientOptions;
   readonly #rateLimit: RateLimit;
-  readonly #credentials: Credentials;
+  readonly #credentials: LastGood<CurrentIdentity>;
   #agent: { readonly key: string; readonly agent: Agent } | undefined;
 
   constructor(settings: KubeSettings, options: ApiClientOptions) {
@@ -39,7 +39,7 @@ export class ApiClient implements Disposable {
       perSecond: settings.clientQps || defaultClientQps,
       burst: settings.clientBurst || defaultClientBurst,
     });
-    this.#credentials = new Credentials({ ...options, load: () => loadIdentity(settings) });
+    this.#credentials = credentials({ ...options, load: identityLoader(settings, options.clock) });
   }
 
   /** The parsed answer. */

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
 import { silentLog } from "../lib/index.ts";
-import { Credentials } from "./credentials.ts";
+import { credentials as credentialsOf } from "./credentials.ts";
 import type { Identity } from "./load-identity.ts";
 
 const identity = (token: string, cert = "C"): Identity => ({
@@ -19,7 +19,7 @@ function make(answers: (Identity | Error)[]) {
     if (answer instanceof Error || answer === undefined) throw answer;
     return answer;
   };
-  return { clock, credentials: new Credentials({ clock, log: silentLog, load }), reads: () => reads };
+  return { clock, credentials: credentialsOf({ clock, log: silentLog, load }), reads: () => reads };
 }
 
 test("credentials are read again after a minute", async () => {

@@ -1,14 +1,23 @@
 // Who we are to the API server, and where it is: from a kubeconfig, from the settings, or from the pod's service
-// account. Files and plugins are read by @kubernetes/client-node; what they say is turned into what node:https needs.
+// account, as what node:https needs. Asked again and again (credentials.ts), it reads all files anew each time and runs a
+// plugin only when what that last said has expired or was refused.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Agent, RequestOptions } from "node:https";
+import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
-import type { KubeConfig } from "@kubernetes/client-node";
-import { parse as parseYaml } from "yaml";
-import { CattailError, isRecord } from "../lib/index.ts";
-import { proxyFor } from "./proxy.ts";
+import { delimiter, join } from "node:path";
+import { CattailError, type Clock, messageOf, systemClock } from "../lib/index.ts";
+import type { ExecCredential } from "./exec-plugin.ts";
+import {
+  type Cluster,
+  type Content,
+  type Impersonation,
+  type Kubeconfig,
+  mergeKubeconfigs,
+  type User,
+  unusable,
+} from "./kubeconfig.ts";
+import { checkedProxy, proxyFor, withoutPassword } from "./proxy.ts";
 import type { KubeSettings } from "./settings.ts";
 
 export type TlsIdentity = {
@@ -22,141 +31,266 @@ export type TlsIdentity = {
 export type Identity = {
   readonly server: URL;
   readonly tls: TlsIdentity;
-  readonly headers: { readonly [name: string]: string };
-  /** A proxy of HTTP between us and the server. */
+  readonly headers: { readonly [name: string]: string | readonly string[] };
+  /** Between us and the server: of HTTP or SOCKS. */
   readonly proxy?: string;
-  /** Connects in another way: through a SOCKS proxy. */
-  readonly agent?: Agent;
+  /** Of the wall clock: then a plugin has to be asked again. */
+  readonly expiresAtMs?: number;
 };
 
-export async function loadIdentity(settings: KubeSettings): Promise<Identity> {
-  try {
-    return await readIdentity(settings);
-  } catch (error) {
-    if (error instanceof CattailError) throw error;
-    throw badConfig(`cannot read the credentials: ${error}`, error);
-  }
-}
+/** `isRefused`: the server does not know the last identity, so nothing of it is used again. */
+export type IdentityLoader = (options?: { isRefused: boolean }) => Promise<Identity>;
 
-async function readIdentity(settings: KubeSettings): Promise<Identity> {
-  const config = await loadKubeConfig(settings);
-  if (settings.currentContext) config.setCurrentContext(settings.currentContext);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw badConfig(`the kubeconfig has no cluster for context "${config.getCurrentContext()}"`);
-  refuseUnasked(config, settings);
-  const server = new URL(settings.apiEndpoint || cluster.server);
-  const proxy = cluster.proxyUrl || proxyFor(server, settings);
-  const isSocks = proxy !== undefined && /^socks/i.test(proxy);
-  // The library fills in header and certificate, and makes the agent for SOCKS, which Node has not. A plain http server is
-  // its error unless skipTLSVerify.
-  const options: RequestOptions & { headers: { [name: string]: string } } = { headers: {} };
-  if (isSocks) config.clusters = config.clusters.map((one) => (one === cluster ? { ...one, proxyUrl: proxy } : one));
-  if (server.protocol === "https:" || isSocks) await config.applyToHTTPSOptions(options);
-  const headers: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(options.headers)) headers[name.toLowerCase()] = value.trim();
-  if (typeof options.auth === "string") headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`;
-  const token = settings.apiToken || (await tokenFromFile(config, settings));
-  if (token) headers.authorization = `Bearer ${token}`;
-  const isInsecure = settings.insecureSkipTlsVerify || cluster.skipTLSVerify;
-  return {
-    server,
-    headers,
-    tls: {
-      rejectUnauthorized: !isInsecure,
-      ...pick("ca", settings.caFile ? await readFile(settings.caFile) : options.ca),
-      ...pick("cert", settings.certFile ? await readFile(settings.certFile) : options.cert),
-      ...pick("key", settings.keyFile ? await readFile(settings.keyFile) : options.key),
-      ...(cluster.tlsServerName ? { servername: cluster.tlsServerName } : {}),
-    },
-    ...(proxy === undefined ? {} : { proxy: checkedProxy(proxy) }),
-    ...(isSocks && options.agent instanceof Object ? { agent: options.agent as Agent } : {}), // what the library makes
+export function identityLoader(settings: KubeSettings, clock: Clock): IdentityLoader {
+  let known: { readonly of: string; readonly credential: ExecCredential } | undefined;
+  return async ({ isRefused } = { isRefused: false }) => {
+    if (isRefused) known = undefined;
+    const { cluster, user } = await readPlaces(settings);
+    const ask = async (): Promise<ExecCredential> => {
+      if (user.exec === undefined) return {};
+      const { runExecPlugin } = await import("./exec-plugin.ts");
+      const of = JSON.stringify([user.exec, cluster]);
+      const isGood = known?.of === of && (known.credential.expiresAtMs ?? Number.POSITIVE_INFINITY) > clock.wallMs();
+      if (known === undefined || !isGood)
+        known = { of, credential: await runExecPlugin(user.exec, { cluster: await execCluster(cluster) }) };
+      return known.credential;
+    };
+    return identityOf({ settings, cluster, user, ask });
   };
 }
 
-function checkedProxy(proxy: string): string {
-  const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
-  if (url !== undefined && /^(https?|socks[45]?[ah]?):$/.test(url.protocol) && url.hostname !== "") return proxy;
-  throw new CattailError("KUBERNETES_PROXY", {
-    problem: `the proxy to the API server, ${withoutPassword(proxy)}, is not of the form http://host:port`,
-    next: "Correct proxy-url in the kubeconfig, or HTTPS_PROXY and HTTP_PROXY; NO_PROXY names servers that are reached directly",
-  });
+/** Once. */
+export function loadIdentity(settings: KubeSettings): Promise<Identity> {
+  return identityLoader(settings, systemClock)();
 }
 
-function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^/@]*@/, "//…@");
-}
+type Place = { readonly cluster: Cluster; readonly user: User };
 
-async function loadKubeConfig(settings: KubeSettings): Promise<KubeConfig> {
-  // Loaded late: its generated API is 85 MB of memory that etcd, directory and memory datastores never need.
-  const { KubeConfig } = await import("@kubernetes/client-node");
-  const config = new KubeConfig();
+async function readPlaces(settings: KubeSettings): Promise<Place> {
   const files = kubeconfigFiles(settings);
-  try {
-    if (files.length > 0) {
-      for (const [index, file] of files.entries()) {
-        const next = index === 0 ? config : new KubeConfig();
-        next.loadFromFile(file);
-        if (index > 0) config.mergeConfig(next, true);
-      }
-    } else if (settings.apiEndpoint) {
-      const server = settings.apiEndpoint;
-      config.loadFromClusterAndUser({ name: "endpoint", server, skipTLSVerify: false }, { name: "endpoint" });
-    } else {
-      if (!process.env.KUBERNETES_SERVICE_HOST) throw badConfig("there is no kubeconfig, and this is not a pod");
-      config.loadFromCluster(settings.serviceAccountRoot ?? "");
-    }
-  } catch (error) {
-    if (error instanceof CattailError) throw error;
-    throw badConfig(`cannot load ${files.join(", ") || "the in-cluster configuration"}: ${error}`, error);
-  }
-  return config;
+  if (files.length === 0)
+    return settings.apiEndpoint ? endpointAlone(settings.apiEndpoint) : serviceAccount(settings.serviceAccountRoot);
+  return placeOf(await readKubeconfigs(files), settings.currentContext);
 }
 
-function kubeconfigFiles(settings: KubeSettings): string[] {
-  if (settings.kubeconfig) return settings.kubeconfig.split(delimiter).filter((file) => file !== "");
+function kubeconfigFiles({ kubeconfig, apiEndpoint }: KubeSettings): string[] {
+  if (kubeconfig) return kubeconfig.split(delimiter).filter((file) => file !== "");
   const home = join(homedir(), ".kube", "config");
-  return !settings.apiEndpoint && existsSync(home) ? [home] : [];
+  return !apiEndpoint && existsSync(home) ? [home] : [];
 }
 
-function refuseUnasked(config: KubeConfig, settings: KubeSettings): void {
-  const user = config.getCurrentUser();
-  const provider: unknown = user?.authProvider;
-  const isPlugin = isRecord(provider) && provider.name !== "tokenFile";
-  if ((user?.exec || isPlugin) && !settings.allowExec) {
+/** Of several files those that are not there are passed over, as kubectl does, so long as there is one. */
+export async function readKubeconfigs(files: readonly string[]): Promise<Kubeconfig> {
+  const parts: { file: string; content: unknown }[] = [];
+  for (const file of files) {
+    try {
+      parts.push({ file, content: await parseKubeconfig(file, await readFile(file, "utf8")) });
+    } catch (error) {
+      if (error instanceof CattailError) throw error;
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT"; // what readFile throws
+      if (!isMissing) throw unusable(`${file} cannot be read: ${messageOf(error)}`, "Check its rights", error);
+    }
+  }
+  if (parts.length > 0) return mergeKubeconfigs(parts);
+  throw unusable(`${files.join(", ")}: there is no such file`, "Correct KUBECONFIG, or set K8S_API_ENDPOINT");
+}
+
+async function parseKubeconfig(file: string, text: string): Promise<unknown> {
+  if (text.trimStart().startsWith("{")) {
+    try {
+      return JSON.parse(text); // a tenth of the time, and no YAML library
+    } catch {
+      // YAML may begin with a brace, too
+    }
+  }
+  const { parse } = await import("yaml");
+  try {
+    return parse(text, { intAsBigInt: true, logLevel: "error" }); // a password of digits keeps all of them
+  } catch (error) {
+    const [line = ""] = messageOf(error).split("\n"); // what follows quotes the file, and it has secrets
+    throw unusable(`${file} is not YAML: ${line}`, "Correct the line, or name another file");
+  }
+}
+
+function placeOf(config: Kubeconfig, wanted: string | undefined): Place {
+  const files = config.files.join(", ");
+  const name = wanted || config.currentContext;
+  const known = [...config.contexts.keys()].slice(0, 10).join(", ") || "none";
+  const next = `Set current-context in the kubeconfig, or K8S_CURRENT_CONTEXT, to one of: ${known}`;
+  if (name === undefined) throw unusable(`${files}: there is no current-context`, next);
+  const context = config.contexts.get(name)?.();
+  if (context === undefined) throw unusable(`${files}: there is no context "${name}"`, next);
+  const cluster = config.clusters.get(context.cluster)?.();
+  if (cluster === undefined) {
+    const clusters = [...config.clusters.keys()].slice(0, 10).join(", ") || "none";
+    throw unusable(`${context.where}: there is no cluster "${context.cluster}"`, `Name one of: ${clusters}`);
+  }
+  const user = context.user === undefined ? nobody : config.users.get(context.user)?.();
+  if (user !== undefined) return { cluster, user };
+  const users = [...config.users.keys()].slice(0, 10).join(", ") || "none";
+  throw unusable(`${context.where}: there is no user "${context.user}"`, `Name one of: ${users}`);
+}
+
+const nobody: User = { where: "no user" };
+
+function endpointAlone(server: string): Place {
+  return {
+    cluster: { where: "K8S_API_ENDPOINT", server, skipTlsVerify: false, disableCompression: false },
+    user: nobody,
+  };
+}
+
+function serviceAccount(root = ""): Place {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (!host || !port)
+    throw unusable(
+      "there is no kubeconfig, and this is not a pod",
+      "Point KUBECONFIG at a kubeconfig, or set K8S_API_ENDPOINT",
+    );
+  const account = `${root}/var/run/secrets/kubernetes.io/serviceaccount`;
+  const where = "the pod's service account";
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const ca = { file: `${account}/ca.crt` };
+  return {
+    cluster: { where, server, ca, skipTlsVerify: false, disableCompression: false },
+    user: { where, tokenFile: `${account}/token` },
+  };
+}
+
+type Sources = Place & { readonly settings: KubeSettings; readonly ask: () => Promise<ExecCredential> };
+
+async function identityOf({ settings, cluster, user, ask }: Sources): Promise<Identity> {
+  refuseUnasked({ cluster, user }, settings);
+  const server = serverUrl(
+    settings.apiEndpoint || cluster.server,
+    settings.apiEndpoint ? "K8S_API_ENDPOINT" : cluster.where,
+  );
+  const proxy = cluster.proxyUrl || proxyFor(server, settings);
+  const asked = settings.apiToken ? {} : await ask();
+  const [ca, cert, key] = await Promise.all([
+    contentOf(settings.caFile, cluster.ca, `${cluster.where}: certificate-authority`),
+    contentOf(settings.certFile, user.cert, `${user.where}: client-certificate`, asked.cert),
+    contentOf(settings.keyFile, user.key, `${user.where}: client-key`, asked.key),
+  ]);
+  if ((cert === undefined) !== (key === undefined)) {
+    const [has, lacks] = cert === undefined ? ["key", "certificate"] : ["certificate", "key"];
+    throw unusable(`${user.where}: there is a client ${has} and no ${lacks}`, "Name both, or neither");
+  }
+  const { expiresAtMs } = asked;
+  return {
+    server,
+    headers: { ...(await authorization(settings, user, asked)), ...impersonation(user.impersonate) },
+    tls: {
+      rejectUnauthorized: !(settings.insecureSkipTlsVerify || cluster.skipTlsVerify),
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+    },
+    ...(proxy === undefined ? {} : { proxy: checkedProxy(proxy) }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}
+
+function refuseUnasked({ cluster, user }: Place, settings: KubeSettings): void {
+  if (user.authProvider !== undefined) {
     throw new CattailError("KUBECONFIG_EXEC", {
-      problem: `the kubeconfig's user "${user?.name}" runs a program to get its credentials`,
+      problem: `${user.where}: auth-provider "${user.authProvider}" is a kind of plugin that is compiled into a client, and there is none here`,
+      next: "use an exec plugin, which the cloud's own tool writes (such as kubelogin or gke-gcloud-auth-plugin), or a token or a certificate",
+    });
+  }
+  if (user.exec !== undefined && !settings.allowExec) {
+    throw new CattailError("KUBECONFIG_EXEC", {
+      problem: `${user.where}: it runs a program to get its credentials`,
       next: "name the file in KUBECONFIG yourself if you trust that program, or use a token or a certificate",
     });
   }
-  const proxy = config.getCurrentCluster()?.proxyUrl;
-  if (proxy && !settings.allowProxy) {
+  if (cluster.proxyUrl !== undefined && !settings.allowProxy) {
     throw new CattailError("KUBECONFIG_PROXY", {
-      problem: `the kubeconfig sends requests through the proxy ${withoutPassword(proxy)}`,
+      problem: `${cluster.where}: it sends requests through the proxy ${withoutPassword(cluster.proxyUrl)}`,
       next: "name the file in KUBECONFIG yourself if you trust that proxy, or remove proxy-url",
     });
   }
 }
 
-// The library reads "token-file"; the field of the Go client, which everyone writes, is "tokenFile". Like the names of
-// certificates, which the library sees to, it is looked for beside the kubeconfig.
-async function tokenFromFile(config: KubeConfig, settings: KubeSettings): Promise<string | undefined> {
-  const name = config.getCurrentUser()?.name;
-  for (const file of kubeconfigFiles(settings)) {
-    const users: unknown = parseYaml(await readFile(file, "utf8"))?.users;
-    const user: unknown = Array.isArray(users) ? users.find((entry) => entry?.name === name)?.user : undefined;
-    if (isRecord(user) && typeof user.tokenFile === "string")
-      return (await readFile(resolve(dirname(file), user.tokenFile), "utf8")).trim();
+function serverUrl(text: string, where: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === "https:" || url.protocol === "http:")) return url;
+  const shown = JSON.stringify(withoutPassword(text).slice(0, 200));
+  throw unusable(`${where}: the server ${shown} is not a URL`, "Write it as https://host:port");
+}
+
+type Headers = { [name: string]: string | readonly string[] };
+
+async function authorization(settings: KubeSettings, user: User, asked: ExecCredential): Promise<Headers> {
+  const { tokenFile, username, password = "" } = user;
+  if (settings.apiToken) return bearer(settings.apiToken);
+  if (username !== undefined && (user.token !== undefined || tokenFile !== undefined)) {
+    throw unusable(`${user.where}: there is a token and a username`, "Remove one of them: a request can show only one");
   }
-  return undefined;
+  // The plugin's word counts before what stands beside it, and a file before a token: the file may be rotated.
+  if (asked.token !== undefined) return bearer(asked.token);
+  if (tokenFile !== undefined) {
+    const token = (await contentOf(undefined, { file: tokenFile }, `${user.where}: tokenFile`))
+      ?.toString("utf8")
+      .trim();
+    if (!token) throw unusable(`${user.where}: tokenFile ${tokenFile} is empty`, "Write the token into it");
+    return bearer(token);
+  }
+  if (user.token !== undefined) return bearer(user.token.trim());
+  if (username === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 }
 
-function pick<Name extends "ca" | "cert" | "key">(name: Name, value: unknown): { [field in Name]?: Buffer | string } {
-  const usable = Buffer.isBuffer(value) || typeof value === "string" ? value : undefined;
-  // The computed name loses its literal type.
-  return (usable === undefined ? {} : { [name]: usable }) as { [field in Name]?: Buffer | string };
+function bearer(token: string): Headers {
+  return { authorization: `Bearer ${token}` };
 }
 
-function badConfig(problem: string, cause?: unknown): CattailError {
-  const next = "point KUBECONFIG at a working kubeconfig, or set K8S_API_ENDPOINT";
-  return new CattailError("KUBECONFIG_UNUSABLE", { problem, next, cause });
+function impersonation(as: Impersonation | undefined): Headers {
+  if (as === undefined) return {};
+  const headers: Headers = { "impersonate-user": as.user };
+  if (as.uid !== undefined) headers["impersonate-uid"] = as.uid;
+  if (as.groups.length > 0) headers["impersonate-group"] = as.groups;
+  // What a header's name may not hold is written in percents, as the API server reads it.
+  for (const [name, values] of Object.entries(as.extra))
+    headers[`impersonate-extra-${encodeURIComponent(name.toLowerCase())}`] = values;
+  return headers;
+}
+
+async function contentOf(
+  setting: string | undefined,
+  content: Content | undefined,
+  where: string,
+  inPlaceOf?: string,
+): Promise<Buffer | string | undefined> {
+  if (setting) return readOr(setting, "the settings");
+  if (inPlaceOf !== undefined) return inPlaceOf;
+  if (content === undefined) return undefined;
+  return "data" in content ? content.data : readOr(content.file, where);
+}
+
+async function readOr(file: string, where: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw unusable(
+      `${where}: ${file} cannot be read: ${messageOf(error)}`,
+      "Correct the path, or the file's rights",
+      error,
+    );
+  }
+}
+
+async function execCluster(cluster: Cluster) {
+  const ca = await contentOf(undefined, cluster.ca, `${cluster.where}: certificate-authority`);
+  const { tlsServerName, proxyUrl, execConfig } = cluster;
+  return {
+    server: cluster.server,
+    ...(tlsServerName === undefined ? {} : { "tls-server-name": tlsServerName }),
+    ...(cluster.skipTlsVerify ? { "insecure-skip-tls-verify": true } : {}),
+    ...(ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+    ...(proxyUrl === undefined ? {} : { "proxy-url": proxyUrl }),
+    ...(cluster.disableCompression ? { "disable-compression": true } : {}),
+    ...(execConfig === undefined ? {} : { config: execConfig }),
+  };
 }

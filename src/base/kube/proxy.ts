@@ -1,6 +1,7 @@
 // Which proxy leads to the API server, as the environment names it: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, read by the
 // rules of Go's programs (golang.org/x/net/http/httpproxy), because whoever wrote them wrote them for those.
 import { BlockList, isIP } from "node:net";
+import { CattailError } from "../lib/index.ts";
 
 export type ProxySettings = { readonly httpsProxy?: string; readonly httpProxy?: string; readonly noProxy?: string };
 
@@ -45,4 +46,18 @@ function isInRange(host: string, address: string, bits: number): boolean {
 function familyOf(address: string): "ipv4" | "ipv6" | undefined {
   const version = isIP(address);
   return version === 0 ? undefined : version === 4 ? "ipv4" : "ipv6";
+}
+
+/** Throws for what is no proxy that there is. */
+export function checkedProxy(proxy: string): string {
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
+  if (url !== undefined && /^(https?|socks[45]?[ah]?):$/.test(url.protocol) && url.hostname !== "") return proxy;
+  throw new CattailError("KUBERNETES_PROXY", {
+    problem: `the proxy to the API server, ${withoutPassword(proxy)}, is not of the form http://host:port`,
+    next: "Correct proxy-url in the kubeconfig, or HTTPS_PROXY and HTTP_PROXY; NO_PROXY names servers that are reached directly",
+  });
+}
+
+export function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//…@");
 }

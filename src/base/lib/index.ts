@@ -4,6 +4,7 @@ export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { deadline } from "./deadline.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
+export { LastGood, type LastGoodOptions } from "./last-good.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
