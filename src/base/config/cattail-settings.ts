@@ -21,7 +21,7 @@ export const datastoreSettings = {
     type: choice("etcdv3", "kubernetes", "etcdv3", "directory", "memory"),
     default: "etcdv3",
     nonZero: true,
-    says: "Where the cluster's objects are; `directory` and `memory` are Cattail's own.",
+    says: "Type of the datastore. `directory` and `memory` exist in Cattail only.",
   }),
   datastoreDirectory: parameter("datastore", "DatastoreDirectory", {
     type: existingFolder,
@@ -44,28 +44,28 @@ export const cattailSettings = {
   workers: parameter("cattail", "Workers", {
     type: countOrAuto({ min: 0, max: 64 }),
     default: "auto",
-    says: "Threads that serve clients; auto means one for each core, at most 8; 0 means none beside the main thread.",
+    says: "Number of threads that serve clients. auto means one for each core, at most 8; 0 means that the main thread serves them.",
   }),
   logFormat: parameter("cattail", "LogFormat", {
     type: choice("original", "original", "json"),
     default: "original",
-    says: "How log lines look.",
+    says: "Format of log lines.",
   }),
   staleServerTimeoutMs: parameter("cattail", "StaleServerTimeoutSecs", {
     type: seconds,
     default: 60_000,
     whenNotPositive: 60_000,
-    says: "How long the datastore may be out of reach before clients are handed to a healthy peer.",
+    says: "How long the datastore may be unreachable before clients are moved to a healthy server.",
   }),
   peerAddresses: parameter("cattail", "PeerAddresses", {
     type: authorities,
     default: [],
-    says: "Other servers of this cluster, where no Kubernetes service lists them.",
+    says: "Addresses of the other servers of this cluster, if no Kubernetes Service lists them.",
   }),
   closeExpiredClients: parameter("cattail", "CloseExpiredClients", {
     type: bool,
     default: false,
-    says: "End connections whose certificate has expired or whose CA is no longer trusted.",
+    says: "Close a connection when its client certificate expires or its CA is no longer trusted.",
   }),
   dashboardEnabled: parameter("cattail", "DashboardEnabled", {
     type: bool,
@@ -98,13 +98,13 @@ const proxy = (name: string, says: string) =>
 export const kubernetesSettings = {
   kubeconfig: text(
     "KUBECONFIG",
-    "Kubeconfig file; unset means ~/.kube/config where it exists, else the pod's service account.",
+    "Kubeconfig file; unset means ~/.kube/config if it exists, otherwise the service account of the pod.",
   ),
-  k8sApiEndpoint: text("K8S_API_ENDPOINT", "URL of the API server, in place of a kubeconfig."),
+  k8sApiEndpoint: text("K8S_API_ENDPOINT", "URL of the API server, instead of a kubeconfig."),
   k8sKeyFile: text("K8S_KEY_FILE", "Private key for the API server."),
   k8sCertFile: text("K8S_CERT_FILE", "Certificate for the API server."),
   k8sCaFile: text("K8S_CA_FILE", "CA certificates that the API server's certificate must chain to."),
-  k8sCurrentContext: text("K8S_CURRENT_CONTEXT", "Context to use of the kubeconfig."),
+  k8sCurrentContext: text("K8S_CURRENT_CONTEXT", "Context of the kubeconfig to use."),
   k8sApiToken: variable("kubernetes", ["CALICO_K8SAPITOKEN"], {
     type: string,
     default: "",
@@ -113,25 +113,25 @@ export const kubernetesSettings = {
   }),
   k8sInsecureSkipTlsVerify: flag("K8S_INSECURE_SKIP_TLS_VERIFY", "Do not check the API server's certificate."),
   k8sDisableNodePoll: flag("K8S_DISABLE_NODE_POLL", "Accepted for compatibility; nodes are watched, never polled."),
-  usePodCidr: flag("USE_POD_CIDR", "Take a node's address block from its podCIDR (host-local IPAM)."),
+  usePodCidr: flag("USE_POD_CIDR", "Use the podCIDR of a node as its address block (host-local IPAM)."),
   k8sClientQps: variable("kubernetes", either("K8S_CLIENT_QPS"), {
     type: float,
     default: 0,
-    says: "Requests to the API server that are started in a second, on average; 0 means 5, less means no limit.",
+    says: "Average number of requests to the API server a second. 0 means 5; a negative number means no limit.",
     emptyCounts: true,
   }),
   k8sClientBurst: variable("kubernetes", either("K8S_CLIENT_BURST"), {
     type: integer({ min: -(2 ** 31) }),
     default: 0,
-    says: "Requests to the API server that may be started at once; 0 means 100.",
+    says: "Number of requests to the API server that may start at once; 0 means 100.",
     emptyCounts: true,
   }),
-  httpsProxy: proxy("HTTPS_PROXY", "Proxy to an API server that speaks HTTPS; the kubeconfig's own comes first."),
-  httpProxy: proxy("HTTP_PROXY", "Proxy to an API server that speaks HTTP."),
+  httpsProxy: proxy("HTTPS_PROXY", "Proxy for an HTTPS API server; a proxy in the kubeconfig has priority."),
+  httpProxy: proxy("HTTP_PROXY", "Proxy for an HTTP API server."),
   noProxy: variable("kubernetes", eitherCase("NO_PROXY"), {
     type: string,
     default: "",
-    says: "API servers to reach without the proxy: names, domains, addresses and ranges, with commas between.",
+    says: "API servers to reach without the proxy: names, domains, addresses and ranges, separated by commas.",
   }),
-  calicoApiGroup: text("CALICO_API_GROUP", "API group that serves Calico's resources, where it must not be found out."),
+  calicoApiGroup: text("CALICO_API_GROUP", "API group of Calico's resources; unset means that it is detected."),
 } as const;

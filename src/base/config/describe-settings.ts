@@ -97,18 +97,21 @@ function showDefault(setting: Setting): string {
 
 const introduction = `# Settings of \`cattail typha\`
 
-This page is made from the settings table (\`src/base/config\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
+Each setting has a variable name and a name in the configuration file. The names are those of calico/typha, in upper or lower case.
 
-A value comes from the environment, else from the configuration file (\`/etc/calico/typha.cfg\`, or \`--config-file\`), else it is the default.
-An empty value counts as unset. \`none\`, in any case, means no value: an empty text, 0 or false. Names are the original's and are matched in any case.
-\`cattail typha --print-settings\` shows each value in effect and where it came from.
+- **Order:** the environment has priority, then the configuration file (\`/etc/calico/typha.cfg\`, or \`--config-file\`), then the default.
+- **Empty values:** an empty value means that the setting is not set. \`none\` (in upper or lower case) means an empty text, 0 or false.
+- **Check:** \`cattail typha --print-settings\` prints each value and where it comes from.
+- **File format:** INI. A line is \`name = value\` or \`name: value\`. \`#\` and \`;\` begin comments. Section names are ignored.
 
-What differs from calico/typha:
+This page is generated from the settings table (\`src/base/config\`) by \`npm run docs\`.
 
-- An invalid value, or a file that does not exist, stops the start with one error that lists everything wrong. The original falls back to the default or tries again for ever.
-- An unknown \`TYPHA_*\` name is warned of, with the nearest known one. The variables Kubernetes sets for services are passed over.
-- The environment wins over the file however the file spells a name. (In the original a name in another case wins over the environment.)
-- TLS settings are all or nothing, as in the original, and an incomplete set names what is missing.
+Differences from calico/typha:
 
-The file is INI: \`name = value\` or \`name: value\`, \`#\` and \`;\` start comments, sections mean nothing.
+| case | calico/typha | Cattail |
+|---|---|---|
+| a value is invalid, or a file does not exist | uses the default, or retries for ever | does not start; one error lists everything that is wrong |
+| an unknown \`TYPHA_*\` name | ignored | a warning that suggests the nearest known name; variables that Kubernetes sets for Services are ignored |
+| a name in the file with other upper and lower case | has priority over the environment | the environment has priority |
+| an incomplete set of TLS settings | does not start | does not start; the error names what is missing |
 `;

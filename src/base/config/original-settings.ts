@@ -36,31 +36,31 @@ export const serverSettings = {
     type: count,
     default: 100,
     whenNotPositive: 100,
-    says: "Accepted for compatibility; changes are published as they come, and ServerMaxMessageSize cuts them.",
+    says: "Accepted for compatibility; it has no effect. ServerMaxMessageSize limits the size of a message.",
   }),
   serverMaxMessageSize: parameter("server", "ServerMaxMessageSize", {
     type: count,
     default: 100,
     whenNotPositive: 100,
-    says: "Number of keys at which a message to a client is full.",
+    says: "Largest number of keys in one message to a client.",
   }),
   serverMaxFallBehindMs: parameter("server", "ServerMaxFallBehindSecs", {
     type: seconds,
     default: 300_000,
     whenNotPositive: 300_000,
-    says: "How far a client may fall behind before the log says so. It is not disconnected: what it missed is merged.",
+    says: "How far a client may fall behind before the log reports it. The client stays connected; the updates it missed are merged.",
   }),
   serverNewClientFallBehindGraceMs: parameter("server", "ServerNewClientFallBehindGracePeriod", {
     type: seconds,
     default: 300_000,
     whenNotPositive: 300_000,
-    says: "How long after its snapshot a client that is further behind than that is counted apart.",
+    says: "Grace period after a client's snapshot. A client that falls behind in this time is counted in typha_connections_grace_used.",
   }),
   serverMinBatchingAgeThresholdMs: parameter("server", "ServerMinBatchingAgeThresholdSecs", {
     type: seconds,
     default: 10,
     whenNotPositive: 100,
-    says: "The measure of how long updates gather before they are sent: from a third of it to ten times it, as the load asks.",
+    says: "Base time for batching. A busy server collects updates for 0.3 times (low load) to 10 times (high load) this long, then sends them together.",
   }),
   serverPingIntervalMs: parameter("server", "ServerPingIntervalSecs", {
     type: seconds,
@@ -71,31 +71,31 @@ export const serverSettings = {
   serverPongTimeoutMs: parameter("server", "ServerPongTimeoutSecs", {
     type: seconds,
     default: 60_000,
-    says: "How long a client may leave pings unanswered; at most twice the ping interval becomes six times it.",
+    says: "How long a client may take to answer a ping before it is disconnected. A value of up to twice ServerPingIntervalSecs is too short and is replaced by six times that interval.",
   }),
   serverHandshakeTimeoutMs: parameter("server", "ServerHandshakeTimeoutSecs", {
     type: seconds,
     default: 10_000,
     whenNotPositive: 10_000,
-    says: "How long a client has for TLS and its hello.",
+    says: "How long a client may take for the TLS handshake and its first message.",
   }),
   serverWriteTimeoutMs: parameter("server", "ServerWriteTimeoutSecs", {
     type: seconds,
     default: 120_000,
     whenNotPositive: 120_000,
-    says: "How long a client may take none of what is written to it.",
+    says: "How long a client may read nothing while data waits for it, before it is disconnected.",
   }),
   shutdownTimeoutMs: parameter("server", "ShutdownTimeoutSecs", {
     type: seconds,
     default: 300_000,
     whenNotPositive: 300_000,
-    says: "Time over which a shutdown spreads the ending of connections.",
+    says: "Longest duration of a shutdown. Connections are closed one by one within this time.",
   }),
   shutdownConnectionDropIntervalMaxMs: parameter("server", "ShutdownConnectionDropIntervalMaxSecs", {
     type: seconds,
     default: 1_000,
     whenNotPositive: 1_000,
-    says: "Longest time between two connections ended by a shutdown.",
+    says: "Longest time between two connections that a shutdown closes.",
   }),
 } as const;
 
@@ -123,7 +123,7 @@ export const tlsSettings = {
   clientUriSan: parameter("tls", "ClientURISAN", {
     type: string,
     default: "",
-    says: "URI SAN that a client's certificate must have; with ClientCN set too, either is enough.",
+    says: "URI SAN that a client's certificate must have. If ClientCN is set too, one of the two is enough.",
   }),
   tlsMinVersion: variable("tls", ["TLS_MIN_VERSION"], {
     type: choice("1.2", "1.2", "1.3"),
@@ -133,7 +133,7 @@ export const tlsSettings = {
   tlsCipherSuites: variable("tls", ["TLS_CIPHER_SUITES"], {
     type: strings,
     default: [],
-    says: "Cipher suites for TLS 1.2, by IANA name; unset means the original's list.",
+    says: "Cipher suites for TLS 1.2, by IANA name; unset means the same list as calico/typha.",
   }),
 } as const;
 
@@ -141,17 +141,17 @@ export const etcdSettings = {
   etcdAddr: parameter("datastore", "EtcdAddr", {
     type: authority,
     default: "127.0.0.1:2379",
-    says: "etcd's address, unless EtcdEndpoints is set.",
+    says: "Address of etcd; ignored if EtcdEndpoints is set.",
   }),
   etcdScheme: parameter("datastore", "EtcdScheme", {
     type: oneOf("http", "https"),
     default: "http",
-    says: "How to speak to EtcdAddr.",
+    says: "Scheme for EtcdAddr.",
   }),
   etcdEndpoints: parameter("datastore", "EtcdEndpoints", {
     type: endpoints,
     default: [],
-    says: "etcd's addresses as URLs.",
+    says: "Addresses of etcd, as URLs.",
   }),
   etcdKeyFile: parameter("datastore", "EtcdKeyFile", {
     type: existingFile,
@@ -179,27 +179,27 @@ export const logSettings = {
   logSeverityFile: parameter("log", "LogSeverityFile", {
     type: severity,
     default: "INFO",
-    says: "What goes to the file; `none` for nothing.",
+    says: "Lowest severity that is logged to the file; `none` for nothing.",
   }),
   logSeverityScreen: parameter("log", "LogSeverityScreen", {
     type: severity,
     default: "INFO",
-    says: "What goes to standard output; `none` for nothing.",
+    says: "Lowest severity that is logged to standard output; `none` for nothing.",
   }),
   logSeveritySys: parameter("log", "LogSeveritySys", {
     type: severity,
     default: "INFO",
-    says: "What goes to syslog; `none` for nothing.",
+    says: "Lowest severity that is logged to syslog; `none` for nothing.",
   }),
   earlyLogSeverityScreen: variable("log", ["TYPHA_EARLYLOGSEVERITYSCREEN"], {
     type: oneOf("panic", "fatal", "error", "warn", "warning", "info", "debug", "trace"),
     default: "",
-    says: "What goes to standard output before the settings are read; unset means LogSeverityScreen's value, or error.",
+    says: "Lowest severity that is logged to standard output before the settings are read; unset means the value of LogSeverityScreen, or error.",
   }),
   debugDisableLogDropping: parameter("log", "DebugDisableLogDropping", {
     type: bool,
     default: false,
-    says: "Keep up to 10,000 lines for a slow log destination before lines are dropped, not 100.",
+    says: "If the log destination is slow, keep up to 10,000 lines (instead of 100) before lines are dropped.",
   }),
 } as const;
 
@@ -241,32 +241,32 @@ export const observeSettings = {
   prometheusGoMetricsEnabled: parameter("health and metrics", "PrometheusGoMetricsEnabled", {
     type: bool,
     default: true,
-    says: "Include the runtime's metrics (go_* in the original, nodejs_* here).",
+    says: "Include metrics of the runtime (nodejs_*; in calico/typha go_*).",
   }),
   prometheusProcessMetricsEnabled: parameter("health and metrics", "PrometheusProcessMetricsEnabled", {
     type: bool,
     default: true,
-    says: "Include the process's metrics (process_*).",
+    says: "Include metrics of the process (process_*).",
   }),
   prometheusMetricsCaFile: parameter("health and metrics", "PrometheusMetricsCAFile", {
     type: string,
     default: "",
-    says: "CA certificates that a scraper's certificate must chain to.",
+    says: "CA certificates for client certificates on the metrics port.",
   }),
   prometheusMetricsCertFile: parameter("health and metrics", "PrometheusMetricsCertFile", {
     type: string,
     default: "",
-    says: "Certificate for the metrics; with it they are served over HTTPS.",
+    says: "Certificate for the metrics port; if it is set, metrics are served over HTTPS.",
   }),
   prometheusMetricsKeyFile: parameter("health and metrics", "PrometheusMetricsKeyFile", {
     type: string,
     default: "",
-    says: "Private key for the metrics.",
+    says: "Private key for the metrics port.",
   }),
   prometheusMetricsClientAuth: parameter("health and metrics", "PrometheusMetricsClientAuth", {
     type: clientAuth,
     default: "NoClientCert",
-    says: "Whether a scraper must show a certificate.",
+    says: "Whether a client of the metrics port must show a certificate.",
   }),
 } as const;
 
@@ -274,45 +274,45 @@ export const rebalancingSettings = {
   connectionRebalancingMode: parameter("rebalancing", "ConnectionRebalancingMode", {
     type: choice("none", "none", "kubernetes"),
     default: "none",
-    says: "Whether to spread clients over the servers of a Kubernetes service.",
+    says: "Whether to balance clients between the servers of a Kubernetes Service.",
   }),
   connectionDropIntervalMs: parameter("rebalancing", "ConnectionDropIntervalSecs", {
     type: seconds,
     default: 1_000,
     whenNotPositive: 1_000,
-    says: "Time between two connections ended because there are too many.",
+    says: "Time between two connections that are closed for balance.",
   }),
   maxConnectionsUpperLimit: parameter("rebalancing", "MaxConnectionsUpperLimit", {
     type: count,
     default: 10_000,
     whenNotPositive: 2 ** 31 - 1,
-    says: "Most connections a server keeps.",
+    says: "Largest number of connections of one server.",
   }),
   maxConnectionsLowerLimit: parameter("rebalancing", "MaxConnectionsLowerLimit", {
     type: count,
     default: 400,
-    says: "Number of connections below which none is ended for balance.",
+    says: "No connection is closed for balance below this number of connections.",
   }),
   k8sServicePollIntervalMs: parameter("rebalancing", "K8sServicePollIntervalSecs", {
     type: seconds,
     default: 30_000,
     whenNotPositive: 30_000,
-    says: "Time between two looks at the service's endpoints.",
+    says: "How often the endpoints of the Service are read.",
   }),
   k8sNamespace: parameter("rebalancing", "K8sNamespace", {
     type: string,
     default: "kube-system",
-    says: "Namespace of the service.",
+    says: "Namespace of the Service.",
   }),
   k8sServiceName: parameter("rebalancing", "K8sServiceName", {
     type: string,
     default: "calico-typha",
-    says: "Name of the service.",
+    says: "Name of the Service.",
   }),
   k8sPortName: parameter("rebalancing", "K8sPortName", {
     type: string,
     default: "calico-typha",
-    says: "Name of the service's port.",
+    says: "Name of the port of the Service.",
   }),
 } as const;
 
@@ -320,12 +320,16 @@ export const debugSettings = {
   debugHost: parameter("debug", "DebugHost", {
     type: hostAddress,
     default: "localhost",
-    says: "Address of the debug pages.",
+    says: "Address of the debug endpoints.",
   }),
-  debugPort: parameter("debug", "DebugPort", { type: port, default: 0, says: "Port of the debug pages; 0 for none." }),
+  debugPort: parameter("debug", "DebugPort", {
+    type: port,
+    default: 0,
+    says: "Port of the debug endpoints; 0 switches them off.",
+  }),
   debugMemoryProfilePath: parameter("debug", "DebugMemoryProfilePath", {
     type: path,
     default: "",
-    says: "Where SIGUSR1 writes a heap snapshot; the first <timestamp> in it becomes the time.",
+    says: "File to which SIGUSR1 writes a heap snapshot; the first <timestamp> in the name is replaced by the time.",
   }),
 } as const;
