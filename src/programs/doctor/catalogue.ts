@@ -40,6 +40,12 @@ export const catalogue = {
     why: "anyone who can connect to its port can read every policy, address and label of the cluster",
     fix: "cattail certs all --dir certs, then set the four variables it prints",
   },
+  SETTINGS_NONE: {
+    level: "broken",
+    title: "no datastore is configured",
+    why: "without a setting the server uses an etcd on 127.0.0.1, which is hardly what was intended",
+    fix: "run it with the environment of the server, or with -c FILE; for a cluster: TYPHA_DATASTORETYPE=kubernetes KUBECONFIG=FILE cattail doctor; for a running server: cattail doctor --server HOST:PORT",
+  },
   TLS_FILE_UNREADABLE: {
     level: "broken",
     title: "a certificate, key or CA file cannot be read",
@@ -195,6 +201,12 @@ export const catalogue = {
     title: "the cluster does not have an optional API",
     why: "nothing is lost; the server looks for it again every 30 minutes",
     fix: "nothing, unless you expected it; kubectl api-resources lists the APIs of the cluster",
+  },
+  RIGHTS_MISSING: {
+    level: "broken",
+    title: "the server has none of the rights that it needs",
+    why: "it stays unready: the role is not bound to the account it runs as, or it asks as somebody else",
+    fix: "cattail manifests rbac | kubectl apply -f -",
   },
   RIGHT_MISSING: {
     level: "broken",

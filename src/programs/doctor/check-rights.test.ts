@@ -1,4 +1,4 @@
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, match } from "node:assert/strict";
 import { test } from "node:test";
 import { followedKinds, type Kind, kindInfo } from "../../calico/model/index.ts";
 import { checkRights, usesOf } from "./check-rights.ts";
@@ -27,6 +27,19 @@ for (const { kind, verb, for: purpose } of usesOf(kubernetesKinds)) {
     );
   });
 }
+
+test("without any right there is one finding, with all the rules", async () => {
+  const nothing = {
+    mayI: async (verb: string, kind: Kind) => ({ may: false, missingRule: `- ${verb} ${kind}` }) as const,
+  };
+  const found = (await checkRights(nothing, kubernetesKinds)).filter(isProblem);
+  deepEqual(
+    found.map(({ code }) => code),
+    ["RIGHTS_MISSING"],
+  );
+  for (const { kind, verb } of usesOf(kubernetesKinds))
+    match(found[0]?.fix ?? "", new RegExp(`^- ${verb} ${kind}$`, "m"));
+});
 
 test("with every right there is nothing to say but that", async () => {
   const found = await checkRights({ mayI: async () => ({ may: true }) as const }, kubernetesKinds);

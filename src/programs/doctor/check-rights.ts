@@ -33,8 +33,15 @@ export async function checkRights(
   );
   const missing = answers.flatMap(({ answer, ...use }) => (answer.may ? [] : [{ ...use, rule: answer.missingRule }]));
   if (missing.length === 0) return [passed(`all ${uses.length} rights that the server uses are granted`)];
+  if (missing.length === uses.length) return [nothingGranted(missing)];
   const byKind = Map.groupBy(missing, (use) => `${use.kind} ${use.for}`);
   return [...byKind.values()].flatMap((uses) => describe(uses));
+}
+
+/** One reason for all of them, so one finding, with one list of rules. */
+function nothingGranted(missing: readonly { rule: string }[]): Finding {
+  const fix = `cattail manifests rbac | kubectl apply -f - grants them; or add these rules to a role of the account:\n${rulesOf(missing)}`;
+  return problem("RIGHTS_MISSING", `none of the ${missing.length} rights that the server uses is granted`, { fix });
 }
 
 function describe(missing: readonly (Use & { rule: string })[]): Finding[] {

@@ -2,6 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { type CertificateFolder, certificateFolder, testAuthority } from "../../../test/kit/certificates.ts";
+import { freePort } from "../../../test/kit/free-port.ts";
 import { typhaSettings } from "../../../test/kit/typha-settings.ts";
 import { systemClock } from "../../base/lib/index.ts";
 import { createMemoryDatastore } from "../../calico/datastore/index.ts";
@@ -59,6 +60,30 @@ const cases: Case[] = [
     codes: [],
   },
 ];
+const unnamed: { name: string; environment: { [name: string]: string }; sections: string[] }[] = [
+  { name: "no setting at all", environment: {}, sections: ["settings"] },
+  { name: "a kubeconfig, which many a shell has", environment: { KUBECONFIG: "/k" }, sections: ["settings", "ports"] },
+];
+for (const { name, environment, sections } of unnamed) {
+  test(`before the start: ${name} is no datastore, and none is looked for`, async () => {
+    const looked = await examineSetup({
+      environment: { ...environment, ...(sections.length > 1 ? { TYPHA_SERVERPORT: `${await freePort()}` } : {}) },
+      configFile: "",
+      openDatastore: () => Promise.reject(new Error("nobody asked for it")),
+      clock: systemClock,
+    });
+    deepEqual(
+      looked.map((section) => section.name),
+      sections,
+    );
+    const codes = looked.flatMap(({ findings }) => findings.filter(isProblem).map(({ code }) => code));
+    deepEqual(
+      codes.filter((code) => code !== "SETTINGS_PLAINTEXT"),
+      ["SETTINGS_NONE"],
+    );
+  });
+}
+
 for (const { name, environment, codes } of cases) {
   test(`before the start: ${name}`, async () => {
     using folder = certificateFolder();

@@ -23,13 +23,14 @@ export type BeforeOptions = {
 };
 
 export async function examineSetup(options: BeforeOptions): Promise<Section[]> {
-  const { section, settings } = checkSettings(options);
+  const { section, settings, isDatastoreNamed } = checkSettings(options);
   if (settings === undefined) return [section];
   const { serverCertFile: certFile, serverKeyFile: keyFile, caFile } = settings;
   const tls = certFile === "" ? [] : [await tlsSection({ certFile, keyFile, caFile }, options.clock)];
   if (hasMetricsTls(settings)) tls.push(await metricsTlsSection(settings, options.clock));
   const ports = { name: "ports", findings: await checkPorts(wantedPorts(settings)) };
-  return [section, ...tls, ports, ...(await checkDatastore(() => options.openDatastore(settings)))];
+  const datastore = isDatastoreNamed === true ? await checkDatastore(() => options.openDatastore(settings)) : [];
+  return [section, ...tls, ports, ...datastore];
 }
 
 async function tlsSection(
