@@ -4,7 +4,7 @@
 
 import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 
-export { isRecord, type JsonRecord };
+export { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 
 export class FieldError extends Error {
   readonly field: string;
