@@ -1,11 +1,11 @@
 // The server under the bench: a whole Typha on a pretend cluster, with dashboard and debug address. Prints where it listens.
 //   node typha.ts --nodes N --pods N --churn CHANGES_PER_SECOND
 import { parseArgs } from "node:util";
-import { loadSettings } from "../../src/base/config/index.ts";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { createMemoryDatastore } from "../../src/calico/datastore/index.ts";
 import { PretendCluster } from "../../src/programs/demo/index.ts";
 import { startTypha } from "../../src/typha/server/index.ts";
+import { loadSettings } from "../../src/typha/settings/index.ts";
 import { freePort } from "../../test/kit/free-port.ts";
 
 const { values: flags } = parseArgs({

@@ -2,9 +2,9 @@
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readSettings, settingNames, settingsTable } from "../../src/base/config/index.ts";
 import { goQuote } from "../../src/base/observe/index.ts";
 import { certificatesInPem, inspectPem, verifyPeer } from "../../src/base/security/index.ts";
+import { readSettings, settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 import { testAuthority } from "../kit/certificates.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 2_000);

@@ -3,8 +3,8 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { settingNames, settingsTable } from "../../src/base/config/index.ts";
 import { metricTable } from "../../src/base/observe/index.ts";
+import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 import { anchorsOf, codeOf, linksOf, type Page, pages } from "../kit/pages.ts";
 
 const all = pages();

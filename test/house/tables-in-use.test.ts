@@ -3,10 +3,10 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { settingNames, settingsTable } from "../../src/base/config/index.ts";
 import { metricTable } from "../../src/base/observe/index.ts";
 import { followedKinds } from "../../src/calico/model/index.ts";
 import { feedsOf } from "../../src/calico/syncer/feeds.ts";
+import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 
 const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
 
@@ -18,7 +18,7 @@ function wordsOutside(folderOrFile: string): Set<string> {
 }
 
 test("every setting is read somewhere, or says that it is only accepted", () => {
-  const words = wordsOutside("src/base/config/");
+  const words = wordsOutside("src/typha/settings/");
   // Read before there are settings, straight from the environment: src/programs/typha/early-log.ts.
   words.add("earlyLogSeverityScreen");
   const idle = settingNames.filter(

@@ -35,7 +35,7 @@ test("no test outside test/alone/ takes a user's ports or reads the machine's se
   ok(files.length > 200, "the tests were not found");
   const found = files.flatMap((file) => complaintsOf(readFileSync(file, "utf8")).map((what) => `${file}: ${what}`));
   // One test there asks for it, and is skipped on a machine that has it.
-  const allowed = ["src/base/config/describe-settings.test.ts: the machine's settings file"];
+  const allowed = ["src/typha/settings/describe-settings.test.ts: the machine's settings file"];
   deepEqual(found, allowed, 'take freePort() of test/kit, or typhaSettings(); loadSettings({ …, configFile: "" })');
 });
 

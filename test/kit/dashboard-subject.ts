@@ -1,11 +1,11 @@
 // A whole Typha with a dashboard to look at: a pretend cluster in memory, a server, and nodes that follow it.
 
-import { loadSettings } from "../../src/base/config/index.ts";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { createMemoryDatastore, type Datastore } from "../../src/calico/datastore/index.ts";
 import { nodeName, PretendCluster } from "../../src/programs/demo/index.ts";
 import { follow } from "../../src/typha/client/index.ts";
 import { startTypha, type Typha } from "../../src/typha/server/index.ts";
+import { loadSettings } from "../../src/typha/settings/index.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 

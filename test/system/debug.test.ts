@@ -2,12 +2,12 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { loadSettings } from "../../src/base/config/index.ts";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { createMemoryDatastore } from "../../src/calico/datastore/index.ts";
 import { PretendCluster } from "../../src/programs/demo/index.ts";
 import { follow } from "../../src/typha/client/index.ts";
 import { startTypha, type Typha } from "../../src/typha/server/index.ts";
+import { loadSettings } from "../../src/typha/settings/index.ts";
 import { eventually } from "../kit/eventually.ts";
 import { freePort } from "../kit/free-port.ts";
 

@@ -2,11 +2,11 @@
 // without a server for long. Then the proxy lets it back in, and clients are welcome again.
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { readSettings } from "../../src/base/config/index.ts";
 import { silentLog } from "../../src/base/lib/index.ts";
 import { syncStatus } from "../../src/calico/model/index.ts";
 import { follow } from "../../src/typha/client/index.ts";
 import { startTypha, type Typha } from "../../src/typha/server/index.ts";
+import { readSettings } from "../../src/typha/settings/index.ts";
 import { type CertificateFolder, certificateFolder } from "../kit/certificates.ts";
 import { etcdMissing, startEtcd } from "../kit/etcd.ts";
 import { eventually } from "../kit/eventually.ts";

@@ -1,10 +1,10 @@
 // A Typha that is stopped while it starts leaves nothing that listens, or whoever stopped it would wait for ever.
 import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { loadSettings } from "../../src/base/config/index.ts";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { createMemoryDatastore } from "../../src/calico/datastore/index.ts";
 import { startTypha } from "../../src/typha/server/index.ts";
+import { loadSettings } from "../../src/typha/settings/index.ts";
 import { canListen, freePort } from "../kit/free-port.ts";
 import { typhaSettings } from "../kit/typha-settings.ts";
 

@@ -46,14 +46,14 @@ const changes: Change[] = [
     name: "a setting without its page, and without a reader",
     half: [
       {
-        file: "src/base/config/cattail-settings.ts",
+        file: "src/typha/settings/cattail-settings.ts",
         old: "export const cattailSettings = {",
         new: `export const cattailSettings = {
   walkedSetting: parameter("cattail", "WalkedSetting", { type: bool, default: false, says: "Nothing." }),`,
       },
     ],
     fails: [
-      { test: "src/base/config/describe-settings.test.ts", saying: pageIsOld },
+      { test: "src/typha/settings/describe-settings.test.ts", saying: pageIsOld },
       { test: "test/house/tables-in-use.test.ts", saying: /walkedSetting/ },
     ],
   },

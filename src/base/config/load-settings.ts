@@ -2,19 +2,24 @@
 // touches the world.
 import { accessSync, readFileSync } from "node:fs";
 import { CattailError } from "../lib/index.ts";
-import { type Environment, type ReadSettings, readSettings } from "./read-settings.ts";
+import type { Environment, ProgramSettings } from "./program-settings.ts";
+import { type ReadSettings, readSettings } from "./read-settings.ts";
+import type { SettingsTable } from "./setting.ts";
 
-export const defaultConfigFile = "/etc/calico/typha.cfg";
+/** An empty name is no file, for a program that nothing on the machine may change. */
+export type LoadOptions = { readonly environment: Environment; readonly configFile?: string };
 
 /**
  * Throws one error that lists everything wrong. The usual file need not be there; one that somebody named must be, or
- * the server would run with other settings than they meant. "" names none, for a server that nothing on the machine may
- * change.
+ * the program would run with other settings than they meant.
  */
-export function loadSettings(options: { environment: Environment; configFile?: string }): ReadSettings {
-  const path = options.configFile ?? defaultConfigFile;
+export function loadSettings<Table extends SettingsTable>(
+  program: ProgramSettings<Table>,
+  options: LoadOptions,
+): ReadSettings<Table> {
+  const path = options.configFile ?? program.configFile;
   const text = readConfigFile(path);
-  const read = readSettings({
+  const read = readSettings(program, {
     environment: options.environment,
     ...(text === undefined ? {} : { file: { path, text } }),
     checks: { exists },
@@ -23,12 +28,12 @@ export function loadSettings(options: { environment: Environment; configFile?: s
   if (read.problems.length === 0) return read;
   throw new CattailError("SETTINGS_INVALID", {
     problem: describeProblems(read),
-    next: `"cattail typha --help" lists every setting and what it may be; once these are right, "cattail typha --print-settings" shows them all`,
+    next: program.next,
   });
 }
 
 /** Warnings as well: a name that was misspelt beside a wrong value is to be mended in the same go. */
-function describeProblems({ problems, warnings }: ReadSettings): string {
+function describeProblems({ problems, warnings }: Pick<ReadSettings<unknown>, "problems" | "warnings">): string {
   const listed = (lines: readonly string[]) =>
     lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n  - ${line}`).join("");
   const wrong = problems.length === 1 ? "a setting is wrong:" : `${problems.length} settings are wrong:`;

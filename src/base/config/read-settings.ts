@@ -1,44 +1,49 @@
-// Environment and file to settings: a pure function over the table. Everything wrong is collected, so that the user
+// Environment and file to settings: a pure function over a program's table. Everything wrong is collected, so that the user
 // mends it in one go; what is only odd (unknown names, values without effect) becomes a warning.
 import { nearest } from "../lib/index.ts";
-import { checkTogether } from "./check-together.ts";
 import { type IniEntry, parseIni } from "./ini.ts";
+import { type Environment, namesOf, type ProgramSettings, rowOf, settingsWith } from "./program-settings.ts";
 import { isSecretName, redacted } from "./redact.ts";
-import type { Setting } from "./setting.ts";
+import type { Setting, SettingsTable, ValuesOf } from "./setting.ts";
 import { type TypeChecks, withoutCredentials } from "./setting-types.ts";
-import { type SettingName, type Settings, settingNames, settingsTable, settingsWith } from "./settings.ts";
 
 export type Origin =
   | { readonly from: "default" }
   | { readonly from: "environment"; readonly name: string }
   | { readonly from: "file"; readonly path: string; readonly line: number };
 
-export type Environment = { readonly [name: string]: string | undefined };
-
-export type ReadSettings = {
-  readonly values: Settings;
-  readonly origins: ReadonlyMap<SettingName, Origin>;
+export type ReadSettings<Table> = {
+  readonly values: ValuesOf<Table>;
+  readonly origins: ReadonlyMap<keyof Table, Origin>;
   /** Not empty: the values must not be used. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 };
 
-type Found = { origin: Exclude<Origin, { from: "default" }>; text: string };
+export type SettingSources = {
+  readonly environment: Environment;
+  readonly file?: { readonly path: string; readonly text: string };
+  readonly checks: TypeChecks;
+};
 
-export function readSettings(sources: {
-  environment: Environment;
-  file?: { path: string; text: string };
-  checks: TypeChecks;
-}): ReadSettings {
+type Found = { origin: Exclude<Origin, { from: "default" }>; text: string };
+type FoundByName<Table> = Map<keyof Table, Found[]>;
+
+export function readSettings<Table extends SettingsTable>(
+  program: ProgramSettings<Table>,
+  sources: SettingSources,
+): ReadSettings<Table> {
+  const { table } = program;
   const problems: string[] = [];
   const warnings: string[] = [];
-  const inEnvironment = findInEnvironment(sources.environment, warnings);
-  const inFile = sources.file === undefined ? new Map() : findInFile(sources.file, { problems, warnings });
-  const values: { -readonly [Name in keyof Settings]?: unknown } = {};
-  const origins = new Map<SettingName, Origin>();
-  const wrong = new Map<SettingName, string>();
-  for (const name of settingNames) {
-    const setting: Setting = settingsTable[name] as Setting; // the row's own value type does not matter here
+  const inEnvironment = findInEnvironment(program, sources.environment, warnings);
+  const inFile: FoundByName<Table> =
+    sources.file === undefined ? new Map() : findInFile(table, sources.file, { problems, warnings });
+  const values: { -readonly [Name in keyof Table]?: unknown } = {};
+  const origins = new Map<keyof Table, Origin>();
+  const wrong = new Map<keyof Table, string>();
+  for (const name of namesOf(table)) {
+    const setting = rowOf(table, name);
     const found = [...(inEnvironment.get(name) ?? []), ...(inFile.get(name) ?? [])];
     const parsed = found.map((one) => ({ ...one, ...parseFound(setting, one, sources.checks) }));
     const [first, ...overridden] = parsed;
@@ -47,25 +52,17 @@ export function readSettings(sources: {
     values[name] = first?.problem === undefined && first !== undefined ? first.value : setting.default;
     origins.set(name, first?.origin ?? { from: "default" });
   }
-  const settings = { ...settingsWith(), ...(values as Settings) }; // every name was given its own type's value above
+  const settings = settingsWith(table, values as ValuesOf<Table>); // every name was given its own type's value above
+  const given = { settings, environment: sources.environment, wrong: new Set(wrong.keys()) };
   for (const [name, problem] of wrong) {
-    if (isUsed(name, settings, wrong)) problems.push(problem);
-    else warnings.push(`${problem} (it has no effect: the datastore is ${settings.datastoreType})`);
+    const why = program.whyUnused(name, given);
+    if (why === undefined) problems.push(problem);
+    else warnings.push(`${problem} (it has no effect: ${why})`);
   }
-  const together = checkTogether({ settings, environment: sources.environment, wrong: new Set(wrong.keys()) });
+  const together = program.checkTogether(given);
   problems.push(...together.problems);
   warnings.push(...together.warnings);
   return { values: together.settings, origins, problems, warnings };
-}
-
-/**
- * The variables about the Kubernetes API are everybody's, proxies above all: one that nothing here asks for must not keep
- * a server from starting. The original, too, reads them only for its Kubernetes datastore.
- */
-function isUsed(name: SettingName, settings: Settings, wrong: ReadonlyMap<SettingName, string>): boolean {
-  if (settingsTable[name].group !== "kubernetes" || wrong.has("datastoreType")) return true;
-  const { datastoreType, connectionRebalancingMode } = settings;
-  return datastoreType === "kubernetes" || (datastoreType === "etcdv3" && connectionRebalancingMode === "kubernetes");
 }
 
 function parseFound(setting: Setting, found: Found, checks: TypeChecks): { value?: unknown; problem?: string } {
@@ -98,35 +95,40 @@ function where(origin: Found["origin"], setting: Setting): string {
     : `${setting.fileKey} (${origin.path}, line ${origin.line})`;
 }
 
-const parameterNames: ReadonlyMap<string, SettingName> = new Map(
-  settingNames.flatMap((name) => {
-    const { fileKey } = settingsTable[name];
-    return fileKey === undefined ? [] : [[fileKey.toLowerCase(), name] as const];
-  }),
-);
-const envOnly = settingNames.filter((name) => settingsTable[name].fileKey === undefined);
-const knownTyphaNames = settingNames
-  .flatMap((name): readonly string[] => settingsTable[name].env)
-  .filter((name) => name.startsWith("TYPHA_"));
+/** The table's parameters by their names in the file, in small letters. */
+function parametersOf<Table extends SettingsTable>(table: Table): Map<string, keyof Table & string> {
+  return new Map(
+    namesOf(table).flatMap((name) => {
+      const { fileKey } = rowOf(table, name);
+      return fileKey === undefined ? [] : [[fileKey.toLowerCase(), name] as const];
+    }),
+  );
+}
 
-function findInEnvironment(environment: Environment, warnings: string[]): Map<SettingName, Found[]> {
-  const found = new Map<SettingName, Found[]>();
-  const note = (name: SettingName, variable: string, text: string) =>
+function findInEnvironment<Table extends SettingsTable>(
+  { table, prefix }: ProgramSettings<Table>,
+  environment: Environment,
+  warnings: string[],
+): FoundByName<Table> {
+  const found: FoundByName<Table> = new Map();
+  const note = (name: keyof Table, variable: string, text: string) =>
     found.set(name, [...(found.get(name) ?? []), { origin: { from: "environment", name: variable }, text }]);
+  const parameters = parametersOf(table);
+  const known = namesOf(table)
+    .flatMap((name) => rowOf(table, name).env)
+    .filter((name) => name.startsWith(prefix));
   for (const [variable, text = ""] of Object.entries(environment)) {
-    if (!/^typha_/i.test(variable)) continue;
-    const name = parameterNames.get(variable.slice("typha_".length).toLowerCase());
+    if (!variable.toUpperCase().startsWith(prefix)) continue;
+    const name = parameters.get(variable.slice(prefix.length).toLowerCase());
     if (name !== undefined) {
       if (text !== "") note(name, variable, text);
-    } else if (!knownTyphaNames.includes(variable.toUpperCase()) && !isServiceVariable(variable, text)) {
-      warnings.push(
-        unknownName(variable, "the environment", knownTyphaNames, nearest(variable.toUpperCase(), knownTyphaNames)),
-      );
+    } else if (!known.includes(variable.toUpperCase()) && !isServiceVariable(variable, text)) {
+      warnings.push(unknownName(variable, "the environment", known, nearest(variable.toUpperCase(), known)));
     }
   }
-  for (const name of envOnly) {
-    const { env, emptyCounts } = settingsTable[name];
-    for (const variable of env) {
+  for (const name of namesOf(table)) {
+    const { env, emptyCounts, fileKey } = rowOf(table, name);
+    for (const variable of fileKey === undefined ? env : []) {
       const text = environment[variable];
       if (text !== undefined && (text !== "" || emptyCounts)) note(name, variable, text);
     }
@@ -134,18 +136,19 @@ function findInEnvironment(environment: Environment, warnings: string[]): Map<Se
   return found;
 }
 
-/** The variables that Kubernetes sets in every pod for a service whose name starts with "typha". */
+/** The variables that Kubernetes sets in every pod for a service whose name starts as our prefix does. */
 function isServiceVariable(name: string, value: string): boolean {
   if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;
   if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true;
   return /_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value);
 }
 
-function findInFile(
+function findInFile<Table extends SettingsTable>(
+  table: Table,
   file: { path: string; text: string },
   to: { problems: string[]; warnings: string[] },
-): Map<SettingName, Found[]> {
-  const found = new Map<SettingName, Found[]>();
+): FoundByName<Table> {
+  const found: FoundByName<Table> = new Map();
   const ini = parseIni(file.text);
   if (ini.is === "broken") {
     to.problems.push(`${file.path} cannot be read as settings: ${ini.why}`);
@@ -162,10 +165,11 @@ function findInFile(
     last.delete(entry.key);
     last.set(entry.key, entry);
   }
+  const parameters = parametersOf(table);
   for (const { key, value, line } of last.values()) {
-    const name = parameterNames.get(key.toLowerCase());
+    const name = parameters.get(key.toLowerCase());
     if (name === undefined) {
-      const known = [...parameterNames.values()].map((one) => settingsTable[one].fileKey ?? one);
+      const known = [...parameters.values()].map((one) => rowOf(table, one).fileKey ?? one);
       to.warnings.push(unknownName(key, `${file.path}, line ${line}`, known, nearest(key, known)));
     } else if (value !== "") found.set(name, [{ origin: { from: "file", path: file.path, line }, text: value }]);
   }

@@ -9,7 +9,8 @@ export type Setting<T = unknown> = {
   readonly type: SettingType<T>;
   readonly default: T;
   readonly says: string;
-  readonly group: SettingGroup;
+  /** Under which title help and page show it. */
+  readonly group: string;
   /** `none` is refused. */
   readonly nonZero: boolean;
   /** What stands in for a value of 0 or less, as `none` gives. */
@@ -18,30 +19,21 @@ export type Setting<T = unknown> = {
   readonly emptyCounts: boolean;
 };
 
-export type SettingGroup =
-  | "server"
-  | "tls"
-  | "datastore"
-  | "kubernetes"
-  | "log"
-  | "health and metrics"
-  | "rebalancing"
-  | "debug"
-  | "cattail";
+export type SettingsTable = { readonly [name: string]: Setting };
 
 /** The values a table's rows read into. */
 export type ValuesOf<Table> = { readonly [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never };
 
 type Options<T> = { nonZero?: boolean; whenNotPositive?: NoInfer<T> };
 
-/** A parameter of the server: TYPHA_ and the name in capitals, or the name in the file. */
-export function parameter<T>(
-  group: SettingGroup,
-  name: string,
-  row: { type: SettingType<T>; default: NoInfer<T>; says: string } & Options<T>,
-): Setting<T> {
-  return {
-    env: [`TYPHA_${name.toUpperCase()}`],
+/** What makes a program's parameters: in the environment its prefix and the name in capitals, in the file the name. */
+export function parametersWith(prefix: string) {
+  return <T>(
+    group: string,
+    name: string,
+    row: { type: SettingType<T>; default: NoInfer<T>; says: string } & Options<T>,
+  ): Setting<T> => ({
+    env: [`${prefix}${name.toUpperCase()}`],
     fileKey: name,
     type: row.type,
     default: row.default,
@@ -50,12 +42,12 @@ export function parameter<T>(
     nonZero: row.nonZero ?? false,
     whenNotPositive: row.whenNotPositive,
     emptyCounts: false,
-  };
+  });
 }
 
 /** A variable that only the environment has, under exactly these names. */
 export function variable<T>(
-  group: SettingGroup,
+  group: string,
   env: readonly string[],
   row: { type: SettingType<T>; default: NoInfer<T>; says: string; emptyCounts?: boolean },
 ): Setting<T> {

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { freePort } from "../../../test/kit/free-port.ts";
-import { settingsWith } from "../../base/config/index.ts";
+import { settingsWith } from "../../typha/settings/index.ts";
 import { checkPorts, wantedPorts } from "./check-ports.ts";
 import { isProblem } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 // The ports the server would listen on: free, allowed, on addresses of this machine, and no two the same.
 import { createServer } from "node:net";
-import type { Settings } from "../../base/config/index.ts";
+import type { Settings } from "../../typha/settings/index.ts";
 import { type Finding, passed, problem } from "./finding.ts";
 
 export type WantedPort = { readonly what: string; readonly host: string; readonly port: number };

@@ -1,7 +1,8 @@
 // Settings as the server would read them: what is wrong, what has no effect, and whether TLS was forgotten.
-import { type Environment, loadSettings, type Settings } from "../../base/config/index.ts";
+
 import { CattailError } from "../../base/lib/index.ts";
 import { tlsPolicy } from "../../base/security/index.ts";
+import { type Environment, loadSettings, type Settings } from "../../typha/settings/index.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
 
 export type CheckedSettings = {

@@ -1,10 +1,10 @@
 // `cattail doctor`: what is wrong, why it matters and what mends it; before a server starts, and after.
 import { Command, InvalidArgumentError, Option } from "commander";
-import { defaultConfigFile } from "../../base/config/index.ts";
 import { silentLog, systemClock } from "../../base/lib/index.ts";
 import { type SyncerType, syncerTypes } from "../../calico/model/index.ts";
 import { parseServerAddress } from "../../typha/client/index.ts";
 import { openDatastore } from "../../typha/server/index.ts";
+import { defaultConfigFile } from "../../typha/settings/index.ts";
 import { gather } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "./index.ts";

@@ -1,10 +1,10 @@
 // The two examinations: before a server starts, everything it will need; after, the servers themselves.
 
-import type { Environment, Settings } from "../../base/config/index.ts";
 import type { Clock } from "../../base/lib/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import { type SyncerType, syncStatus } from "../../calico/model/index.ts";
 import type { ClientTls, ServerAddress } from "../../typha/client/index.ts";
+import type { Environment, Settings } from "../../typha/settings/index.ts";
 import { checkDatastore } from "./check-datastore.ts";
 import { checkPorts, wantedPorts } from "./check-ports.ts";
 import { checkSettings, hasMetricsTls } from "./check-settings.ts";

@@ -1,6 +1,9 @@
 // `cattail typha`: the server, with the environment, file and flags of calico/typha.
 import { writeHeapSnapshot } from "node:v8";
 import { Command } from "commander";
+import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
+import { createMetrics, type Logs, localTime, openLogs } from "../../base/observe/index.ts";
+import { metricLabels, startTypha, type Typha } from "../../typha/server/index.ts";
 import {
   defaultConfigFile,
   describeSettings,
@@ -8,10 +11,7 @@ import {
   loadSettings,
   type ReadSettings,
   settingsHelp,
-} from "../../base/config/index.ts";
-import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
-import { createMetrics, type Logs, localTime, openLogs } from "../../base/observe/index.ts";
-import { metricLabels, startTypha, type Typha } from "../../typha/server/index.ts";
+} from "../../typha/settings/index.ts";
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
 import { isEnding, type ServerSignal, ServerSignals } from "../shared/server-signals.ts";

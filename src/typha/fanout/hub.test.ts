@@ -4,11 +4,12 @@ import { Duplex } from "node:stream";
 import { describe, test } from "node:test";
 import { clientHello } from "../../../test/kit/client-hello.ts";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
+import { defaultLimits } from "../../../test/kit/fanout-limits.ts";
 import { silentLog } from "../../base/lib/index.ts";
 import { syncerTypes } from "../../calico/model/basics.ts";
 import type { Snapshot } from "../cache/index.ts";
 import { clientFrame, clientPreamble, serverStreams } from "../wire/index.ts";
-import { defaultFanoutLimits, type FanoutLimits, type FeedSource, Hub, type Session, Tally } from "./index.ts";
+import { type FanoutLimits, type FeedSource, Hub, type Session, Tally } from "./index.ts";
 
 const noSnapshot: Snapshot = { variant: "modern/none", position: 0, keys: 0, parts: [], bytes: 0, rawBytes: 0 };
 const source: FeedSource = {
@@ -24,7 +25,7 @@ function newHub(limits: Partial<FanoutLimits> = {}) {
   const tally = new Tally();
   const hub = new Hub({
     sources: new Map(syncerTypes.map((syncer) => [syncer, source])),
-    limits: { ...defaultFanoutLimits, ...limits },
+    limits: { ...defaultLimits, ...limits },
     clock,
     random: () => 0,
     log: silentLog,

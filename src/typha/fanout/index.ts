@@ -21,7 +21,7 @@ export {
   shutdownIntervalMs,
 } from "./governor.ts";
 export { Hub, type HubOptions } from "./hub.ts";
-export { corrected, defaultFanoutLimits, type FanoutLimits } from "./limits.ts";
+export type { FanoutLimits } from "./limits.ts";
 export { Feed, type FeedSource, type Follower } from "./publishing/broadcast.ts";
 export { type Flush, RecentFlushes } from "./publishing/flush.ts";
 export { type CatchUp, type FlushSink, Publisher } from "./publishing/publisher.ts";

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { readSettings } from "../../base/config/index.ts";
+import { readSettings } from "../settings/index.ts";
 import { kubernetesSettings } from "./open-datastore.ts";
 
 const rates: { qps: string; expected: number | undefined }[] = [

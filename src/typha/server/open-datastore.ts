@@ -1,6 +1,6 @@
 // From settings to the datastore they name. A datastore that is not there yet is no reason to fail: connections are made
 // when first used, and followers try again. What can never work (an unreadable key, a bad kubeconfig) throws.
-import type { Settings } from "../../base/config/index.ts";
+
 import { CattailError, type Clock, type Log, unreachable } from "../../base/lib/index.ts";
 import {
   createMemoryDatastore,
@@ -10,6 +10,7 @@ import {
   openEtcdDatastore,
   openKubernetes,
 } from "../../calico/datastore/index.ts";
+import type { Settings } from "../settings/index.ts";
 
 export type Edge = { readonly clock: Clock; readonly log: Log };
 

@@ -7,7 +7,6 @@ import { type SyncerBatch, type SyncerType, syncerTypes } from "../../calico/mod
 import { type CacheReader, KvCache, type LegacyForm, type Position } from "../cache/index.ts";
 import {
   type ClientReport,
-  corrected,
   ends,
   type FanoutMetrics,
   noMetrics,
@@ -18,7 +17,7 @@ import {
 } from "../fanout/index.ts";
 import { createCodec, offeredStreams } from "./codec.ts";
 import { ConnectionGovernor } from "./connections/connection-governor.ts";
-import { defaultServerLimits, type ServerLimits, workerCount } from "./connections/server-limits.ts";
+import { limitsWith, type ServerLimits, workerCount } from "./connections/server-limits.ts";
 import { claimPort } from "./listening/claim-port.ts";
 import type { TlsSetup } from "./listening/listener.ts";
 import { startLocalThread } from "./threads/local-thread.ts";
@@ -77,7 +76,7 @@ const pulseMs = 1000;
 
 export async function startServer(options: ServeOptions): Promise<Server> {
   const { clock = systemClock, random = Math.random, log = silentLog, metrics = noMetrics } = options;
-  const limits = { ...defaultServerLimits, ...options.limits };
+  const limits = limitsWith(options.limits);
   const stopping = new AbortController();
   const signal = options.signal === undefined ? stopping.signal : AbortSignal.any([options.signal, stopping.signal]);
   const tally = new Tally();
@@ -183,7 +182,7 @@ function createPublishers(
     syncerTypes.map((syncer) => {
       const { maxMessageKvs } = limits;
       const cache = new KvCache({ codec, clock, legacyForm, limits: { maxMessageKvs } });
-      const pace = { batchingAgeMs: corrected(limits).batchingAgeMs, messageUpdates: maxMessageKvs };
+      const pace = { batchingAgeMs: limits.batchingAgeMs, messageUpdates: maxMessageKvs };
       return [syncer, new Publisher({ syncer, cache, clock, metrics: tally, ...pace, sinks, signal })];
     }),
   );
@@ -204,7 +203,7 @@ async function startThreads(
       refusalLog.report(refusal);
     },
   };
-  const limits = corrected(plumbing.limits);
+  const { limits } = plumbing;
   if (workers === 0) {
     const streams = offeredStreams();
     const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };

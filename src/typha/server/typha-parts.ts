@@ -1,9 +1,10 @@
 // What a whole Typha is made of (typha.ts starts it), for those who only look at one: metrics, health, debug pages, dashboard.
-import type { ReadSettings, Settings } from "../../base/config/index.ts";
+
 import type { Clock, Log } from "../../base/lib/index.ts";
 import type { Health, Metrics } from "../../base/observe/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Syncers } from "../../calico/syncer/index.ts";
+import type { ReadSettings, Settings } from "../settings/index.ts";
 import type { DatastoreContact } from "./datastore/datastore-contact.ts";
 import type { Introspection } from "./introspection/introspection.ts";
 import type { ServerTls } from "./listening/server-tls.ts";

@@ -4,10 +4,11 @@
 //   datastore ─ syncers ─┬─▶ server (threads, TLS) ─▶ clients
 //                        └─▶ Typha service, node count ─▶ rebalancing, evacuation
 //   health, metrics, debug: HTTP servers that only look
-import type { Settings } from "../../base/config/index.ts";
+
 import { type Clock, type Log, systemClock } from "../../base/lib/index.ts";
 import { createHealth, createMetrics } from "../../base/observe/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
+import type { Settings } from "../settings/index.ts";
 import { ClientsOnly } from "./connections/clients-only.ts";
 import { rebalance } from "./connections/rebalancing.ts";
 import { serverLimits, workerCount } from "./connections/server-limits.ts";

@@ -4,12 +4,13 @@ import { Duplex } from "node:stream";
 import { describe, test } from "node:test";
 import { clientHello } from "../../../../test/kit/client-hello.ts";
 import { FakeClock } from "../../../../test/kit/fake-clock.ts";
+import { defaultLimits } from "../../../../test/kit/fanout-limits.ts";
 import { recordLog } from "../../../../test/kit/recorded-log.ts";
 import { textCodec } from "../../../../test/kit/text-codec.ts";
 import { type KvUpdate, type SyncStatus, syncStatus, updateType } from "../../../calico/model/basics.ts";
 import { KvCache } from "../../cache/index.ts";
 import { clientFrame, clientPreamble, frame, serverStreams } from "../../wire/index.ts";
-import { defaultFanoutLimits, type FlushSink, Hub, noMetrics, Publisher, Tally } from "../index.ts";
+import { type FlushSink, Hub, noMetrics, Publisher, Tally } from "../index.ts";
 
 const statuses = new Map(
   Object.values(syncStatus).map((status) => [
@@ -50,7 +51,7 @@ async function connected() {
         },
       ],
     ]),
-    limits: { ...defaultFanoutLimits, pingIntervalMs: 1e9, pongTimeoutMs: 1e9 },
+    limits: { ...defaultLimits, pingIntervalMs: 1e9, pongTimeoutMs: 1e9 },
     clock,
     random: () => 0,
     log,
@@ -166,7 +167,7 @@ describe("the lag", () => {
       equal(client.report()?.lagMs, seconds * 1000);
       await client.read();
       equal(client.report()?.lagMs, 0);
-      const isFar = seconds * 1000 > defaultFanoutLimits.maxFallBehindMs;
+      const isFar = seconds * 1000 > defaultLimits.maxFallBehindMs;
       equal(client.lines.filter(({ message }) => message.startsWith("client is far behind")).length, isFar ? 1 : 0);
     });
   }

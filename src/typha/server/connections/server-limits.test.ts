@@ -1,11 +1,37 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { availableParallelism } from "node:os";
-import { test } from "node:test";
-import { settingsWith } from "../../../base/config/index.ts";
-import { defaultServerLimits, serverLimits, workerCount } from "./server-limits.ts";
+import { describe, test } from "node:test";
+import { limitsWith, workerCount } from "./server-limits.ts";
 
-test("a server that is started without settings has the limits of the settings table", () => {
-  deepEqual({ ...defaultServerLimits, ...serverLimits(settingsWith()) }, defaultServerLimits);
+test("the original's defaults", () => {
+  deepEqual(limitsWith(), {
+    handshakeTimeoutMs: 10_000,
+    writeTimeoutMs: 120_000,
+    pingIntervalMs: 10_000,
+    pongTimeoutMs: 60_000,
+    maxFallBehindMs: 300_000,
+    newClientGraceMs: 300_000,
+    batchingAgeMs: 10,
+    maxInboundBytes: 1024 * 1024,
+    maxHandshaking: 4096,
+    maxMessageKvs: 100,
+    maxConnections: 10_000,
+    dropIntervalMs: 1000,
+    shutdownTimeoutMs: 300_000,
+    shutdownMaxIntervalMs: 1000,
+  });
+});
+
+describe("the original's corrections", () => {
+  const cases = [
+    { name: "a pong timeout of at most two intervals becomes six", pongTimeoutMs: 20_000, expected: 60_000 },
+    { name: "a longer one stays", pongTimeoutMs: 20_001, expected: 20_001 },
+    { name: "none at all becomes six intervals", pongTimeoutMs: 0, expected: 60_000 },
+  ];
+  for (const { name, pongTimeoutMs, expected } of cases) {
+    test(name, () => equal(limitsWith({ pongTimeoutMs }).pongTimeoutMs, expected));
+  }
+  test("a batching age of nothing becomes 100 ms", () => equal(limitsWith({ batchingAgeMs: 0 }).batchingAgeMs, 100));
 });
 
 const counts: { workers: number | "auto"; expected: number }[] = [

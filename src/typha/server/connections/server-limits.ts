@@ -1,7 +1,7 @@
 // From the settings table's names to the limits the server knows.
 import { availableParallelism } from "node:os";
-import type { Settings } from "../../../base/config/index.ts";
-import { defaultFanoutLimits, type FanoutLimits } from "../../fanout/index.ts";
+import type { FanoutLimits } from "../../fanout/index.ts";
+import { type Settings, settingsTable, settingsWith, soundPongTimeoutMs } from "../../settings/index.ts";
 
 export type ServerLimits = FanoutLimits & {
   /** Most keys in one message. */
@@ -12,17 +12,12 @@ export type ServerLimits = FanoutLimits & {
   readonly shutdownMaxIntervalMs: number;
 };
 
-export const defaultServerLimits: ServerLimits = {
-  ...defaultFanoutLimits,
-  maxMessageKvs: 100,
-  maxConnections: 10_000,
-  dropIntervalMs: 1000,
-  shutdownTimeoutMs: 300_000,
-  shutdownMaxIntervalMs: 1000,
-};
+/** Two limits that nobody can set: longer and more than any client has a use for. */
+const fixedLimits = { maxInboundBytes: 1024 * 1024, maxHandshaking: 4096 };
 
-export function serverLimits(settings: Settings): Partial<ServerLimits> {
+export function serverLimits(settings: Settings): ServerLimits {
   return {
+    ...fixedLimits,
     handshakeTimeoutMs: settings.serverHandshakeTimeoutMs,
     writeTimeoutMs: settings.serverWriteTimeoutMs,
     pingIntervalMs: settings.serverPingIntervalMs,
@@ -35,6 +30,18 @@ export function serverLimits(settings: Settings): Partial<ServerLimits> {
     dropIntervalMs: settings.connectionDropIntervalMs,
     shutdownTimeoutMs: settings.shutdownTimeoutMs,
     shutdownMaxIntervalMs: settings.shutdownConnectionDropIntervalMaxMs,
+  };
+}
+
+/** For a server that is started without settings: the table's defaults, what is given instead, and the table's corrections. */
+export function limitsWith(given: Partial<ServerLimits> = {}): ServerLimits {
+  const limits = { ...serverLimits(settingsWith()), ...given };
+  const { pingIntervalMs: serverPingIntervalMs, pongTimeoutMs: serverPongTimeoutMs, batchingAgeMs } = limits;
+  const { whenNotPositive: ageOfNothing = batchingAgeMs } = settingsTable.serverMinBatchingAgeThresholdMs;
+  return {
+    ...limits,
+    pongTimeoutMs: soundPongTimeoutMs({ serverPingIntervalMs, serverPongTimeoutMs }),
+    batchingAgeMs: batchingAgeMs <= 0 ? ageOfNothing : batchingAgeMs,
   };
 }
 

@@ -1,10 +1,11 @@
 // Sees to it that the datastore holds what every cluster needs, beside the syncers and not before them: a datastore that
 // is not there yet keeps the server from being ready, not from answering its probes. That it does not answer is said by
 // datastore-contact.ts; what else keeps it from being prepared is said here, once.
-import type { Settings } from "../../../base/config/index.ts";
+
 import { type Clock, deadline, type Log, messageOf } from "../../../base/lib/index.ts";
 import { type Datastore, isDatastoreError } from "../../../calico/datastore/index.ts";
 import { initialiseDatastore } from "../../../calico/syncer/index.ts";
+import type { Settings } from "../../settings/index.ts";
 
 const retryMs = 1000;
 const attemptMs = 30_000;

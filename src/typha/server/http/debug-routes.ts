@@ -1,12 +1,13 @@
 // Questions an operator asks of a running server, as read-only JSON on the debug address: who is connected and how far
 // behind, what is served and how far a change has travelled, what each watch is doing, which certificates are in use,
 // where each setting comes from. docs/reference/debug-endpoints.md describes the answers.
-import { describeSettings } from "../../../base/config/index.ts";
+
 import { answerJson, type HttpHandler, jsonRoute } from "../../../base/observe/index.ts";
 import type { CertificateFacts } from "../../../base/security/index.ts";
 import type { FollowReport } from "../../../calico/datastore/index.ts";
 import { type SyncerType, syncerTypes } from "../../../calico/model/index.ts";
 import type { ClientReport } from "../../fanout/index.ts";
+import { describeSettings } from "../../settings/index.ts";
 import type { KeyDetail, KeyFacts } from "../introspection/introspection.ts";
 import type { JournalEntry } from "../introspection/journal.ts";
 import type { TyphaParts } from "../typha-parts.ts";

@@ -1,7 +1,8 @@
 // The server's TLS from its settings: all of it or none, followed through every change of the files.
-import type { Settings } from "../../../base/config/index.ts";
+
 import type { Clock, Log } from "../../../base/lib/index.ts";
 import { type TlsFilesState, tlsPolicy, watchTlsFiles } from "../../../base/security/index.ts";
+import type { Settings } from "../../settings/index.ts";
 import type { Server } from "../serve.ts";
 import type { TlsSetup } from "./listener.ts";
 
@@ -16,7 +17,7 @@ export type ServerTls = AsyncDisposable & {
   follow(server: Server, signal: AbortSignal): Promise<void>;
 };
 
-/** Undefined: no TLS setting at all is given. A partial set never gets here: config/ refuses it. */
+/** Undefined: no TLS setting at all is given. A partial set never gets here: typha/settings refuses it. */
 export async function openTls(
   settings: Settings,
   edge: { log: Log; clock: Clock; signal: AbortSignal },

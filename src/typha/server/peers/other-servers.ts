@@ -1,7 +1,7 @@
 // The other servers of this cluster that could take our clients: those the Typha service lists as ready, and those the
 // settings name.
 import { networkInterfaces } from "node:os";
-import type { Settings } from "../../../base/config/index.ts";
+import type { Settings } from "../../settings/index.ts";
 import type { Server } from "../serve.ts";
 import type { Peer } from "./evacuation.ts";
 import type { TyphaService } from "./typha-service.ts";

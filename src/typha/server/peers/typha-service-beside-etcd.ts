@@ -1,9 +1,10 @@
 // The Typha service's slices where the objects themselves are in etcd: followed from the Kubernetes API, which rebalancing
 // then needs beside the datastore, as in the original. Without it the server keeps to its upper limit and says so once.
-import type { Settings } from "../../../base/config/index.ts";
+
 import { type Clock, type Log, messageOf } from "../../../base/lib/index.ts";
 import { type Datastore, follow, openKubernetes, writeJson } from "../../../calico/datastore/index.ts";
 import { updateType } from "../../../calico/model/index.ts";
+import type { Settings } from "../../settings/index.ts";
 import { kubernetesSettings } from "../open-datastore.ts";
 import { slicePath, type TyphaService } from "./typha-service.ts";
 

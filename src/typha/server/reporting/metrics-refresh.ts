@@ -1,10 +1,11 @@
 // The metrics that are read off rather than counted as things happen: taken from the parts once a second and before each
 // scrape. Label values come from fixed lists; whatever else turns up is "other".
-import type { Settings } from "../../../base/config/index.ts";
+
 import type { LabelValues, MetricName } from "../../../base/observe/index.ts";
 import { peerChecks, type TlsFilesState } from "../../../base/security/index.ts";
 import { followedKinds, policyKinds, resourceKinds, syncerTypes } from "../../../calico/model/index.ts";
 import { fanoutEndCodes } from "../../fanout/index.ts";
+import type { Settings } from "../../settings/index.ts";
 import { closeSeverity } from "../../wire/index.ts";
 import { recommendedReplicas } from "../connections/rebalancing.ts";
 import { workerCount } from "../connections/server-limits.ts";

@@ -3,9 +3,10 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../../../test/kit/eventually.ts";
 import { FakeClock } from "../../../../test/kit/fake-clock.ts";
+import { defaultLimits } from "../../../../test/kit/fanout-limits.ts";
 import { recordLog } from "../../../../test/kit/recorded-log.ts";
 import { syncStatus } from "../../../calico/model/basics.ts";
-import { defaultFanoutLimits, ends, noMetrics } from "../../fanout/index.ts";
+import { ends, noMetrics } from "../../fanout/index.ts";
 import { WorkerThread } from "./worker-thread.ts";
 
 /**
@@ -33,7 +34,7 @@ async function startWorker(onMessage: string, canListen = "true") {
       listen: { host: "", port: 0 },
       tls: undefined,
       isFresh: true,
-      limits: defaultFanoutLimits,
+      limits: defaultLimits,
       preference: [],
       version: "test",
       isVerbose: false,

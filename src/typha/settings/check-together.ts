@@ -1,26 +1,30 @@
 // What no setting can say of itself: sets that must be complete, values that follow from others, and combinations that
 // cannot have been meant.
-import type { Environment } from "./read-settings.ts";
-import { type SettingName, type Settings, settingsTable } from "./settings.ts";
+import type { CheckedSettings, GivenSettings } from "../../base/config/index.ts";
+import { soundPongTimeoutMs } from "./pong-timeout.ts";
+import { type SettingName, settingsTable } from "./table.ts";
 
-type Given = {
-  readonly settings: Settings;
-  readonly environment: Environment;
-  /** Without a value of their own, because the one that was given is wrong. */
-  readonly wrong: ReadonlySet<SettingName>;
-};
+type Given = GivenSettings<typeof settingsTable>;
 
-export function checkTogether(asked: Given): { settings: Settings; problems: string[]; warnings: string[] } {
-  const { settings: given } = asked;
+export function checkTogether(asked: Given): CheckedSettings<typeof settingsTable> {
   const problems: string[] = [];
   const warnings: string[] = [];
   checkTls(asked, problems);
   checkMetricsTls(asked, problems);
   checkDatastore(asked, { problems, warnings });
-  const { serverPingIntervalMs, serverPongTimeoutMs } = given;
-  const isTooShort = serverPongTimeoutMs <= 2 * serverPingIntervalMs;
-  const settings = isTooShort ? { ...given, serverPongTimeoutMs: 6 * serverPingIntervalMs } : given;
+  const settings = { ...asked.settings, serverPongTimeoutMs: soundPongTimeoutMs(asked.settings) };
   return { settings, problems, warnings };
+}
+
+/**
+ * The variables about the Kubernetes API are everybody's, proxies above all: one that nothing here asks for must not keep
+ * a server from starting. The original, too, reads them only for its Kubernetes datastore.
+ */
+export function whyUnused(name: SettingName, { settings, wrong }: Given): string | undefined {
+  if (settingsTable[name].group !== "kubernetes" || wrong.has("datastoreType")) return undefined;
+  const { datastoreType, connectionRebalancingMode } = settings;
+  const isRebalancedBesideEtcd = datastoreType === "etcdv3" && connectionRebalancingMode === "kubernetes";
+  return datastoreType === "kubernetes" || isRebalancedBesideEtcd ? undefined : `the datastore is ${datastoreType}`;
 }
 
 // Plaintext is served only to those who asked for nothing at all: half a set of TLS settings is a slip, and serving

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { type Environment, readSettings, type Settings, settingNames, settingsTable } from "./index.ts";
-import type { SettingName } from "./settings.ts";
+import type { SettingName } from "./table.ts";
 
 const checks = { exists: (path: string) => path.startsWith("/exists") };
 const read = (environment: Environment, text?: string) =>

@@ -1,6 +1,5 @@
 // The settings of the original: every parameter with its name, default and format. Where the original has a second
 // default for what `none` leaves at zero, it stands here too (whenNotPositive), so that no other file has one.
-import { parameter, variable } from "./setting.ts";
 import {
   authority,
   bool,
@@ -10,11 +9,16 @@ import {
   hostAddress,
   integer,
   oneOf,
+  parametersWith,
   path,
   seconds,
   string,
   strings,
-} from "./setting-types.ts";
+  variable,
+} from "../../base/config/index.ts";
+
+export const prefix = "TYPHA_";
+const parameter = parametersWith(prefix);
 
 const port = integer({ min: 0, max: 65535 });
 const count = integer({ min: 1 });

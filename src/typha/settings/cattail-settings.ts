@@ -1,6 +1,6 @@
 // The settings that the original does not have, and those of its generic datastore loader, which tries each variable
 // with CALICO_ in front first.
-import { parameter, variable } from "./setting.ts";
+
 import {
   authorities,
   bool,
@@ -11,10 +11,15 @@ import {
   goBool,
   hostAddress,
   integer,
+  parametersWith,
   proxyUrl,
   seconds,
   string,
-} from "./setting-types.ts";
+  variable,
+} from "../../base/config/index.ts";
+import { prefix } from "./original-settings.ts";
+
+const parameter = parametersWith(prefix);
 
 export const datastoreSettings = {
   datastoreType: parameter("datastore", "DatastoreType", {

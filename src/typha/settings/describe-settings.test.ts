@@ -12,7 +12,6 @@ import {
   settingsPage,
   settingsTable,
 } from "./index.ts";
-import { isSecretName } from "./redact.ts";
 
 test("the reference page is fresh: node tools/generate-docs.ts", () => {
   equal(readFileSync("docs/reference/settings.md", "utf8"), settingsPage());
@@ -48,21 +47,6 @@ test("each value is shown with where it came from, those that were set first", (
   match(all, /^TYPHA_SERVERPINGINTERVALSECS +10 {2}\(default\)$/m);
   ok(!all.includes("hunter2"));
 });
-
-const secrets: { name: string; secret: boolean }[] = [
-  { name: "ETCD_PASSWORD", secret: true },
-  { name: "CALICO_K8SAPITOKEN", secret: true },
-  { name: "TYPHA_SERVERKEYFILE", secret: false },
-  { name: "TOKEN_PATH", secret: false },
-  { name: "SomeKey", secret: true },
-  { name: "KUBECONFIG", secret: true },
-  { name: "MY_PRIVATE_THING", secret: true },
-  { name: "TYPHA_SERVERPORT", secret: false },
-  { name: "TYPHA_CLIENTCN", secret: false },
-];
-for (const { name, secret } of secrets) {
-  test(`${name} is ${secret ? "" : "not "}a secret`, () => equal(isSecretName(name), secret));
-}
 
 test("all problems are in one error, which says what to do next", () => {
   throws(() => loadSettings({ environment: { TYPHA_SERVERPORT: "x", TYPHA_HEALTHPORT: "y" }, configFile: "" }), {
