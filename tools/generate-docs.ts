@@ -3,9 +3,9 @@
 //   npm run docs
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { metricsPage } from "../src/base/observe/index.ts";
 import { kindsPage } from "../src/calico/datastore/index.ts";
 import { doctorPage } from "../src/programs/doctor/index.ts";
+import { metricsPage } from "../src/typha/server/index.ts";
 import { settingsPage } from "../src/typha/settings/index.ts";
 import { libraryPage } from "./library-page.ts";
 

@@ -1,21 +1,20 @@
-// The registry of observe/ fits the type by which the fan-out counts, and has every name it uses.
+// Typha's metrics fit the type by which the fan-out counts, and have every name it uses.
 import { ok } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/lib/index.ts";
-import { createMetrics, type MetricName, metricTable } from "../../src/base/observe/index.ts";
 import { addedMetrics, observedMetrics, setMetrics } from "../../src/typha/fanout/counting/metrics.ts";
 import type { FanoutMetrics } from "../../src/typha/fanout/index.ts";
-import { metricLabels } from "../../src/typha/server/index.ts";
+import { createTyphaMetrics, metricTable } from "../../src/typha/server/index.ts";
+import { type MetricName, metricLabels } from "../../src/typha/server/reporting/typha-metrics.ts";
+import { settingsWith } from "../../src/typha/settings/index.ts";
 
 const labels = metricLabels({ workers: 2 });
 
 test("everything the fan-out counts is shown", async () => {
-  const metrics = createMetrics({
-    clock: systemClock,
-    labels,
-    includesProcess: false,
-    includesRuntime: false,
-  });
+  const metrics = createTyphaMetrics(
+    settingsWith({ workers: 2, prometheusProcessMetricsEnabled: false, prometheusGoMetricsEnabled: false }),
+    { clock: systemClock },
+  );
   const fanout: FanoutMetrics = metrics;
   for (const name of addedMetrics) fanout.add(name, labelOf(name), 7);
   for (const name of setMetrics) fanout.set(name, labelOf(name) ?? "", 7);

@@ -3,7 +3,7 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { metricTable } from "../../src/base/observe/index.ts";
+import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 import { anchorsOf, codeOf, linksOf, type Page, pages } from "../kit/pages.ts";
 

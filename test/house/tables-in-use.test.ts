@@ -3,9 +3,9 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { metricTable } from "../../src/base/observe/index.ts";
 import { followedKinds } from "../../src/calico/model/index.ts";
 import { feedsOf } from "../../src/calico/syncer/feeds.ts";
+import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 
 const sources = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
@@ -19,7 +19,7 @@ function wordsOutside(folderOrFile: string): Set<string> {
 
 test("every setting is read somewhere, or says that it is only accepted", () => {
   const words = wordsOutside("src/typha/settings/");
-  // Read before there are settings, straight from the environment: src/programs/typha/early-log.ts.
+  // Read before there are settings, straight from the environment: src/programs/typha/typha-log.ts.
   words.add("earlyLogSeverityScreen");
   const idle = settingNames.filter(
     (name) => !words.has(name) && !settingsTable[name].says.startsWith("Accepted for compatibility"),
@@ -28,7 +28,7 @@ test("every setting is read somewhere, or says that it is only accepted", () => 
 });
 
 test("every metric is fed somewhere", () => {
-  const words = wordsOutside("src/base/observe/metrics/metric-table.ts");
+  const words = wordsOutside("src/typha/server/reporting/metric-table.ts");
   deepEqual(
     Object.keys(metricTable).filter((name) => !words.has(name)),
     [],

@@ -22,7 +22,9 @@ test("a replaced certificate is served to the next scrape", async () => {
     name: "metrics",
     host: "localhost",
     port: 0,
-    routes: metricsRoutes(createMetrics({ clock, labels: {}, includesProcess: false, includesRuntime: false })),
+    routes: metricsRoutes(
+      createMetrics({ table: {}, clock, labels: {}, includesProcess: false, includesRuntime: false }),
+    ),
     tls: {
       options: httpsServerOptions(watcher.state().material, policy, mode),
       prepare: (one) => admitHttpsPeers(one, mode),

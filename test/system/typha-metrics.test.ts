@@ -6,8 +6,7 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
-import { createMetrics } from "../../src/base/observe/index.ts";
-import { metricLabels, startTypha } from "../../src/typha/server/index.ts";
+import { createTyphaMetrics, startTypha } from "../../src/typha/server/index.ts";
 import { loadSettings } from "../../src/typha/settings/index.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -35,7 +34,7 @@ for (const { workers, tls } of [
     const more = tls ? tlsSettings(certificates) : {};
     const environment = await typhaSettings({ TYPHA_WORKERS: workers, ...more });
     const read = loadSettings({ environment, configFile: "" });
-    const metrics = createMetrics({ clock: systemClock, labels: metricLabels(read.values) });
+    const metrics = createTyphaMetrics(read.values, { clock: systemClock });
     const { signal } = new AbortController();
     const of = { read, version: "test", log: silentLog, metrics, signal };
     await using typha = await startTypha(of);

@@ -61,13 +61,13 @@ const changes: Change[] = [
     name: "a metric without its page, and without anybody who feeds it",
     half: [
       {
-        file: "src/base/observe/metrics/metric-table.ts",
+        file: "src/typha/server/reporting/metric-table.ts",
         old: "export const ownMetrics = {",
         new: 'export const ownMetrics = {\n  cattail_walked: { type: "gauge", help: "Nothing." },',
       },
     ],
     fails: [
-      { test: "src/base/observe/metrics/metrics-page.test.ts", saying: pageIsOld },
+      { test: "src/typha/server/reporting/metrics-page.test.ts", saying: pageIsOld },
       { test: "test/house/tables-in-use.test.ts", saying: /cattail_walked/ },
     ],
   },
@@ -198,7 +198,7 @@ describe("in a copy of the checkout", () => {
     const row = changes.find(({ name }) => name.startsWith("a metric without"));
     const undo = row?.half.map((edit) => apply(copy, edit)) ?? [];
     execFileSync(process.execPath, ["tools/generate-docs.ts"], { cwd: copy, stdio: "pipe" });
-    equal(run(copy, "src/base/observe/metrics/metrics-page.test.ts").status, 0);
+    equal(run(copy, "src/typha/server/reporting/metrics-page.test.ts").status, 0);
     for (const back of undo) back();
   });
 });

@@ -2,8 +2,8 @@
 import { writeHeapSnapshot } from "node:v8";
 import { Command } from "commander";
 import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
-import { createMetrics, type Logs, localTime, openLogs } from "../../base/observe/index.ts";
-import { metricLabels, startTypha, type Typha } from "../../typha/server/index.ts";
+import { type Logs, localTime, openLogs } from "../../base/observe/index.ts";
+import { createTyphaMetrics, startTypha, type Typha } from "../../typha/server/index.ts";
 import {
   defaultConfigFile,
   describeSettings,
@@ -15,7 +15,7 @@ import {
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
 import { isEnding, type ServerSignal, ServerSignals } from "../shared/server-signals.ts";
-import { openEarlyLogs } from "./early-log.ts";
+import { openEarlyLogs, typhaLogNames } from "./typha-log.ts";
 
 /** Documented in docs/reference/exit-codes.md. */
 const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
@@ -56,13 +56,9 @@ async function readSaying(options: Parameters<typeof loadSettings>[0]): Promise<
 
 async function run(read: ReadSettings, signals: ServerSignals): Promise<void> {
   const settings = read.values;
-  const metrics = createMetrics({
-    clock: systemClock,
-    labels: metricLabels(settings),
-    includesProcess: settings.prometheusProcessMetricsEnabled,
-    includesRuntime: settings.prometheusGoMetricsEnabled,
-  });
+  const metrics = createTyphaMetrics(settings, { clock: systemClock });
   const logs = await openLogs({
+    names: typhaLogNames,
     clock: systemClock,
     screen: settings.logSeverityScreen,
     file: { path: settings.logFilePath, severity: settings.logSeverityFile },

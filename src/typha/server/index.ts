@@ -1,6 +1,8 @@
 // The only place that plugs the pipeline together; listens, starts, stops.
 export { openDatastore } from "./open-datastore.ts";
-export { metricLabels } from "./reporting/metrics-refresh.ts";
+export { metricTable } from "./reporting/metric-table.ts";
+export { metricsPage } from "./reporting/metrics-page.ts";
+export { createTyphaMetrics } from "./reporting/typha-metrics.ts";
 export { type ServeOptions, type Server, startServer } from "./serve.ts";
 export { startTypha } from "./typha.ts";
 export type { Typha } from "./typha-parts.ts";

@@ -1,7 +1,7 @@
 // What a whole Typha is made of (typha.ts starts it), for those who only look at one: metrics, health, debug pages, dashboard.
 
 import type { Clock, Log } from "../../base/lib/index.ts";
-import type { Health, Metrics } from "../../base/observe/index.ts";
+import type { Health } from "../../base/observe/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Syncers } from "../../calico/syncer/index.ts";
 import type { ReadSettings, Settings } from "../settings/index.ts";
@@ -11,13 +11,14 @@ import type { ServerTls } from "./listening/server-tls.ts";
 import type { Evacuation } from "./peers/evacuation.ts";
 import type { SelfDial } from "./peers/self-dial.ts";
 import type { TyphaService } from "./peers/typha-service.ts";
+import type { TyphaMetrics } from "./reporting/typha-metrics.ts";
 import type { Server } from "./serve.ts";
 
 export type TyphaOptions = {
   readonly read: ReadSettings;
   readonly version: string;
   readonly log: Log;
-  readonly metrics?: Metrics;
+  readonly metrics?: TyphaMetrics;
   /** FELIX_INTERFACEPREFIX of our own environment: the original looks at it, too. */
   readonly interfacePrefix?: string;
   /** Instead of the one the settings name: for the demo and for programs that bring their own. */
@@ -52,7 +53,7 @@ export type TyphaParts = {
   readonly evacuation: Evacuation;
   readonly tls: ServerTls | undefined;
   readonly health: Health;
-  readonly metrics: Metrics;
+  readonly metrics: TyphaMetrics;
   readonly dial: SelfDial;
   readonly startedAtMs: number;
 };

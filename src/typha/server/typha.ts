@@ -6,7 +6,7 @@
 //   health, metrics, debug: HTTP servers that only look
 
 import { type Clock, type Log, systemClock } from "../../base/lib/index.ts";
-import { createHealth, createMetrics } from "../../base/observe/index.ts";
+import { createHealth } from "../../base/observe/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
 import type { Settings } from "../settings/index.ts";
 import { ClientsOnly } from "./connections/clients-only.ts";
@@ -25,8 +25,9 @@ import { probeServer } from "./peers/probe-server.ts";
 import { SelfDial } from "./peers/self-dial.ts";
 import { TyphaService } from "./peers/typha-service.ts";
 import { followServiceBesideEtcd } from "./peers/typha-service-beside-etcd.ts";
-import { MetricsRefresh, metricLabels } from "./reporting/metrics-refresh.ts";
+import { MetricsRefresh } from "./reporting/metrics-refresh.ts";
 import { reportHealth } from "./reporting/report-health.ts";
+import { createTyphaMetrics } from "./reporting/typha-metrics.ts";
 import { startServer } from "./serve.ts";
 import type { Typha, TyphaOptions, TyphaParts } from "./typha-parts.ts";
 
@@ -79,7 +80,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   });
   const isWatched = settings.debugPort !== 0 || settings.dashboardEnabled;
   const introspection = new Introspection({ clock, isRecording: isWatched });
-  const metrics = options.metrics ?? createMetrics({ clock, labels: metricLabels(settings) });
+  const metrics = options.metrics ?? createTyphaMetrics(settings, { clock });
   const isTls = tls !== undefined;
   const counts = new ClientsOnly(metrics, { isTls });
   const server = started.use(

@@ -85,8 +85,8 @@ const cases: { name: string; options: Partial<HttpOptions>; asked: Asked; status
   },
   {
     name: "with a guard an allowed Host may ask",
-    options: { guard: { hosts: ["typha.example"] } },
-    asked: { path: "/hello", host: "typha.example" },
+    options: { guard: { hosts: ["kettle.example"] } },
+    asked: { path: "/hello", host: "kettle.example" },
     status: 200,
   },
   {

@@ -16,8 +16,8 @@ const record = (of: Partial<LogRecord>): LogRecord => ({
 
 test("a line is the original's, to the byte", () => {
   equal(
-    originalLine(record({ fields: { key: "value" } }), 7836),
-    '2026-11-15 08:05:40.086 [INFO][7836] typha/daemon.go 255: Datastore initialized. key="value"\n',
+    originalLine(record({ fields: { key: "value" } }), { pid: 7836, component: "kettle" }),
+    '2026-11-15 08:05:40.086 [INFO][7836] kettle/daemon.go 255: Datastore initialized. key="value"\n',
   );
   equal(
     originalLine(
@@ -29,16 +29,16 @@ test("a line is the original's, to the byte", () => {
         message: "Message text",
         fields: { other: 5, key: "string" },
       }),
-      1234,
+      { pid: 1234, component: "kettle" },
     ),
-    '2024-01-02 03:04:05.678 [WARNING][1234] typha/sync_server.go 123: Message text key="string" other=5\n',
+    '2024-01-02 03:04:05.678 [WARNING][1234] kettle/sync_server.go 123: Message text key="string" other=5\n',
   );
 });
 
 test("a line whose place is not known says so", () => {
   equal(
-    originalLine(record({ line: undefined }), 1),
-    "2026-11-15 08:05:40.086 [INFO][1] typha/daemon.go <nil>: Datastore initialized.\n",
+    originalLine(record({ line: undefined }), { pid: 1, component: "kettle" }),
+    "2026-11-15 08:05:40.086 [INFO][1] kettle/daemon.go <nil>: Datastore initialized.\n",
   );
 });
 
@@ -77,26 +77,32 @@ const fields: { name: string; fields: LogFields; text: string }[] = [
 ];
 for (const row of fields) {
   test(`fields: ${row.name}`, () => {
-    equal(originalLine(record({ message: "m", fields: row.fields }), 1).split("255: m ")[1], `${row.text}\n`);
+    equal(
+      originalLine(record({ message: "m", fields: row.fields }), { pid: 1, component: "kettle" }).split("255: m ")[1],
+      `${row.text}\n`,
+    );
   });
 }
 
 test("a value is cut at 256 bytes, between characters", () => {
   for (const value of ["x".repeat(10_000), "é".repeat(10_000), "🐄".repeat(10_000), `x${"é".repeat(200)}`]) {
-    const line = originalLine(record({ fields: { a: value } }), 1);
+    const line = originalLine(record({ fields: { a: value } }), { pid: 1, component: "kettle" });
     const shown = /a="(.*)…"\n$/.exec(line)?.[1] ?? "";
     ok(Buffer.byteLength(shown) <= 256 && Buffer.byteLength(shown) > 252, shown);
     ok(value.startsWith(shown));
   }
   const exact = "x".repeat(256);
-  ok(originalLine(record({ fields: { a: exact } }), 1).endsWith(`a="${exact}"\n`));
+  ok(originalLine(record({ fields: { a: exact } }), { pid: 1, component: "kettle" }).endsWith(`a="${exact}"\n`));
 });
 
 test("nothing a peer says makes a second line", () => {
   for (let code = 0; code < 0x3000; code++) {
     const text = String.fromCharCode(code);
     for (const line of [originalLine, jsonLine]) {
-      const made = line(record({ message: `m${text}`, fields: { [`k${text}`]: text, e: new Error(text) } }), 1);
+      const made = line(record({ message: `m${text}`, fields: { [`k${text}`]: text, e: new Error(text) } }), {
+        pid: 1,
+        component: "kettle",
+      });
       equal(made.split(/[\n\r]/).length, 2, `U+${code.toString(16)}`);
     }
   }
@@ -105,7 +111,7 @@ test("nothing a peer says makes a second line", () => {
 test("a JSON line holds everything, and a field cannot replace what is there", () => {
   const line = jsonLine(
     record({ fields: { level: "x", n: 1, o: { a: 1 }, e: new Error("bad"), gone: undefined, __proto__: null } }),
-    7,
+    { pid: 7, component: "kettle" },
   );
   deepEqual(JSON.parse(line), {
     time: new Date(atMs).toISOString(),

@@ -18,10 +18,13 @@ export type LogRecord = {
 
 const maxValueBytes = 256;
 
-/** `2024-01-02 03:04:05.678 [INFO][1234] typha/serve.ts 12: Message key="value"` */
-export function originalLine(record: LogRecord, pid: number): string {
+/** Who writes the lines: the process, and the component whose name stands before each file's. */
+export type LogWriter = { readonly pid: number; readonly component: string };
+
+/** `2024-01-02 03:04:05.678 [INFO][1234] component/serve.ts 12: Message key="value"` */
+export function originalLine(record: LogRecord, { pid, component }: LogWriter): string {
   const { level, atMs, file, line } = record;
-  return `${localTime(atMs)} [${level}][${pid}] typha/${file} ${line ?? "<nil>"}: ${messageAndFields(record)}\n`;
+  return `${localTime(atMs)} [${level}][${pid}] ${component}/${file} ${line ?? "<nil>"}: ${messageAndFields(record)}\n`;
 }
 
 /** Syslog adds the time and the process itself. */
@@ -29,7 +32,7 @@ export function syslogText(record: LogRecord): string {
   return `${record.level} ${record.file} ${record.line ?? "<nil>"}: ${messageAndFields(record)}`;
 }
 
-export function jsonLine(record: LogRecord, pid: number): string {
+export function jsonLine(record: LogRecord, { pid }: LogWriter): string {
   const { level, atMs, file, line, message, fields } = record;
   const own = { time: new Date(atMs).toISOString(), level, pid, file, line, message: cut(message, 4 * maxValueBytes) };
   const given = new Map<string, unknown>();

@@ -52,13 +52,13 @@ export function descriptorSink(descriptor: number): LogSink {
 }
 
 /** Opened anew when the path no longer leads to the open file, as after a rotation. */
-export async function fileSink(path: string): Promise<LogSink> {
-  let file = await openLogFile(path);
+export async function fileSink(path: string, whenNone: string): Promise<LogSink> {
+  let file = await openLogFile(path, whenNone);
   return {
     async write(text) {
       if (!(await isSameFile(file, path))) {
         const before = file;
-        file = await openLogFile(path);
+        file = await openLogFile(path, whenNone);
         await before.close();
       }
       await file.appendFile(text);
@@ -67,14 +67,14 @@ export async function fileSink(path: string): Promise<LogSink> {
   };
 }
 
-async function openLogFile(path: string): Promise<FileHandle> {
+async function openLogFile(path: string, next: string): Promise<FileHandle> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
     return await open(path, "a", 0o644);
   } catch (error) {
     throw new CattailError("LOG_FILE", {
       problem: `the log file ${path} cannot be opened (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Set TYPHA_LOGFILEPATH to a file that may be written, or to none to log to standard output alone",
+      next,
       cause: error,
     });
   }

@@ -20,6 +20,8 @@ import { systemClock } from "../../lib/index.ts";
 import { type LogSeverity, openLogs } from "./log.ts";
 import { descriptorSink } from "./log-sinks.ts";
 
+const names = { component: "kettle", syslogTag: "my-kettle", whenNoFile: "Set KETTLE_LOG" };
+
 /** A standard output that remembers, and takes nothing while `release` has not been called. */
 function screen(options: { isStuck?: boolean } = {}) {
   const lines: string[] = [];
@@ -53,7 +55,7 @@ const severities: { severity: LogSeverity; levels: string[] }[] = [
 for (const { severity, levels } of severities) {
   test(`severity ${severity === "" ? "none" : severity} lets through ${levels.join(", ") || "nothing"}`, async () => {
     const { stdout, lines } = screen();
-    await using logs = await openLogs({ clock: systemClock, screen: severity, stdout });
+    await using logs = await openLogs({ names, clock: systemClock, screen: severity, stdout });
     const log = logs.logger();
     for (const level of ["debug", "info", "warn", "error", "fatal"] as const) log[level]("x");
     await logs.flush();
@@ -66,11 +68,11 @@ for (const { severity, levels } of severities) {
 
 test("a line names the file and line it was written in", async () => {
   const { stdout, lines } = screen();
-  await using logs = await openLogs({ clock: systemClock, screen: "INFO", stdout, pid: 42 });
+  await using logs = await openLogs({ names, clock: systemClock, screen: "INFO", stdout, pid: 42 });
   const log = logs.logger();
   log.info("Here");
   await logs.flush();
-  match(lines[0] ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[INFO\]\[42\] typha\/log\.test\.ts \d+: Here$/);
+  match(lines[0] ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[INFO\]\[42\] kettle\/log\.test\.ts \d+: Here$/);
 });
 
 test("a hundred lines wait for a stuck screen, the rest are dropped, counted and admitted to", async () => {
@@ -80,7 +82,7 @@ test("a hundred lines wait for a stuck screen, the rest are dropped, counted and
     dropped += count;
   };
   const counts = { dropped: (count: number) => add(count), failed: () => undefined };
-  await using logs = await openLogs({ clock: systemClock, screen: "INFO", stdout, counts });
+  await using logs = await openLogs({ names, clock: systemClock, screen: "INFO", stdout, counts });
   const log = logs.logger();
   for (let i = 0; i < 150; i++) log.info(`line ${i}`);
   equal(dropped, 50);
@@ -100,6 +102,7 @@ test("a screen that is gone costs its lines and nothing else", async () => {
     failed += count;
   };
   await using logs = await openLogs({
+    names,
     clock: systemClock,
     screen: "INFO",
     stdout,
@@ -113,8 +116,8 @@ test("a screen that is gone costs its lines and nothing else", async () => {
 test("the file is made with its folder, and opened anew when it is rotated or removed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-log-"));
   try {
-    const path = join(folder, "deep", "typha.log");
-    await using logs = await openLogs({ clock: systemClock, screen: "", file: { path, severity: "INFO" } });
+    const path = join(folder, "deep", "kettle.log");
+    await using logs = await openLogs({ names, clock: systemClock, screen: "", file: { path, severity: "INFO" } });
     const write = async (text: string) => {
       logs.logger().info(text);
       await logs.flush();
@@ -137,10 +140,10 @@ test("a file that cannot be opened stops the start", async () => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-log-"));
   try {
     writeFileSync(join(folder, "file"), "");
-    const path = join(folder, "file", "typha.log");
-    await rejects(openLogs({ clock: systemClock, screen: "", file: { path, severity: "INFO" } }), {
+    const path = join(folder, "file", "kettle.log");
+    await rejects(openLogs({ names, clock: systemClock, screen: "", file: { path, severity: "INFO" } }), {
       code: "LOG_FILE",
-      message: /TYPHA_LOGFILEPATH/,
+      message: /Set KETTLE_LOG/,
     });
   } finally {
     rmSync(folder, { recursive: true });
@@ -150,6 +153,7 @@ test("a file that cannot be opened stops the start", async () => {
 test("no syslog is one error line, and everything else goes on", async () => {
   const { stdout, lines } = screen();
   await using logs = await openLogs({
+    names,
     clock: systemClock,
     screen: "INFO",
     stdout,
@@ -188,7 +192,7 @@ test("a pipe nobody reads holds up its own lines and not the process", async (co
 
 test("JSON lines when asked for", async () => {
   const { stdout, lines } = screen();
-  await using logs = await openLogs({ clock: systemClock, screen: "INFO", stdout, format: "json" });
+  await using logs = await openLogs({ names, clock: systemClock, screen: "INFO", stdout, format: "json" });
   logs.logger().info("hello", { a: 1 });
   await logs.flush();
   const parsed = JSON.parse(lines[0] ?? "");

@@ -18,7 +18,11 @@ export type Logs = AsyncDisposable & {
   flush(): Promise<void>;
 };
 
+/** How a program is called in its log, and what a user does about a log file that cannot be opened. */
+export type LogNames = { readonly component: string; readonly syslogTag: string; readonly whenNoFile: string };
+
 export type LogOptions = {
+  names: LogNames;
   clock: Clock;
   screen: LogSeverity;
   file?: { path: string; severity: LogSeverity };
@@ -41,10 +45,9 @@ type Destination = { least: number; queue: LogQueue; format(record: LogRecord): 
  */
 const looks = { everyMs: 250, idle: 6, most: 40 } as const;
 
-const syslogTag = "calico-typha";
-
 export async function openLogs(options: LogOptions): Promise<Logs> {
   const {
+    names,
     clock,
     format = "original",
     pid = process.pid,
@@ -53,7 +56,7 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
   const line = format === "json" ? jsonLine : originalLine;
   const queueOptions = { counts, isBounded: options.keepsAll !== true };
   const destinations: Destination[] = [];
-  const toText = (record: LogRecord) => line(record, pid);
+  const toText = (record: LogRecord) => line(record, { pid, component: names.component });
   if (options.screen !== "") {
     // Once Node has looked at it, a full pipe answers at once. A write that waits in the kernel would keep us from ending.
     const queue = new LogQueue(
@@ -63,7 +66,7 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
     destinations.push({ least: leastLevel(options.screen), queue, format: toText });
   }
   if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "") {
-    const queue = new LogQueue(await fileSink(options.file.path), queueOptions);
+    const queue = new LogQueue(await fileSink(options.file.path, names.whenNoFile), queueOptions);
     destinations.push({ least: leastLevel(options.file.severity), queue, format: toText });
   }
   const logs = new LogFanOut(destinations, clock);
@@ -77,11 +80,17 @@ type QueueOptions = ConstructorParameters<typeof LogQueue>[1];
 
 async function addSyslog(
   logs: LogFanOut,
-  of: { severity: LogSeverity; pid: number; queueOptions: QueueOptions; syslogPaths?: readonly string[] },
+  of: {
+    names: LogNames;
+    severity: LogSeverity;
+    pid: number;
+    queueOptions: QueueOptions;
+    syslogPaths?: readonly string[];
+  },
 ): Promise<void> {
   try {
     const sink = await syslogSink({
-      tag: syslogTag,
+      tag: of.names.syslogTag,
       pid: of.pid,
       ...(of.syslogPaths === undefined ? {} : { paths: of.syslogPaths }),
     });

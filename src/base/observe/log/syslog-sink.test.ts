@@ -35,8 +35,9 @@ async function startStreamSyslog(path: string) {
   };
 }
 
+const names = { component: "kettle", syslogTag: "my-kettle", whenNoFile: "Set KETTLE_LOG" };
 const openSyslog = (path: string) =>
-  openLogs({ clock: systemClock, screen: "", syslog: "INFO", syslogPaths: [path], pid: 9 });
+  openLogs({ names, clock: systemClock, screen: "", syslog: "INFO", syslogPaths: [path], pid: 9 });
 
 test("a syslog of streams gets its frames, with the severity in front", async () => {
   using folder = makeFolder();
@@ -48,7 +49,7 @@ test("a syslog of streams gets its frames, with the severity in front", async ()
   const [first, second] = await received;
   match(
     first,
-    /^<14>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d calico-typha\[9\]: INFO syslog-sink\.test\.ts \d+: hello a="b"$/,
+    /^<14>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d my-kettle\[9\]: INFO syslog-sink\.test\.ts \d+: hello a="b"$/,
   );
   match(second, /^<11>.*ERROR syslog-sink\.test\.ts \d+: bad$/);
   await logs[Symbol.asyncDispose]();
@@ -107,9 +108,9 @@ test("a syslog of datagrams gets its lines through logger", { skip: reason }, as
     );
     match(
       first ?? "",
-      /^<14>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d calico-typha\[9\]: INFO syslog-sink\.test\.ts \d+: hello a="b"$/,
+      /^<14>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d my-kettle\[9\]: INFO syslog-sink\.test\.ts \d+: hello a="b"$/,
     );
-    match(second ?? "", /^<11>.*calico-typha\[9\]: ERROR syslog-sink\.test\.ts \d+: bad\\nline$/);
+    match(second ?? "", /^<11>.*my-kettle\[9\]: ERROR syslog-sink\.test\.ts \d+: bad\\nline$/);
     match(third ?? "", /^<12>.*: WARNING .*: long a="a{256}" .* e="e{256}"$/);
     await logs[Symbol.asyncDispose]();
   } finally {
@@ -126,7 +127,14 @@ test("where nobody can carry datagrams the log says so once, and goes on", { ski
     equal((await createInterface({ input: syslog.stdout })[Symbol.asyncIterator]().next()).value, "ready");
     process.env.PATH = "/nowhere";
     const file = { path: `${folder.path}.file`, severity: "INFO" } as const;
-    const logs = await openLogs({ clock: systemClock, screen: "", file, syslog: "INFO", syslogPaths: [folder.path] });
+    const logs = await openLogs({
+      names,
+      clock: systemClock,
+      screen: "",
+      file,
+      syslog: "INFO",
+      syslogPaths: [folder.path],
+    });
     process.env.PATH = path;
     logs.logger().info("still here");
     await logs[Symbol.asyncDispose]();

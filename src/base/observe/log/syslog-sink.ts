@@ -39,7 +39,7 @@ export async function syslogSink(options: SyslogOptions): Promise<SyslogSink> {
   throw new Error(`no local syslog (${failures.join(", ")})`);
 }
 
-/** `<14>Jan  2 03:04:05 calico-typha[1234]: text`, as Go's log/syslog writes to a local socket. */
+/** `<14>Jan  2 03:04:05 program[1234]: text`, as Go's log/syslog writes to a local socket. */
 function fullFrame({ severity, atMs, text }: SyslogEntry, { tag, pid }: SyslogOptions): string {
   const at = new Date(atMs);
   const month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][at.getMonth()];

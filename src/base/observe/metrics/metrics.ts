@@ -1,39 +1,55 @@
-// The metrics registry: counters, gauges and summaries of the table, all series there from the start so that a dashboard
+// The metrics registry: counters, gauges and summaries of a program's table, all series there from the start so that a dashboard
 // shows 0 and not "no data". What counts calls add, set and observe with the metric's name; nothing else knows prom-client.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Clock } from "../../lib/index.ts";
-import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { type Observed, WindowSummary } from "./window-summary.ts";
 
-/** The values that each label may have. A value that is not in its list is counted as "other". */
-export type LabelValues = { readonly [label in NonNullable<MetricRow["label"]>]?: readonly string[] };
+/** One metric as a program's table has it. */
+export type MetricRow = {
+  readonly type: "counter" | "gauge" | "summary";
+  /** The one label it has, if any. */
+  readonly label?: string;
+  /** The label's list is complete: a value that is not in it is counted nowhere, and not as "other". */
+  readonly isClosed?: true;
+  readonly help: string;
+  readonly maxAgeMs?: number;
+  readonly ageBuckets?: number;
+};
 
-export type Metrics = {
+/** Every metric of a program, by name. */
+export type MetricTable = { readonly [name: string]: MetricRow };
+
+/** The values that each label may have. A value that is not in its list is counted as "other". */
+export type LabelValues = { readonly [label: string]: readonly string[] };
+
+export type Metrics<Name extends string = string> = {
   readonly registry: Registry;
   /** `label` is the value of the metric's label; undefined for a metric without one. */
-  add(name: MetricName, label: string | undefined, difference: number): void;
-  set(name: MetricName, label: string | undefined, value: number): void;
+  add(name: Name, label: string | undefined, difference: number): void;
+  set(name: Name, label: string | undefined, value: number): void;
   /** The value, or one hardly different, was observed this many times; `sum` is what they add up to if not all are it. */
-  observe(name: MetricName, label: string | undefined, value: number, times?: number, sum?: number): void;
+  observe(name: Name, label: string | undefined, value: number, times?: number, sum?: number): void;
   /** The text that Prometheus scrapes. */
   text(): Promise<string>;
 };
 
-export function createMetrics(options: {
-  clock: Clock;
+export function createMetrics<Table extends MetricTable>(options: {
+  table: Table;
   labels: LabelValues;
+  clock: Clock;
   includesProcess?: boolean;
   includesRuntime?: boolean;
-}): Metrics {
+}): Metrics<keyof Table & string> {
   const registry = new Registry();
   const cells = new Map<string, Cell>();
-  for (const [name, row] of Object.entries<MetricRow>(metricTable)) {
-    const values = row.label === undefined ? undefined : [...(options.labels[row.label] ?? []), ...otherOf(row)];
+  for (const [name, row] of Object.entries(options.table)) {
+    const others = row.isClosed === true ? [] : ["other"];
+    const values = row.label === undefined ? undefined : [...(options.labels[row.label] ?? []), ...others];
     cells.set(name, makeCell(name, row, { values, registry, clock: options.clock }));
   }
   addRuntimeMetrics(registry, options);
-  const cell = (name: MetricName): Cell => cells.get(name) ?? neverCell;
+  const cell = (name: string): Cell => cells.get(name) ?? neverCell;
   return {
     registry,
     add: (name, label, difference) => cell(name).add(label, difference),
@@ -41,6 +57,15 @@ export function createMetrics(options: {
     observe: (name, label, value, times = 1, sum = value * times) => cell(name).observe(label, { value, times, sum }),
     text: () => registry.metrics(),
   };
+}
+
+/** The table's rows for a reference page. */
+export function metricRows(table: MetricTable): string {
+  const rows = Object.entries(table).map(
+    ([name, { type, label, help }]) =>
+      `| \`${name}\` | ${type} | ${label === undefined ? "" : `\`${label}\``} | ${help} |`,
+  );
+  return ["| metric | type | label | what it says |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 type Cell = {
@@ -52,11 +77,6 @@ type Cell = {
 const nothing = () => undefined;
 const neverCell: Cell = { add: nothing, set: nothing, observe: nothing };
 
-// The four syncers are all there will be, and the original's series have no fifth.
-function otherOf(row: MetricRow): string[] {
-  return row.label === "syncer" ? [] : ["other"];
-}
-
 function makeCell(
   name: string,
   row: MetricRow,
@@ -65,7 +85,7 @@ function makeCell(
   const { help, label } = row;
   const registers = [of.registry];
   const known = new Set(of.values);
-  // Undefined: a syncer that does not exist, which is counted nowhere.
+  // Undefined: not in a list that is complete, so counted nowhere.
   const labelsOf = (value: string | undefined): { [label: string]: string } | undefined => {
     if (label === undefined) return {};
     if (value !== undefined && known.has(value)) return { [label]: value };

@@ -1,45 +1,11 @@
 // The metrics that are read off rather than counted as things happen: taken from the parts once a second and before each
-// scrape. Label values come from fixed lists; whatever else turns up is "other".
+// scrape.
 
-import type { LabelValues, MetricName } from "../../../base/observe/index.ts";
-import { peerChecks, type TlsFilesState } from "../../../base/security/index.ts";
-import { followedKinds, policyKinds, resourceKinds, syncerTypes } from "../../../calico/model/index.ts";
-import { fanoutEndCodes } from "../../fanout/index.ts";
-import type { Settings } from "../../settings/index.ts";
-import { closeSeverity } from "../../wire/index.ts";
+import type { TlsFilesState } from "../../../base/security/index.ts";
+import { followedKinds } from "../../../calico/model/index.ts";
 import { recommendedReplicas } from "../connections/rebalancing.ts";
-import { workerCount } from "../connections/server-limits.ts";
 import type { TyphaParts } from "../typha-parts.ts";
-
-/** The kinds of keys that a felix client is sent. */
-const keyKinds = [
-  "Ready",
-  "GlobalConfig",
-  "HostConfig",
-  "Wireguard",
-  "HostEndpoint",
-  "WorkloadEndpoint",
-  "NetworkSet",
-  "Tier",
-  "ProfileRules",
-  "ProfileLabels",
-  ...policyKinds,
-  "IpPool",
-  "Block",
-  ...resourceKinds,
-].filter((kind, index, all) => all.indexOf(kind) === index);
-
-export function metricLabels(settings: Pick<Settings, "workers">): LabelValues {
-  return {
-    syncer: syncerTypes,
-    kind: followedKinds,
-    key: keyKinds,
-    file: ["certificate", "ca"],
-    reason: [...Object.keys(closeSeverity), ...fanoutEndCodes],
-    check: peerChecks,
-    worker: Array.from({ length: workerCount(settings) }, (_, index) => `${index + 1}`),
-  };
-}
+import { keyKinds, type MetricName } from "./typha-metrics.ts";
 
 /** What the parts count themselves is a total; the registry takes differences. So it remembers what it has added. */
 export class MetricsRefresh {

@@ -1,15 +1,9 @@
-// Every metric there is: the original's, under its names, types and labels, then ours. Names are public API. A label's
-// values come from fixed lists, so that no peer can make new series.
-export type MetricRow = {
-  readonly type: "counter" | "gauge" | "summary";
-  /** The one label it has, if any. */
-  readonly label?: "syncer" | "kind" | "key" | "reason" | "check" | "worker" | "file";
-  readonly help: string;
-  readonly maxAgeMs?: number;
-  readonly ageBuckets?: number;
-};
+// Every metric of Typha: the original's, under its names, types and labels, then ours. Names are public API. A label's
+// values come from fixed lists (typha-metrics.ts), so that no peer can make new series.
+import type { MetricTable } from "../../../base/observe/index.ts";
 
-const bySyncer = { label: "syncer" } as const;
+// The four syncers are all there will be, and the original's series have no fifth.
+const bySyncer = { label: "syncer", isClosed: true } as const;
 
 export const originalMetrics = {
   typha_connections_accepted: { type: "counter", help: "Connections accepted." },
@@ -50,7 +44,7 @@ export const originalMetrics = {
   typha_cache_size: { type: "gauge", ...bySyncer, help: "Keys in the cache." },
   typha_logs_dropped: { type: "counter", help: "Log lines dropped because their destination was slow." },
   typha_log_errors: { type: "counter", help: "Log lines that could not be written." },
-} as const satisfies { [name: string]: MetricRow };
+} as const satisfies MetricTable;
 
 export const ownMetrics = {
   cattail_certificate_expiry_seconds: {
@@ -96,7 +90,7 @@ export const ownMetrics = {
     type: "gauge",
     help: "Seconds since the datastore was last reached; 0 while it is.",
   },
-} as const satisfies { [name: string]: MetricRow };
+} as const satisfies MetricTable;
 
 export const metricTable = { ...originalMetrics, ...ownMetrics };
 export type MetricName = keyof typeof metricTable;
