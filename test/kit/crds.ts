@@ -24,7 +24,17 @@ export const hardWayKinds: readonly Kind[] = [
   "BlockAffinity",
 ];
 
-export function openCrd(kind: Kind, group = "crd.projectcalico.org", version = "v1"): object {
+export type OpenCrd = {
+  readonly group?: string;
+  readonly version?: string;
+  /** Its status is a subresource. */
+  readonly hasStatus?: boolean;
+};
+
+export function openCrd(
+  kind: Kind,
+  { group = "crd.projectcalico.org", version = "v1", hasStatus = false }: OpenCrd = {},
+): object {
   const { kubernetes, namespaced } = kindInfo(kind);
   const plural = kubernetes?.plural ?? "";
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
@@ -36,7 +46,9 @@ export function openCrd(kind: Kind, group = "crd.projectcalico.org", version = "
       group,
       scope: namespaced ? "Namespaced" : "Cluster",
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: version, served: true, storage: true, schema }],
+      versions: [
+        { name: version, served: true, storage: true, schema, ...(hasStatus ? { subresources: { status: {} } } : {}) },
+      ],
     },
   };
 }

@@ -19,9 +19,9 @@ const rpc = (name: string) => ({ requestType: `${name}Request`, responseType: `$
 const header = [1, "ResponseHeader"] as [number, string];
 const etcdserverpb = {
   ResponseHeader: fields({ revision: [3, "int64"] }),
-  KeyValue: fields({ key: [1, "bytes"], modRevision: [3, "int64"], value: [5, "bytes"] }),
+  KeyValue: fields({ key: [1, "bytes"], createRevision: [2, "int64"], modRevision: [3, "int64"], value: [5, "bytes"] }),
   EventType: { values: { PUT: 0, DELETE: 1 } },
-  Event: fields({ type: [1, "EventType"], kv: [2, "KeyValue"] }),
+  Event: fields({ type: [1, "EventType"], kv: [2, "KeyValue"], prevKv: [3, "KeyValue"] }),
   RangeRequest: fields({
     key: [1, "bytes"],
     rangeEnd: [2, "bytes"],
@@ -67,6 +67,7 @@ const etcdserverpb = {
     rangeEnd: [2, "bytes"],
     startRevision: [3, "int64"],
     progressNotify: [4, "bool"],
+    prevKv: [6, "bool"],
     fragment: [8, "bool"],
   }),
   WatchProgressRequest: fields({}),

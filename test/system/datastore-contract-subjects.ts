@@ -24,6 +24,8 @@ export type Opened = AsyncDisposable & {
   /** Creates or replaces, by the way its users do. */
   put(kind: Kind, object: TestObject): Promise<void>;
   remove(kind: Kind, id: ObjectId): Promise<void>;
+  /** A second way to the same objects: another connection, another reader of the same folder. */
+  another(): Promise<Datastore>;
   /** Makes old revisions unusable. */
   forgetHistory?(): Promise<void>;
 };
@@ -34,23 +36,43 @@ export type Subject = {
   /** Objects on one page. */
   readonly pageSize: number;
   readonly isWritable: boolean;
+  /** One that it does not have. */
+  readonly missingKind: Kind;
   open(): Promise<Opened>;
 };
 
 export async function contractSubjects(): Promise<Subject[]> {
   return [
-    { name: "memory", missing: undefined, pageSize: 7, isWritable: true, open: openMemory },
-    { name: "directory", missing: undefined, pageSize: 500, isWritable: false, open: openDirectory },
-    { name: "etcd", missing: await etcdMissing(), pageSize: 7, isWritable: true, open: openEtcd },
-    { name: "kubernetes", missing: (await clusterPeer()).missing, pageSize: 500, isWritable: true, open: openCluster },
+    { name: "memory", missing: undefined, pageSize: 7, isWritable: true, missingKind: "Profile", open: openMemory },
+    {
+      name: "directory",
+      missing: undefined,
+      pageSize: 500,
+      isWritable: false,
+      missingKind: "Profile",
+      open: openDirectory,
+    },
+    { name: "etcd", missing: await etcdMissing(), pageSize: 7, isWritable: true, missingKind: "Pod", open: openEtcd },
+    {
+      name: "kubernetes",
+      missing: (await clusterPeer()).missing,
+      pageSize: 500,
+      isWritable: true,
+      missingKind: kindWithoutCrd,
+      open: openCluster,
+    },
   ];
 }
+
+/** Calico's own, but not installed. */
+const kindWithoutCrd = "BGPFilter";
 
 async function openMemory(): Promise<Opened> {
   const datastore = createMemoryDatastore({ pageSize: 7 });
   return {
     datastore,
     ...writesTo(datastore),
+    another: async () => ({ ...memoryCalls(datastore), async [Symbol.asyncDispose]() {} }),
     forgetHistory: async () => datastore.compact(),
     [Symbol.asyncDispose]: () => datastore[Symbol.asyncDispose](),
   };
@@ -72,6 +94,7 @@ async function openDirectory(): Promise<Opened> {
       await unlink(fileOf(kind, id));
       await datastore.refresh();
     },
+    another: () => openDirectoryDatastore({ path, quietMs: 1 }),
     async [Symbol.asyncDispose]() {
       await datastore[Symbol.asyncDispose]();
       await rm(path, { recursive: true });
@@ -83,10 +106,12 @@ async function openEtcd(): Promise<Opened> {
   const etcd = await startEtcd();
   const [member] = etcd.members;
   if (member === undefined) throw new Error("an etcd without members");
-  const datastore = await openEtcdDatastore({ endpoints: [member.url], pageSize: 7 });
+  const open = () => openEtcdDatastore({ endpoints: [member.url], pageSize: 7 });
+  const datastore = await open();
   return {
     datastore,
     ...writesTo(datastore),
+    another: open,
     async forgetHistory() {
       await member.ask({ do: "compact" });
     },
@@ -101,13 +126,17 @@ async function openCluster(): Promise<Opened> {
   const cluster = await startCluster();
   await installCrds(
     cluster,
-    customKinds.map((kind) => openCrd(kind)),
+    customKinds
+      .filter((kind) => kind !== kindWithoutCrd)
+      .map((kind) => openCrd(kind, { hasStatus: kind === "CalicoNodeStatus" })),
   );
   const settings = { kubeconfig: cluster.kubeconfig, clientQps: 10_000, clientBurst: 10_000 };
-  const datastore = await openKubernetes(settings, { clock: systemClock, log: silentLog });
+  const open = () => openKubernetes(settings, { clock: systemClock, log: silentLog });
+  const datastore = await open();
   return {
     datastore,
     ...writesTo(datastore),
+    another: open,
     async forgetHistory() {
       // A server that has just started has no history in its memory.
       await cluster.apiserver.kill();
@@ -117,6 +146,21 @@ async function openCluster(): Promise<Opened> {
       await datastore[Symbol.asyncDispose]();
       await cluster[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The same memory, without the right to close it. */
+function memoryCalls(memory: Datastore): Omit<Datastore, typeof Symbol.asyncDispose> {
+  return {
+    flavour: memory.flavour,
+    list: (...call) => memory.list(...call),
+    watch: (...call) => memory.watch(...call),
+    get: (...call) => memory.get(...call),
+    create: (...call) => memory.create(...call),
+    update: (...call) => memory.update(...call),
+    updateStatus: (...call) => memory.updateStatus(...call),
+    patch: (...call) => memory.patch(...call),
+    delete: (...call) => memory.delete(...call),
   };
 }
 

@@ -20,7 +20,7 @@ test("Calico's kinds are found in projectcalico.org/v3, and through a proxy that
   await using cluster = await startCluster();
   await installCrds(
     cluster,
-    customKinds.map((kind) => openCrd(kind, "projectcalico.org", "v3")),
+    customKinds.map((kind) => openCrd(kind, { group: "projectcalico.org", version: "v3" })),
   );
   const { proxy, tunnels } = await startProxy();
   try {

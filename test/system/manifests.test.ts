@@ -118,7 +118,7 @@ test("every rule of the ClusterRole taken away in turn is missed, and nothing el
   for (const kind of ["ClusterNetworkPolicy", "VirtualMachineInstanceMigration"] as const) {
     const source = kindInfo(kind).kubernetes;
     if (source === undefined || !("version" in source)) throw new Error(`${kind} is Calico's own`);
-    const crd = openCrd(kind, source.group, source.version) as { metadata: object };
+    const crd = openCrd(kind, { group: source.group, version: source.version }) as { metadata: object };
     const annotations = { "api-approved.kubernetes.io": "unapproved, for a test" };
     await installCrds(cluster, [{ ...crd, metadata: { ...crd.metadata, annotations } }]);
   }

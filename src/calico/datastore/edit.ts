@@ -70,28 +70,29 @@ export async function edit(
   let mayBeDone = false;
   for (let attempts = 1; ; attempts++) {
     signal?.throwIfAborted();
-    let isSent = false;
+    let sent: "create" | "change" | undefined;
     try {
       const current = await datastore.get(kind, id, { signal });
       const decision = await change(current, { mayBeDone });
       if (decision === "nothing") return { did: "nothing", object: current, attempts };
-      isSent = true;
+      sent = current === undefined ? "create" : "change";
       return { ...(await write(datastore, { kind, id, current, decision }, options)), attempts };
     } catch (error) {
       signal?.throwIfAborted();
       // Before the first write nothing is at stake: a datastore that cannot be read is the caller's business.
-      const mayGoOn = isSent || mayBeDone;
-      if (!mayGoOn || !isDatastoreError(error, ...(isSent ? lostWrites : lostReads))) throw error;
+      const races = sent === undefined ? (mayBeDone ? noAnswer : []) : [...lostRaces[sent], ...noAnswer];
+      if (races.length === 0 || !isDatastoreError(error, ...races)) throw error;
       met.push(error);
-      mayBeDone ||= isSent && error.code === "unavailable";
+      mayBeDone ||= sent !== undefined && error.code === "unavailable";
       if (attempts >= mostAttempts) throw gaveUp({ kind, id, met, mayBeDone });
       await clock.sleep(backoff.nextDelayMs(firstWaitMs, error.retryAfterMs), signal);
     }
   }
 }
 
-const lostReads = ["unavailable", "rate-limited"] as const;
-const lostWrites = ["conflict", "exists", "not-found", ...lostReads] as const;
+const noAnswer = ["unavailable", "rate-limited"] as const;
+/** "not-found" for a create is about the namespace, and stays so. */
+const lostRaces = { create: ["exists"], change: ["conflict", "not-found"] } as const;
 
 type Write = {
   readonly kind: Kind;

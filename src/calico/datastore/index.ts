@@ -34,8 +34,8 @@ export {
   type KubernetesDatastore,
   type KubernetesSettings,
   openKubernetes,
-  type Verb,
 } from "./kubernetes/kubernetes-datastore.ts";
+export type { Verb } from "./kubernetes/refusals.ts";
 export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
 export { whenForbidden } from "./missing-rights.ts";
 export { openEtcdDatastore } from "./open-etcd.ts";

@@ -1,9 +1,10 @@
 // The way to etcd: one gRPC connection per endpoint, one endpoint in use at a time. A call that gets no answer moves
 // everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
+
+import { askOnce, type GrpcCall, GrpcConnection, type GrpcMetadata } from "../../../base/grpc/index.ts";
 import { CattailError, type Clock, type Log, settleWithin } from "../../../base/lib/index.ts";
 import { DatastoreError } from "../errors.ts";
 import { type EtcdTlsFiles, type LoadedCredentials, loadCredentials, reloadCredentials } from "./credentials.ts";
-import { askOnce, type GrpcCall, GrpcConnection, type GrpcMetadata } from "./grpc-connection.ts";
 import { type Method, methods } from "./messages.ts";
 import { isAuthSwitchedOff, isTokenRefused, toDatastoreError } from "./status.ts";
 
@@ -201,6 +202,7 @@ export class EtcdConnection implements AsyncDisposable {
       throw new DatastoreError("unavailable", "the etcd connection was never opened");
     }
     endpoint.connection = new GrpcConnection(endpoint.url, {
+      serverName: "etcd",
       secureContext: endpoint.isTls ? this.#credentials?.secureContext : undefined,
       keepaliveIntervalMs,
       keepaliveTimeoutMs,

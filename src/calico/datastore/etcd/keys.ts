@@ -13,7 +13,8 @@ const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
 
 const onlyId: ObjectId = { namespace: "", name: "default" };
 
-function prefixOf(kind: Kind): string {
+/** Throws "no-such-kind" for a kind that is never in etcd. */
+export function prefixOf(kind: Kind): string {
   const prefix = kindInfo(kind).etcdPrefix;
   if (prefix === undefined) throw neverHeld(kind, "etcdv3");
   return prefix;

@@ -1,9 +1,14 @@
 // The part of etcd's v3 API that we speak: its messages as types, and how they become bytes and back. Fields that nobody
 // asks for are passed over. test/kit/etcd-messages.ts has both ends of the same as a table, for whoever plays etcd.
-import { ProtobufError, ProtobufReader, protobuf } from "./protobuf.ts";
+import { ProtobufError, ProtobufReader, protobuf } from "../../../base/grpc/index.ts";
 
 export type Header = { readonly revision: string };
-export type KeyValue = { readonly key: Buffer; readonly value: Buffer; readonly modRevision: string };
+export type KeyValue = {
+  readonly key: Buffer;
+  readonly value: Buffer;
+  readonly createRevision: string;
+  readonly modRevision: string;
+};
 export type EtcdEvent = {
   readonly type: "PUT" | "DELETE";
   readonly kv: KeyValue;
@@ -151,14 +156,16 @@ const nothing: Buffer = Buffer.alloc(0);
 function readKeyValue(reader: ProtobufReader): KeyValue {
   let key = nothing;
   let value = nothing;
+  let createRevision = "0";
   let modRevision = "0";
   for (let field = reader.field(); field !== 0; field = reader.field()) {
     if (field === 1) key = reader.bytes();
+    else if (field === 2) createRevision = reader.int64();
     else if (field === 3) modRevision = reader.int64();
     else if (field === 5) value = reader.bytes();
     else reader.skip();
   }
-  return { key, value, modRevision };
+  return { key, value, createRevision, modRevision };
 }
 
 function readEvent(reader: ProtobufReader): EtcdEvent {

@@ -4,7 +4,7 @@ import type { ObjectId, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../object-id.ts";
 import { narrowed, type Selection } from "../within.ts";
-import { blockId, keyToId } from "./keys.ts";
+import { blockId, keyToId, prefixOf } from "./keys.ts";
 import type { EtcdEvent, KeyValue, TxnResponse } from "./messages.ts";
 import { toRevision } from "./revision.ts";
 import { isApiObject, readObject } from "./values.ts";
@@ -20,18 +20,24 @@ export function pairToObject(kind: Kind, { key, value, modRevision }: KeyValue):
  * is its own, not that of the value it ended: a watch that resumes there never goes back.
  */
 export function toWatchEvent(kind: Kind, selection: Selection, event: EtcdEvent): WatchEvent | undefined {
-  const { type, kv, before } = event;
+  const { type, kv } = event;
   const id = keyToId(kind, kv.key.toString());
   if (id === undefined) return undefined;
   const revision = toRevision(kv.modRevision);
   const now = type === "DELETE" ? undefined : readObject(id, revision, kv.value);
-  // Without labels the id decides, which does not change; with them etcd is asked for what was before.
-  const known = before === undefined ? "unknown" : pairToObject(kind, before);
-  return narrowed(selection, { before: known, now, id, revision });
+  return narrowed(selection, { before: stateBefore(kind, event), now, id, revision });
+}
+
+// Without labels the id decides, which does not change; with them etcd is asked for what was before, and answers
+// nothing where history no longer has it.
+function stateBefore(kind: Kind, { type, kv, before }: EtcdEvent): StoredObject | undefined | "unknown" {
+  if (before !== undefined) return pairToObject(kind, before);
+  return type === "PUT" && kv.createRevision === kv.modRevision ? undefined : "unknown";
 }
 
 /** What a new object is called: API objects and blocks say it themselves. */
 export function nameOf(kind: Kind, value: unknown): ObjectId {
+  prefixOf(kind); // that there is no such kind is worth more than that it lacks a name
   if (isApiObject(kind)) return identify(kind, value);
   const id = kind === "IPAMBlock" ? blockId(value) : undefined;
   if (id !== undefined) return id;

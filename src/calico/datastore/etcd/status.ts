@@ -1,7 +1,8 @@
 // etcd's answers that are no answers: gRPC status and message to the one error of the datastores.
+
+import { GrpcError, grpcStatus } from "../../../base/grpc/index.ts";
 import { messageOf } from "../../../base/lib/index.ts";
 import { DatastoreError, type DatastoreErrorCode } from "../errors.ts";
-import { GrpcError, grpcStatus } from "./grpc-status.ts";
 
 const byMessage: readonly { says: RegExp; code: DatastoreErrorCode }[] = [
   { says: /required revision has been compacted/, code: "expired" },

@@ -4,11 +4,12 @@
 //                        <- events             (a large answer comes in fragments; a revision is never handed out in part)
 //   progress request ->  <- progress           asked for whenever nothing came for a while: a silent stream is a dead one
 //                        <- canceled           compacted, or refused
+
+import type { GrpcCall } from "../../../base/grpc/index.ts";
 import { type Clock, untilSilent } from "../../../base/lib/index.ts";
 import { DatastoreError, unavailable } from "../errors.ts";
 import type { EtcdConnection, OpenStream } from "./connection.ts";
 import { gathered, type Source } from "./gathered.ts";
-import type { GrpcCall } from "./grpc-connection.ts";
 import type { KeyRange } from "./keys.ts";
 import { type EtcdEvent, methods, type WatchRequest, type WatchResponse } from "./messages.ts";
 import { cancelReasonToError, isTokenRefused, toDatastoreError } from "./status.ts";

@@ -14,6 +14,7 @@ import { type Clock, type Log, unreachable } from "../../../base/lib/index.ts";
 import type { Kind } from "../../model/index.ts";
 import type {
   CallOptions,
+  CreateOptions,
   Datastore,
   DeleteOptions,
   ListOptions,
@@ -26,12 +27,12 @@ import type {
   UpdateOptions,
   WatchEvent,
   WatchOptions,
+  Within,
 } from "../datastore.ts";
-import { patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
+import { updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
-import { readVerbs, ruleYaml } from "../missing-rights.ts";
-import { notInstalled } from "../no-such-kind.ts";
 import { identify, isJsonObject, metadataOf } from "../object-id.ts";
+import { type Selection, selectionOf } from "../within.ts";
 import {
   apiVersionOf,
   type CalicoGroup,
@@ -42,7 +43,8 @@ import {
   type Served,
   servedAt,
 } from "./paths.ts";
-import { datastoreErrorOf, storedObject, translated } from "./read-object.ts";
+import { storedObject, translated } from "./read-object.ts";
+import { explainRefusal, missingRule, type Refused, type Verb } from "./refusals.ts";
 
 export type KubernetesSettings = KubeSettings & {
   /** CALICO_API_GROUP. Empty: found out by discovery. */
@@ -50,8 +52,6 @@ export type KubernetesSettings = KubeSettings & {
   /** False: never ask for streamed lists, only for pages. */
   readonly streamLists?: boolean;
 };
-
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "delete";
 
 export type KubernetesDatastore = Datastore & {
   /** Which group Calico's kinds are read from; asks the server the first time. */
@@ -90,66 +90,78 @@ class Kubernetes implements KubernetesDatastore {
     this.#listStyle = new ListStyle(clock, settings.streamLists ?? true);
   }
 
-  async *list(kind: Kind, { signal, notOlderThan }: ListOptions): AsyncGenerator<ListPage> {
+  async *list(kind: Kind, { signal, notOlderThan, within }: ListOptions): AsyncGenerator<ListPage> {
     const served = await this.#served(kind, signal);
-    const request = { ...this.#reading(kind, signal), path: collectionPath(served), notOlderThan };
+    const selection = selectionOf(notByServer(within));
+    const request = { ...this.#reading(kind, signal), path: selectedPath(served, within), notOlderThan };
     try {
       for await (const page of list({ ...request, isSilence: isDatastoreError }, this.#listStyle)) {
-        const { items, gone } = page;
+        const items = page.items.filter(({ id }) => selection.hasId(id));
         const revision = page.revision as Revision; // opaque from here on
-        yield gone === undefined ? { items, revision } : { items, gone: [gone.id], revision };
+        yield page.gone === undefined ? { items, revision } : { items, gone: [page.gone.id], revision };
       }
     } catch (error) {
-      throw await this.#explain(error, kind, served, signal);
+      throw await this.#explain(error, { kind, served, verb: "list" }, signal);
     }
   }
 
-  async *watch(kind: Kind, { from, signal }: WatchOptions): AsyncGenerator<WatchEvent[]> {
+  async *watch(kind: Kind, { from, signal, within }: WatchOptions): AsyncGenerator<WatchEvent[]> {
     const served = await this.#served(kind, signal);
-    const request = { ...this.#reading(kind, signal), path: collectionPath(served), from };
+    const selection = selectionOf(notByServer(within));
+    const request = { ...this.#reading(kind, signal), path: selectedPath(served, within), from };
     try {
       for await (const events of watch(request)) {
-        const said = events.flatMap(watchEvent);
+        const said = events.flatMap((event) => watchEvent(event, selection));
         if (said.length > 0) yield said;
       }
     } catch (error) {
-      throw await this.#explain(error, kind, served, signal);
+      throw await this.#explain(error, { kind, served, verb: "watch" }, signal);
     }
   }
 
   async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     const served = await this.#served(kind, signal);
     try {
-      return storedObject(kind, await this.#call(served, "get", { path: objectPath(served, id), signal }));
+      return await this.#call({ kind, served, verb: "get" }, { path: objectPath(served, id), signal });
     } catch (error) {
       if (isDatastoreError(error, "not-found")) return undefined;
       throw error;
     }
   }
 
-  async create(kind: Kind, value: unknown, { signal }: CallOptions = {}): Promise<StoredObject> {
+  async create(kind: Kind, value: unknown, { signal }: CreateOptions = {}): Promise<StoredObject> {
     const served = await this.#served(kind, signal);
     const path = collectionPath(served, identify(kind, value, { defaultNamespace: "default" }).namespace);
     // A copy of a stored object may be stored again under another name; its revision is the old one's.
     const { resourceVersion: _, ...metadata } = metadataOf(value);
-    const body = { ...asObject(value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
-    return storedObject(kind, await this.#call(served, "create", { path, body, signal }));
+    return await this.#call({ kind, served, verb: "create" }, { path, body: bodyOf(served, value, metadata), signal });
   }
 
   async update(kind: Kind, object: StoredObject, { signal, through }: UpdateOptions = {}): Promise<StoredObject> {
+    return await this.#put(kind, object, { signal, subresource: through === "status" ? through : undefined });
+  }
+
+  async updateStatus(kind: Kind, object: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
     const served = await this.#served(kind, signal);
-    const metadata = { ...metadataOf(object.value), resourceVersion: object.revision };
-    const body = { ...asObject(object.value), metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
-    const path = `${objectPath(served, object.id)}${through === "status" ? "/status" : ""}`;
-    return storedObject(kind, await this.#call(served, "update", { path, body, signal }));
+    if (!(await this.#hasStatus(served, signal))) return await updateStatusByUpdate(this, kind, object, { signal });
+    return await this.#put(kind, object, { signal, subresource: "status" });
   }
 
-  updateStatus(kind: Kind, object: StoredObject, options: CallOptions = {}): Promise<StoredObject> {
-    return updateStatusByUpdate(this, kind, object, options);
-  }
-
-  patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
-    return patchByUpdate(this, kind, id, { ...options, patch });
+  async patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    const { revision, signal, through } = options;
+    const served = await this.#served(kind, signal);
+    const isStatus = through === "status" || ("status" in patch && (await this.#hasStatus(served, signal)));
+    const metadata = { ...("metadata" in patch ? patch.metadata : {}), resourceVersion: revision };
+    const subresource = isStatus ? "status" : undefined;
+    return await this.#call(
+      { kind, served, verb: "patch", subresource },
+      {
+        path: objectPath(served, id, subresource),
+        body: { ...patch, metadata },
+        contentType: "application/merge-patch+json",
+        signal,
+      },
+    );
   }
 
   async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
@@ -157,7 +169,7 @@ class Kubernetes implements KubernetesDatastore {
     const served = await this.#served(kind, signal);
     const preconditions = { resourceVersion: revision, uid };
     const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds, preconditions };
-    await this.#call(served, "delete", { path: objectPath(served, id), body, signal });
+    await this.#send({ kind, served, verb: "delete" }, { path: objectPath(served, id), body, signal });
   }
 
   async calicoGroup(signal?: AbortSignal): Promise<CalicoGroup> {
@@ -170,7 +182,8 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   async mayI(verb: Verb, kind: Kind, signal?: AbortSignal) {
-    const { group, plural } = await this.#served(kind, signal);
+    const served = await this.#served(kind, signal);
+    const { group, plural } = served;
     const apiVersion = "authorization.k8s.io/v1";
     const spec = { resourceAttributes: { verb, group, resource: plural } };
     const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
@@ -178,8 +191,7 @@ class Kubernetes implements KubernetesDatastore {
     const answer = await translated(this.#client.json({ method: "POST", path, body, signal }));
     const status = isJsonObject(answer) ? answer.status : undefined;
     if (isJsonObject(status) && status.allowed === true) return { may: true } as const;
-    const isRead = (readVerbs as readonly string[]).includes(verb);
-    return { may: false, missingRule: ruleYaml(group, plural, isRead ? readVerbs : [verb]) } as const;
+    return { may: false, missingRule: missingRule({ served, verb }) } as const;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -195,52 +207,69 @@ class Kubernetes implements KubernetesDatastore {
     return translated(this.#discovery.isServed(groupPath(served), served.plural, signal));
   }
 
+  /** Whether the kind's status is written by itself. */
+  #hasStatus(served: Served, signal: AbortSignal | undefined): Promise<boolean> {
+    return translated(this.#discovery.isServed(groupPath(served), `${served.plural}/status`, signal));
+  }
+
   async #served(kind: Kind, signal: AbortSignal | undefined): Promise<Served> {
     return servedAt(kind, await this.calicoGroup(signal));
   }
 
-  async #call(served: Served, verb: keyof typeof methods, request: Omit<ApiRequest, "method">): Promise<unknown> {
+  async #put(
+    kind: Kind,
+    object: StoredObject,
+    { signal, subresource }: CallOptions & { subresource: "status" | undefined },
+  ): Promise<StoredObject> {
+    const served = await this.#served(kind, signal);
+    const path = objectPath(served, object.id, subresource);
+    return await this.#call(
+      { kind, served, verb: "update", subresource },
+      { path, body: bodyAt(served, object), signal },
+    );
+  }
+
+  /** The object that the server answers with. */
+  async #call(what: What, request: Omit<ApiRequest, "method">): Promise<StoredObject> {
+    return storedObject(what.kind, await this.#send(what, request));
+  }
+
+  async #send(what: What, request: Omit<ApiRequest, "method">): Promise<unknown> {
     try {
-      return await translated(this.#client.json({ ...request, method: methods[verb] }));
+      return await this.#client.json({ ...request, method: methods[what.verb] });
     } catch (error) {
-      if (!isDatastoreError(error, "forbidden")) throw error;
-      const missingRule = ruleYaml(served.group, served.plural, verb === "get" ? readVerbs : [verb]);
-      throw new DatastoreError("forbidden", error.message, { cause: error, status: 403, missingRule });
+      throw await this.#explain(error, what, request.signal);
     }
   }
 
-  // Refused and absent look the same until discovery is asked. And one 404 is not enough to believe that a kind is gone,
-  // with all its objects: a proxy in the way says it too.
-  async #explain(thrown: unknown, kind: Kind, served: Served, signal: AbortSignal): Promise<unknown> {
-    const error = datastoreErrorOf(thrown);
-    if (!isDatastoreError(error, "forbidden", "not-found")) return error;
-    const { plural, group } = served;
-    if (error.code === "not-found" && builtInGroups.includes(group)) {
-      return new DatastoreError("invalid", `${error.message}: is this a Kubernetes API server?`, { cause: error });
-    }
-    const isServed = await this.#isServed(served, signal).catch(() => true);
-    if (!isServed) return notInstalled(kind, served, error);
-    const { status = 0 } = error;
-    if (error.code === "not-found") return new DatastoreError("unavailable", error.message, { cause: error, status });
-    return new DatastoreError("forbidden", error.message, {
-      cause: error,
-      status,
-      missingRule: ruleYaml(group, plural),
-    });
+  #explain(error: unknown, what: Omit<Refused, "isServed">, signal: AbortSignal | undefined): Promise<unknown> {
+    return explainRefusal(error, { ...what, isServed: () => this.#isServed(what.served, signal) });
   }
 }
 
-const methods = { get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+type What = Omit<Refused, "isServed"> & { readonly verb: keyof typeof methods };
 
-/** Every API server has these. */
-const builtInGroups = ["", "networking.k8s.io"];
+const methods = { get: "GET", create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE" } as const;
 
-function watchEvent(event: KubeEvent<StoredObject>): WatchEvent[] {
+/** Namespace and labels are the server's work. */
+function selectedPath(served: Served, { namespace, labels }: Within = {}): string {
+  const path = collectionPath(served, namespace);
+  return labels === undefined || labels === "" ? path : `${path}?${new URLSearchParams({ labelSelector: labels })}`;
+}
+
+/** It can also be asked for one name, but not for those with a prefix. */
+function notByServer({ namespace, namePrefix }: Within = {}): Within {
+  return { ...(namespace === undefined ? {} : { namespace }), ...(namePrefix === undefined ? {} : { namePrefix }) };
+}
+
+function watchEvent(event: KubeEvent<StoredObject>, selection: Selection): WatchEvent[] {
   switch (event.is) {
     case "set":
-      return [event];
-    case "delete":
-      return [{ is: "delete", id: event.object.id, revision: event.object.revision }];
+      return selection.hasId(event.object.id) ? [event] : [];
+    case "delete": {
+      const { id, revision } = event.object;
+      return selection.hasId(id) ? [{ is: "delete", id, revision }] : [];
+    }
     case "bookmark":
       return [{ is: "bookmark", revision: event.revision as Revision }]; // opaque from here on
     case "initial-events-end": // of a streamed list, and this is none
@@ -250,7 +279,11 @@ function watchEvent(event: KubeEvent<StoredObject>): WatchEvent[] {
   }
 }
 
-function asObject(value: unknown): object {
+function bodyAt(served: Served, { value, revision }: StoredObject): object {
+  return bodyOf(served, value, { ...metadataOf(value), resourceVersion: revision });
+}
+
+function bodyOf(served: Served, value: unknown, metadata: object): object {
   if (!isJsonObject(value)) throw new DatastoreError("invalid", "only an object can be stored");
-  return value;
+  return { ...value, metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
 }

@@ -38,8 +38,9 @@ export function collectionPath(served: Served, namespace = ""): string {
   return `${groupPath(served)}${within}/${served.plural}`;
 }
 
-export function objectPath(served: Served, id: ObjectId): string {
-  return `${collectionPath(served, id.namespace)}/${encodeURIComponent(id.name)}`;
+export function objectPath(served: Served, id: ObjectId, subresource?: "status"): string {
+  const path = `${collectionPath(served, id.namespace)}/${encodeURIComponent(id.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
 export function apiVersionOf({ group, version }: Served): string {

@@ -8,11 +8,13 @@ import {
   type IncomingHttpHeaders,
 } from "node:http2";
 import type { SecureContext } from "node:tls";
-import { FrameReader, frame } from "./grpc-frames.ts";
-import { errorOfEnd, GrpcError, grpcStatus } from "./grpc-status.ts";
+import { FrameReader, frame } from "./frames.ts";
 import { explainNoConnection } from "./no-connection.ts";
+import { errorOfEnd, GrpcError, grpcStatus } from "./status.ts";
 
 export type GrpcOptions = {
+  /** What the other side is called when a message says how it should be: "etcd". */
+  readonly serverName: string;
   /** For https. */
   readonly secureContext: SecureContext | undefined;
   readonly keepaliveIntervalMs: number;
@@ -82,7 +84,10 @@ export class GrpcConnection {
     });
     return new GrpcCall(stream, {
       maxMessageBytes: this.#options.maxMessageBytes,
-      explain: (error) => (this.#isEstablished ? error : explainNoConnection(this.#url, error)),
+      explain: (error) =>
+        this.#isEstablished
+          ? error
+          : explainNoConnection(error, { url: this.#url, serverName: this.#options.serverName }),
     });
   }
 
@@ -100,7 +105,7 @@ export class GrpcConnection {
     else this.#session.destroy(new Error("the connection was given up: the other side never spoke"));
   }
 
-  // Only beside calls: etcd takes pings without them for an attack.
+  // Only beside calls: many servers take pings without them for an attack.
   #ping(): void {
     const session = this.#session;
     if (this.#callCount === 0 || !this.#isEstablished || session.destroyed) return;

@@ -1,7 +1,7 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { FrameReader, frame } from "./grpc-frames.ts";
-import { GrpcError, grpcStatus } from "./grpc-status.ts";
+import { FrameReader, frame } from "./frames.ts";
+import { GrpcError, grpcStatus } from "./status.ts";
 
 const messages = ["", "a", "x".repeat(300), "", "end"].map((text) => Buffer.from(text));
 const stream = Buffer.concat(messages.map(frame));

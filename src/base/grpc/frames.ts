@@ -1,5 +1,5 @@
 // gRPC's messages on an HTTP/2 stream: a byte that says whether it is compressed, four of length, then the message.
-import { GrpcError, grpcStatus } from "./grpc-status.ts";
+import { GrpcError, grpcStatus } from "./status.ts";
 
 const headBytes = 5;
 

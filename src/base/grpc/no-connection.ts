@@ -1,14 +1,16 @@
 // Why nobody spoke gRPC at an address, in words that name it and say what to do. What a library says of it ("Protocol
 // error", "wrong version number") tells nobody that a port is the wrong one.
-import { messageOf } from "../../../base/lib/index.ts";
-import { GrpcError, grpcStatus } from "./grpc-status.ts";
+import { GrpcError, grpcStatus } from "./status.ts";
 
-const noGrpc = "what answers there does not speak gRPC as etcd does; check the port";
+type Server = { readonly url: string; readonly serverName: string };
+type Advice = string | ((serverName: string) => string);
+
+const noGrpc: Advice = (serverName) => `what answers there does not speak gRPC as ${serverName} does; check the port`;
 const noTls = "what answers there does not speak TLS; check the port, or write http://";
-const otherCa = "check that the CA file is that of etcd";
+const otherCa: Advice = (serverName) => `check that the CA file is that of ${serverName}`;
 const hungUp = "the connection was closed before a word was said";
 
-const adviceByCode: { readonly [code: string]: string } = {
+const adviceByCode: { readonly [code: string]: Advice } = {
   ERR_HTTP2_ERROR: noGrpc,
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: noGrpc,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
@@ -23,18 +25,23 @@ const adviceByCode: { readonly [code: string]: string } = {
 };
 
 /** Of a call on a connection over which the other side never spoke. */
-export function explainNoConnection(url: string, error: unknown): GrpcError {
+export function explainNoConnection(error: unknown, { url, serverName }: Server): GrpcError {
   const { says, code } = seen(error);
-  // A server that is starting or stopping hangs up, and so does one that wants TLS and gets none.
-  const isNoTls = says === hungUp && url.startsWith("http:");
-  const advice = isNoTls ? "is it etcd's client port, and does it want https://?" : adviceByCode[code];
+  const advice = adviceFor(says === hungUp && url.startsWith("http:"), code, serverName);
   const problem = says.includes(new URL(url).host) ? says : `${url}: ${says}`;
   const message = advice === undefined ? problem : `${problem}: ${advice}`;
   return new GrpcError(grpcStatus.unavailable, message, { cause: error });
 }
 
+// A server that is starting or stopping hangs up, and so does one that wants TLS and gets none.
+function adviceFor(isNoTls: boolean, code: string, serverName: string): string | undefined {
+  if (isNoTls) return `is it ${serverName}'s client port, and does it want https://?`;
+  const advice = adviceByCode[code];
+  return typeof advice === "function" ? advice(serverName) : advice;
+}
+
 function seen(error: unknown): { says: string; code: string } {
-  if (!(error instanceof Error)) return { says: messageOf(error), code: "" };
+  if (!(error instanceof Error)) return { says: String(error), code: "" };
   const code = "code" in error ? String(error.code) : "";
   if (error instanceof GrpcError || code === "ECONNRESET") return { says: hungUp, code };
   // OpenSSL's own words are among places in its source; Node has them by themselves as well.

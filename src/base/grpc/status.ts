@@ -32,7 +32,7 @@ export type CallEnd = {
   readonly resetCode: number;
 };
 
-// What a proxy between us and etcd answers in its place, as gRPC's own documents translate it.
+// What a proxy between us and the server answers in its place, as gRPC's own documents translate it.
 const byHttpStatus: { readonly [status: number]: number } = {
   400: grpcStatus.internal,
   401: grpcStatus.unauthenticated,

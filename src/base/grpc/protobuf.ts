@@ -1,4 +1,4 @@
-// protobuf's wire format, as much of it as etcd's messages need: a reader that makes nothing but what it is asked for,
+// protobuf's wire format without its compiler: a reader that makes nothing but what it is asked for,
 // and a writer for small requests. 64-bit numbers are decimal text, exact to the last digit.
 
 /** What was received is no protobuf message, or not the one that was meant. */

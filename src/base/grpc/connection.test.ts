@@ -15,14 +15,15 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSecureContext, createServer as createTlsServer } from "node:tls";
-import { type LeafOptions, testAuthority } from "../../../../test/kit/certificates.ts";
-import { freePort } from "../../../../test/kit/free-port.ts";
-import { startProxy } from "../../../../test/kit/proxy.ts";
-import { askOnce, type GrpcCall, GrpcConnection, type GrpcOptions } from "./grpc-connection.ts";
-import { frame } from "./grpc-frames.ts";
-import { GrpcError } from "./grpc-status.ts";
+import { type LeafOptions, testAuthority } from "../../../test/kit/certificates.ts";
+import { freePort } from "../../../test/kit/free-port.ts";
+import { startProxy } from "../../../test/kit/proxy.ts";
+import { askOnce, type GrpcCall, GrpcConnection, type GrpcOptions } from "./connection.ts";
+import { frame } from "./frames.ts";
+import { GrpcError } from "./status.ts";
 
 const options: GrpcOptions = {
+  serverName: "the archive",
   secureContext: undefined,
   keepaliveIntervalMs: 60_000,
   keepaliveTimeoutMs: 60_000,
@@ -220,7 +221,7 @@ test("a connection that forgets to answer is found by a ping, and its calls fail
   equal(connection.isOpen, false);
 });
 
-test("without calls nobody is pinged: etcd would take it for an attack", async (t) => {
+test("without calls nobody is pinged: a server would take it for an attack", async (t) => {
   const { url, server } = await serve(t, echo);
   let pings = 0;
   server.on("session", (session: ServerHttp2Session) => session.on("ping", () => (pings += 1)));
@@ -280,7 +281,7 @@ const identities: {
   { name: "its address is in the certificate", host: "127.0.0.1", names: {} },
   { name: "its name is in the certificate", host: "localhost", names: {} },
   { name: "only another address is", host: "127.0.0.1", names: { ipSans: ["192.0.2.1"] }, fails: /127\.0\.0\.1/ },
-  { name: "only another name is", host: "localhost", names: { dnsSans: ["etcd-1"] }, fails: /localhost/ },
+  { name: "only another name is", host: "localhost", names: { dnsSans: ["server-1"] }, fails: /localhost/ },
   { name: "another CA signed it", host: "127.0.0.1", names: {}, isOther: true, fails: /certificate/ },
 ];
 for (const { name, host, names, isOther, fails } of identities) {
@@ -304,13 +305,13 @@ const strangers: { name: string; server: () => Server; scheme: "http" | "https";
     name: "a web server",
     server: () => createHttpServer((_, response) => response.end()),
     scheme: "http",
-    says: /^http:\/\/127\.0\.0\.1:\d+: Protocol error: .* does not speak gRPC as etcd does; check the port$/,
+    says: /^http:\/\/127\.0\.0\.1:\d+: Protocol error: .* does not speak gRPC as the archive does; check the port$/,
   },
   {
     name: "a web server with TLS",
     server: () => createHttpsServer({ cert, key }, (_, response) => response.end()),
     scheme: "https",
-    says: /^https:\S+: tlsv1 alert no application protocol: .* does not speak gRPC as etcd does; check the port$/,
+    says: /^https:\S+: tlsv1 alert no application protocol: .* does not speak gRPC as the archive does; check the port$/,
   },
   {
     name: "a server that wants TLS, which it was not offered",
