@@ -2,8 +2,8 @@
 // the same objects. The goal is at most 1.5 times that.
 //   npm run bench:convert [-- --pods 150000]
 import { parseArgs } from "node:util";
+import { parseJson } from "../../src/base/lib/index.ts";
 import { createPodProcessor, type Processor } from "../../src/calico/convert/index.ts";
-import { parseJson } from "../../src/calico/model/index.ts";
 import { record } from "../../test/kit/record.ts";
 
 const { values: flags } = parseArgs({ options: { pods: { type: "string", default: "150000" } } });

@@ -3,7 +3,8 @@
 // in input and expectation alike, so that outputs can be compared as bytes.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Kind, SyncerType } from "../../src/calico/model/index.ts";
+import type { Kind } from "../../src/calico/kinds/index.ts";
+import type { SyncerType } from "../../src/calico/model/index.ts";
 
 const root = join(import.meta.dirname, "../vectors/golden/cases");
 

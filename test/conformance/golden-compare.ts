@@ -1,6 +1,7 @@
 // Compares what we said with what the real Typha said, and tells equal bytes, equal JSON and difference apart.
 import { isDeepStrictEqual } from "node:util";
-import { parseJson, type SyncerType } from "../../src/calico/model/index.ts";
+import { parseJson } from "../../src/base/lib/index.ts";
+import type { SyncerType } from "../../src/calico/model/index.ts";
 import type { ExpectedEvent, ExpectedKv, ExpectedSnapshot, ExpectedWrite } from "./golden-case.ts";
 
 export type Verdict = "bytes" | "json" | "different";

@@ -4,16 +4,10 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parseJson } from "../../src/base/lib/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
-import {
-  compareUtf8,
-  followedKinds,
-  type Kind,
-  kindInfo,
-  parseJson,
-  type SyncerType,
-  syncerTypes,
-} from "../../src/calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../src/calico/kinds/index.ts";
+import { compareUtf8, type SyncerType, syncerTypes } from "../../src/calico/model/index.ts";
 import type { ExpectedEvent, ExpectedKv } from "./golden-case.ts";
 import { compareEvents, compareKvs } from "./golden-compare.ts";
 import { createReplay, startReplay } from "./golden-replay.ts";

@@ -3,14 +3,8 @@
 
 import { silentLog } from "../../src/base/lib/index.ts";
 import type { FollowEvent, ObjectId, Revision, StoredObject } from "../../src/calico/datastore/index.ts";
-import {
-  type Flavour,
-  type Kind,
-  type KvUpdate,
-  type SyncerType,
-  syncStatus,
-  updateType,
-} from "../../src/calico/model/index.ts";
+import type { Flavour, Kind } from "../../src/calico/kinds/index.ts";
+import { type KvUpdate, type SyncerType, syncStatus, updateType } from "../../src/calico/model/index.ts";
 import { createSyncerCore, feedsOf, type SyncerCore } from "../../src/calico/syncer/index.ts";
 import { baseline } from "./golden-baseline.ts";
 import {

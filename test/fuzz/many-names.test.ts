@@ -4,8 +4,8 @@
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decoder, encoder, map, string, struct } from "../../src/base/gob/index.ts";
+import { parseJson } from "../../src/base/lib/index.ts";
 import { createPodProcessor } from "../../src/calico/convert/index.ts";
-import { parseJson } from "../../src/calico/model/index.ts";
 
 const count = 100_000;
 const floods: { name: string; of: (index: number) => string }[] = [

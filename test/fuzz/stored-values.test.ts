@@ -6,7 +6,7 @@ import { readManifests } from "../../src/calico/datastore/directory/read-manifes
 import { keyToId } from "../../src/calico/datastore/etcd/keys.ts";
 import { readObject } from "../../src/calico/datastore/etcd/values.ts";
 import type { Revision } from "../../src/calico/datastore/index.ts";
-import { kindInfo, kindNames } from "../../src/calico/model/index.ts";
+import { kindInfo, kindNames } from "../../src/calico/kinds/index.ts";
 
 const inEtcd = kindNames.filter((kind) => kindInfo(kind).etcdPrefix !== undefined);
 const id = { namespace: "", name: "a" };

@@ -3,7 +3,7 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { followedKinds } from "../../src/calico/model/index.ts";
+import { followedKinds } from "../../src/calico/kinds/index.ts";
 import { feedsOf } from "../../src/calico/syncer/feeds.ts";
 import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";

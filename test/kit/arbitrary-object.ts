@@ -1,6 +1,7 @@
 // Random objects for property tests: valid by a CRD's schema, or hostile by every trick JSON allows.
 import fc from "fast-check";
-import { type CrdSchema, calicoKind, crdSchema, type V3KindName } from "../../src/calico/model/index.ts";
+import { type CustomKind, crdSchema, kindInfo } from "../../src/calico/kinds/index.ts";
+import type { CrdSchema } from "../../src/calico/model/index.ts";
 
 const words = fc.constantFrom(
   "",
@@ -64,8 +65,8 @@ function arbitraryObject(schema: CrdSchema): fc.Arbitrary<unknown> {
 
 const labels = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), words, { maxKeys: 3 });
 
-export function arbitraryResource(kind: V3KindName, name: string): fc.Arbitrary<unknown> {
-  const { namespaced } = calicoKind(kind);
+export function arbitraryResource(kind: CustomKind, name: string): fc.Arbitrary<unknown> {
+  const { namespaced } = kindInfo(kind);
   const { spec, status } = crdSchema(kind).properties as { spec: CrdSchema; status?: CrdSchema };
   return fc.record({
     apiVersion: fc.constant("crd.projectcalico.org/v1"),
@@ -108,7 +109,7 @@ export const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /** A valid object with hostile JSON put in some places. */
-export function hostileResource(kind: V3KindName, name: string): fc.Arbitrary<unknown> {
+export function hostileResource(kind: CustomKind, name: string): fc.Arbitrary<unknown> {
   const place = (value: unknown, bad: unknown, choices: number[]): unknown => {
     const [choice = 0, ...rest] = choices;
     if (typeof value !== "object" || value === null || choices.length === 0) return bad;

@@ -1,6 +1,6 @@
 // Custom resource definitions for tests, made from the table of kinds: every field is kept, nothing is checked or
 // defaulted. Tests that need Calico's own schemas install those of src/calico/model instead.
-import { followedKinds, type Kind, kindInfo } from "../../src/calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../src/calico/kinds/index.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** The kinds that Calico itself defines and Typha follows. */

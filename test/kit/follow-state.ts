@@ -3,7 +3,8 @@
 
 import { type Clock, type Log, silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { type Datastore, type Follower, type FollowLimits, follow } from "../../src/calico/datastore/index.ts";
-import type { Kind, SyncStatus } from "../../src/calico/model/index.ts";
+import type { Kind } from "../../src/calico/kinds/index.ts";
+import type { SyncStatus } from "../../src/calico/model/index.ts";
 
 export type FollowState = AsyncDisposable & {
   readonly follower: Follower;

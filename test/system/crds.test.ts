@@ -4,13 +4,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import {
-  type CalicoGroup,
-  calicoKind,
-  crdManifest,
-  type V3KindName,
-  v3KindNames,
-} from "../../src/calico/model/index.ts";
+import { type CalicoGroup, type CustomKind, crdManifest, customKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 
@@ -20,8 +14,8 @@ type Observed = { op: string; object: string; answer?: KubernetesObject & { reje
 type Step = { op: string; objects?: KubernetesObject[] };
 
 const root = "test/vectors/golden/cases";
-const isOurs = (kind: string): kind is V3KindName => v3KindNames.some((name) => name === kind);
-const groups: [group: CalicoGroup, version: string, differing: V3KindName[]][] = [
+const isOurs = (kind: string): kind is CustomKind => customKinds.some((name) => name === kind);
+const groups: [group: CalicoGroup, version: string, differing: CustomKind[]][] = [
   ["crd.projectcalico.org", "v1", []],
   ["projectcalico.org", "v3", ["BlockAffinity", "IPAMConfig"]],
 ];
@@ -83,15 +77,15 @@ describe("our CRDs in a real API server", { skip: peer.missing ?? false }, () =>
   let cluster: Cluster;
   before(async () => {
     cluster = await startCluster();
-    const crds = groups.flatMap(([group]) => v3KindNames.map((kind) => crdManifest(kind, group)));
+    const crds = groups.flatMap(([group]) => customKinds.map((kind) => crdManifest(kind, group)));
     await installCrds(cluster, crds);
   });
   after(() => cluster?.[Symbol.asyncDispose]());
 
   function pathOf({ apiVersion, kind, metadata }: KubernetesObject): string {
-    const { plural, namespaced } = calicoKind(kind as V3KindName); // only our kinds are written
+    const { kubernetes, namespaced } = kindInfo(kind as CustomKind); // only our kinds are written
     const namespace = namespaced ? `namespaces/${metadata.namespace}/` : "";
-    return `/apis/${apiVersion}/${namespace}${plural}`;
+    return `/apis/${apiVersion}/${namespace}${kubernetes?.plural}`;
   }
 
   async function write(op: string, object: KubernetesObject): Promise<{ status: number; body: string }> {

@@ -1,6 +1,6 @@
 // What the cases of the contract share: a case, a few objects, and questions to a datastore.
 import type { Reader, Revision, StoredObject, WatchEvent, Within } from "../../src/calico/datastore/index.ts";
-import type { Kind } from "../../src/calico/model/index.ts";
+import type { Kind } from "../../src/calico/kinds/index.ts";
 import type { Opened, Subject, TestObject } from "./datastore-contract-subjects.ts";
 
 export const signal = AbortSignal.timeout(600_000);

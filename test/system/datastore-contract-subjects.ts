@@ -12,7 +12,7 @@ import {
   openKubernetes,
   writeJson,
 } from "../../src/calico/datastore/index.ts";
-import { type Kind, kindInfo } from "../../src/calico/model/index.ts";
+import { type Kind, kindInfo } from "../../src/calico/kinds/index.ts";
 import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { etcdMissing, startEtcd } from "../kit/etcd.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { checkRights, examineSetup, type Finding, usesOf } from "../../src/programs/doctor/index.ts";
 import { followRules, initialiseRules } from "../../src/programs/manifests/index.ts";
 import { openDatastore } from "../../src/typha/server/index.ts";

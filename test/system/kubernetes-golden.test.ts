@@ -7,14 +7,8 @@ import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { follow, type KubernetesDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
-import {
-  crdManifest,
-  followedKinds,
-  type Kind,
-  type SyncerType,
-  syncerTypes,
-  v3KindNames,
-} from "../../src/calico/model/index.ts";
+import { crdManifest, customKinds, followedKinds, type Kind } from "../../src/calico/kinds/index.ts";
+import { type SyncerType, syncerTypes } from "../../src/calico/model/index.ts";
 import { initialiseDatastore } from "../../src/calico/syncer/index.ts";
 import type { ExpectedEvent, ExpectedKv, ExpectedSnapshot, ExpectedWrite } from "../conformance/golden-case.ts";
 import { compareEvents, compareSnapshot, type Finding, place } from "../conformance/golden-compare.ts";
@@ -40,7 +34,7 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
 
   before(async () => {
     cluster = await startCluster();
-    await installCrds(cluster, [...v3KindNames.map((kind) => crdManifest(kind)), clusterNetworkPolicyCrd]);
+    await installCrds(cluster, [...customKinds.map((kind) => crdManifest(kind)), clusterNetworkPolicyCrd]);
     const settings = { kubeconfig: cluster.kubeconfig, clientQps: 1000, clientBurst: 1000 };
     datastore = await openKubernetes(settings, { clock: systemClock, log: silentLog });
     const signal = AbortSignal.timeout(60_000);

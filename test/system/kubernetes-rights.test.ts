@@ -4,7 +4,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { hardWayKinds, installCrds, openCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";

@@ -10,7 +10,7 @@ import {
   type Revision,
   type WatchEvent,
 } from "../../src/calico/datastore/index.ts";
-import type { Kind } from "../../src/calico/model/index.ts";
+import type { Kind } from "../../src/calico/kinds/index.ts";
 import { type Cluster, clusterPeer, kubeconfigText, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd, removeCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";

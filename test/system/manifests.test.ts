@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Log, silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { followedKinds, kindInfo } from "../../src/calico/model/index.ts";
+import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { checkRights } from "../../src/programs/doctor/index.ts";
 import { startTypha } from "../../src/typha/server/index.ts";
 import { loadSettings } from "../../src/typha/settings/index.ts";

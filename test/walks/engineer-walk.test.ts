@@ -117,14 +117,15 @@ const changes: Change[] = [
     name: "a kind without a feed, and without its page",
     half: [
       {
-        file: "src/calico/model/calico-kinds.ts",
-        old: "const calicoKinds = {",
-        new: 'const calicoKinds = {\n  Walked: ["walkeds", "cluster"],',
+        file: "src/calico/kinds/kubernetes/walked.ts",
+        new: `import { servedKind } from "../kind.ts";
+export const walked = servedKind("walk.example/v1/walkeds", "cluster", { carries: "optional" });
+`,
       },
       {
-        file: "src/calico/model/kinds.ts",
-        old: "export const kinds = {",
-        new: 'export const kinds = {\n  Walked: custom("Walked", "optional"),',
+        file: "src/calico/kinds/registry.ts",
+        old: "const registry = {",
+        new: 'import { walked } from "./kubernetes/walked.ts";\nconst registry = {\n  Walked: walked,',
       },
     ],
     fails: [

@@ -4,11 +4,26 @@ export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { deadline } from "./deadline.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
+export {
+  canonicalCidr,
+  canonicalIp,
+  canonicalMac,
+  canonicalNetwork,
+  cidrToText,
+  ipToText,
+  isMasked,
+  mask,
+  type Network,
+  parseCidr,
+  parseCidrOrIp,
+  parseIp,
+} from "./ip.ts";
 export { LastGood, type LastGoodOptions } from "./last-good.ts";
 export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
 export { nearest } from "./nearest.ts";
+export { once } from "./once.ts";
 export { passAbort } from "./pass-abort.ts";
 export { plainLine, plainText } from "./plain-text.ts";
 export { RecentRate } from "./recent-rate.ts";

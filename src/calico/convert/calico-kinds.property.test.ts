@@ -4,7 +4,8 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { arbitraryResource, hostileResource } from "../../../test/kit/arbitrary-object.ts";
-import { calicoKind, pathToKey, type V3KindName } from "../model/index.ts";
+import { type CustomKind, kindInfo } from "../kinds/index.ts";
+import { pathToKey } from "../model/index.ts";
 import {
   createBgpConfigurationProcessor,
   createBgpFilterProcessor,
@@ -29,7 +30,7 @@ import {
 } from "./index.ts";
 
 const flavour = "kubernetes";
-const kinds: [V3KindName, () => Processor][] = [
+const kinds: [CustomKind, () => Processor][] = [
   ["GlobalNetworkPolicy", createGlobalNetworkPolicyProcessor],
   ["NetworkPolicy", createNetworkPolicyProcessor],
   ["StagedGlobalNetworkPolicy", createStagedGlobalNetworkPolicyProcessor],
@@ -51,8 +52,8 @@ const kinds: [V3KindName, () => Processor][] = [
 ];
 // "default" and "node.x" are settings, the rest are not; dots and dashes matter to other kinds.
 const names = ["default", "node.x", "a", "b.c", "d-e"];
-const idOf = (kind: V3KindName, name: string) => {
-  return { namespace: calicoKind(kind).namespaced ? "shop" : "", name };
+const idOf = (kind: CustomKind, name: string) => {
+  return { namespace: kindInfo(kind).namespaced ? "shop" : "", name };
 };
 
 function check({ kvs, problems }: ProcessorOutput): void {

@@ -1,7 +1,7 @@
 // One object of each Calico kind to what clients get, byte for byte.
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson } from "../model/index.ts";
+import { parseJson } from "../../base/lib/index.ts";
 import {
   createBgpFilterProcessor,
   createBgpPeerProcessor,

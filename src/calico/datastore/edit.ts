@@ -12,7 +12,7 @@
 // happened before (and is seen) or meets another revision (and is refused). What is left to the change function is to see in
 // the object that its change is there already; `mayBeDone` says when that can be.
 import { Backoff, type Clock, systemClock } from "../../base/lib/index.ts";
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import type { ObjectId, Reader, StoredObject, Through, Writer } from "./datastore.ts";
 import { DatastoreError, isDatastoreError } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 // What a server like Kubernetes' does in one call, done with reads and compare-and-swap where the server has no such call:
 // a status written by itself, a patch, a delete that names a uid.
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import type {
   CallOptions,
   DeleteOptions,

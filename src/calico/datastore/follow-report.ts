@@ -1,5 +1,6 @@
 // What a follower tells about itself: /watches, the dashboard and doctor show it.
-import { type Kind, type SyncStatus, syncStatus } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
+import { type SyncStatus, syncStatus } from "../model/index.ts";
 import type { DatastoreErrorCode } from "./errors.ts";
 
 export type FollowState =

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
 import { type ScriptLine, scriptedDatastore } from "../../../test/kit/scripted-datastore.ts";
 import { silentLog } from "../../base/lib/index.ts";
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import { follow } from "./follow.ts";
 import type { FollowEvent } from "./follow-event.ts";
 

@@ -14,7 +14,8 @@
 // Where the original says "resync in progress" before every list, we hold it back while in sync until the list shows a
 // difference or fails: a relist that finds nothing lost is invisible to clients.
 import { Backoff, backoffLimits, type Clock, type Log, untilSilent } from "../../base/lib/index.ts";
-import { type Kind, kindInfo, type SyncStatus, syncStatus } from "../model/index.ts";
+import { type Kind, kindInfo } from "../kinds/index.ts";
+import { type SyncStatus, syncStatus } from "../model/index.ts";
 import type { Reader, Revision, WatchEvent } from "./datastore.ts";
 import { DatastoreError, unavailable } from "./errors.ts";
 import type { FollowEvent } from "./follow-event.ts";

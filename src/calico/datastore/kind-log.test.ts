@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
 import { recordLog } from "../../../test/kit/recorded-log.ts";
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import { DatastoreError } from "./errors.ts";
 import { follow } from "./follow.ts";
 import { KindLog } from "./kind-log.ts";

@@ -5,7 +5,7 @@
 //   Node   cannot be watched: unavailable ─┼─▶ nothing more for two seconds ─▶ one line that names the three
 //   Tier   cannot be watched: unavailable ─┘
 import type { Clock, Log, LogFields } from "../../base/lib/index.ts";
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import type { DatastoreError, DatastoreErrorCode } from "./errors.ts";
 import { publicCode } from "./follow-report.ts";
 

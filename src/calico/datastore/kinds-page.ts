@@ -1,13 +1,14 @@
 // docs/reference/kinds.md, made from the table of kinds: where each is stored, and what a missing one or a missing right
 // does to the server.
-import { followedKinds, type Kind, type KindInfo, kindInfo, kindNames } from "../model/index.ts";
+import { followedKinds, type Kind, type KindInfo, kindInfo, kindNames } from "../kinds/index.ts";
 import { whenForbidden } from "./missing-rights.ts";
 
 export function kindsPage(): string {
   return `# Kinds
 
 What the server follows, where it finds it, and what happens when it may not or cannot read it; then the kinds that only
-other programs use. This page is made from the table of kinds (\`src/calico/model/kinds.ts\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
+other programs use. This page is made from the files of the kinds
+(\`src/calico/kinds\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
 
 "Enforcement" kinds decide which packets pass: while one of them may not be read, the server is not ready, and the log,
 \`/watches\` and \`cattail doctor\` show the missing rule as YAML ready to paste. "Optional" kinds are taken as empty while

@@ -1,7 +1,7 @@
 // What a missing right means, and how to grant it. A kind that carries enforcement keeps the server unready until it can
 // be read; one that does not is empty, or stays as it was last read, is warned about once, and shown. The table is in
-// src/calico/model/kinds.ts; docs/reference/kinds.md is made from it.
-import { type Kind, kindInfo } from "../model/index.ts";
+// src/calico/kinds; docs/reference/kinds.md is made from it.
+import { type Kind, kindInfo } from "../kinds/index.ts";
 
 export type WhenForbidden = "not ready" | "empty";
 

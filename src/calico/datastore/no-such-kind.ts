@@ -1,5 +1,5 @@
 // The two ways in which a kind can be missing, each with what to do about it.
-import { type Flavour, type Kind, kindInfo } from "../model/index.ts";
+import { type Flavour, type Kind, kindInfo } from "../kinds/index.ts";
 import { DatastoreError } from "./errors.ts";
 
 /** The datastore never holds the kind: Kubernetes has other kinds in its place, or etcd has. */

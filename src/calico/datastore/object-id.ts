@@ -1,6 +1,6 @@
 // What an object is called, read from the object itself: metadata.name, and metadata.namespace where its kind has one.
 import { isRecord as isJsonObject, type JsonRecord as JsonObject } from "../../base/lib/index.ts";
-import { type Kind, kindInfo } from "../model/index.ts";
+import { type Kind, kindInfo } from "../kinds/index.ts";
 import type { ObjectId } from "./datastore.ts";
 import { DatastoreError } from "./errors.ts";
 

@@ -1,7 +1,6 @@
 // What travels, without the schemas of what it is made from: updates, keys and JSON. A second door beside index.ts for
 // wire/ and client/, because a program that only follows a Typha should not pay for the schemas of forty kinds.
 // layers.json names the door.
-export { isRecord, type JsonRecord, parseJson } from "../../base/lib/index.ts";
 export { type Key, keyToPath, type ResourceKey } from "./keys.ts";
 export { pathToKey } from "./path-to-key.ts";
 export {

@@ -1,7 +1,6 @@
 // Calico's keys, values and resource kinds; nothing in this folder runs by itself.
 
-export { parseJson } from "../../base/lib/index.ts";
-export { calicoKind } from "./calico-kinds.ts";
+export { printGoFloat } from "./go-float.ts";
 export {
   always,
   compareUtf8,
@@ -10,6 +9,7 @@ export {
   goList,
   goMap,
   goNumber,
+  goNumberOrText,
   goPointer,
   goRaw,
   goString,
@@ -20,20 +20,6 @@ export {
   writeGoString,
 } from "./go-json.ts";
 export { canonicalTime, parseDuration } from "./go-time.ts";
-export {
-  canonicalCidr,
-  canonicalIp,
-  canonicalMac,
-  canonicalNetwork,
-  cidrToText,
-  ipToText,
-  isMasked,
-  mask,
-  type Network,
-  parseCidr,
-  parseCidrOrIp,
-  parseIp,
-} from "./ip.ts";
 export { keyKind } from "./key-kind.ts";
 export {
   escapeName,
@@ -44,8 +30,6 @@ export {
   type ResourceKey,
   unescapeName,
 } from "./keys.ts";
-export { type Flavour, followedKinds, type Kind, type KindInfo, kindInfo, kindNames, kinds } from "./kinds.ts";
-export * from "./kubernetes/index.ts";
 export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export { pathToKey } from "./path-to-key.ts";
@@ -54,8 +38,6 @@ export {
   FieldError,
   int32,
   int64,
-  isRecord,
-  type JsonRecord,
   join,
   listAt,
   member,
@@ -67,6 +49,7 @@ export {
   stringMapAt,
   uint16,
   uint32,
+  uint64,
 } from "./read-json.ts";
 export {
   type ResourceKind,
@@ -74,6 +57,7 @@ export {
   resourceKindOfPlural,
   resourceKinds,
   resourcePrefix,
+  resourceRoot,
 } from "./resource-kinds.ts";
 export {
   asNumber,
@@ -95,16 +79,21 @@ export {
   float,
   integer,
   kept,
+  lazy,
   list,
+  type Member,
   map,
+  nullableList,
   optional,
   raw,
   readSchema,
   required,
   type Schema,
+  type SchemaType,
   scalar,
   struct,
   text,
+  zeroable,
 } from "./schema.ts";
 export {
   evaluateSelector,
@@ -125,4 +114,3 @@ export {
   updateType,
 } from "./update.ts";
 export { type V1Policy, type V1ProfileRules, type V1Rule, v1Policy, v1ProfileRules } from "./v1-policy.ts";
-export * from "./v3/index.ts";

@@ -1,11 +1,32 @@
-// The kinds that a ResourceKey may name, with the plural of their path. The plurals are the original's, odd ones
-// included: "kubernetesservice" is singular.
-import { type CalicoKind, calicoKinds, type Scope } from "./calico-kinds.ts";
+// The kinds that a ResourceKey may name, with the plural of their path and their scope. The plurals are the original's, odd
+// ones included: "kubernetesservice" is singular. Everything else about a kind is in its file in calico/kinds.
 
-type Named = Exclude<CalicoKind, "IPAMBlock" | "IPAMHandle">;
-const { IPAMBlock: _block, IPAMHandle: _handle, ...named } = calicoKinds; // these two have keys of their own
+type Scope = "cluster" | "namespaced";
 
-const others = {
+const table = {
+  BGPConfiguration: ["bgpconfigurations", "cluster"],
+  BGPFilter: ["bgpfilters", "cluster"],
+  BGPPeer: ["bgppeers", "cluster"],
+  BlockAffinity: ["blockaffinities", "cluster"],
+  CalicoNodeStatus: ["caliconodestatuses", "cluster"],
+  ClusterInformation: ["clusterinformations", "cluster"],
+  FelixConfiguration: ["felixconfigurations", "cluster"],
+  GlobalNetworkPolicy: ["globalnetworkpolicies", "cluster"],
+  GlobalNetworkSet: ["globalnetworksets", "cluster"],
+  HostEndpoint: ["hostendpoints", "cluster"],
+  IPAMConfig: ["ipamconfigs", "cluster"],
+  IPPool: ["ippools", "cluster"],
+  IPReservation: ["ipreservations", "cluster"],
+  KubeControllersConfiguration: ["kubecontrollersconfigurations", "cluster"],
+  LiveMigration: ["livemigrations", "namespaced"],
+  NetworkPolicy: ["networkpolicies", "namespaced"],
+  NetworkSet: ["networksets", "namespaced"],
+  Profile: ["profiles", "cluster"],
+  StagedGlobalNetworkPolicy: ["stagedglobalnetworkpolicies", "cluster"],
+  StagedKubernetesNetworkPolicy: ["stagedkubernetesnetworkpolicies", "namespaced"],
+  StagedNetworkPolicy: ["stagednetworkpolicies", "namespaced"],
+  Tier: ["tiers", "cluster"],
+  WorkloadEndpoint: ["workloadendpoints", "namespaced"],
   Node: ["nodes", "cluster"],
   IPAMConfiguration: ["ipamconfigurations", "cluster"],
   KubernetesEndpointSlice: ["kubernetesendpointslices", "namespaced"],
@@ -14,14 +35,14 @@ const others = {
   KubernetesClusterNetworkPolicy: ["kubernetesclusternetworkpolicies", "cluster"],
 } as const satisfies { readonly [kind: string]: readonly [plural: string, scope: Scope] };
 
-export type ResourceKind = Named | keyof typeof others;
+export type ResourceKind = keyof typeof table;
 type ResourceKindInfo = {
   readonly kind: ResourceKind;
   readonly plural: string;
   readonly isNamespaced: boolean;
 };
 
-const infos: readonly ResourceKindInfo[] = Object.entries({ ...named, ...others }).map(([kind, [plural, scope]]) => ({
+const infos: readonly ResourceKindInfo[] = Object.entries(table).map(([kind, [plural, scope]]) => ({
   kind: kind as ResourceKind, // Object.entries loses the literal names of a const table
   plural,
   isNamespaced: scope === "namespaced",

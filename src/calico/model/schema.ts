@@ -1,7 +1,7 @@
 // One description of a Go type, used three ways: as a reader of unchecked JSON that does what Go's decoder does (and gives
 // the TypeScript type), as a go-json writer (fields in Go's order), and as the OpenAPI schema of the CRD. The CRD's extra
 // rules (enums, lengths) are the API server's to enforce: the original reads objects that break them, so the reader does
-// too. Readers are closures made from the description; decision 17 says what they replaced and what that saved.
+// too. Readers are closures made from the description; decision 18 says what they replaced and what that saved.
 import {
   type GoField,
   type GoType,
@@ -236,6 +236,26 @@ function goFieldOf(field: Member<unknown>): GoField<unknown> {
   if (field.omit === "never") return keepField(field.go);
   if (field.omit === "zero") return omitZeroField(field.go as GoType<object>) as GoField<unknown>; // only structs are zeroed
   return omitEmpty(field.go);
+}
+
+/** Made when it is first used, so that a program which never meets the kind does not pay for it. */
+export function lazy<T>(make: () => Schema<T>): Schema<T> {
+  let made: Schema<T> | undefined;
+  const schema = () => {
+    made ??= make();
+    return made;
+  };
+  return {
+    get read() {
+      return schema().read;
+    },
+    get go() {
+      return schema().go;
+    },
+    get crd() {
+      return schema().crd;
+    },
+  };
 }
 
 /** Written even when it is empty. */

@@ -1,24 +1,19 @@
 // The kinds that v3 objects come in: the schema of each, and where a datastore keeps it.
 import {
+  type CustomKind,
+  customKinds,
   type Flavour,
   type Kind,
   kindInfo,
-  nodeSpec,
-  nodeStatus,
-  profileSpec,
-  type Schema,
-  type V3KindName,
   v3BlockAffinitySpec,
-  v3KindNames,
-  v3Schemas,
-  workloadEndpointSpec,
-} from "../model/index.ts";
+} from "../kinds/index.ts";
+import type { Schema } from "../model/index.ts";
 
 /** IPAMConfig is IPAMConfiguration to users, and what IPAM itself keeps in etcd. */
-export type ApiKind = V3KindName | "IPAMConfiguration" | "Node" | "Profile" | "WorkloadEndpoint";
+export type ApiKind = CustomKind | "IPAMConfiguration" | "Node" | "Profile" | "WorkloadEndpoint";
 
 export const apiKinds: readonly ApiKind[] = [
-  ...v3KindNames,
+  ...customKinds,
   "IPAMConfiguration",
   "Node",
   "Profile",
@@ -44,20 +39,10 @@ const alwaysWithStatus: readonly ApiKind[] = ["Tier", "Node", "KubeControllersCo
 
 export function schemasOf(kind: ApiKind): Schemas {
   const hasStatusAlways = alwaysWithStatus.includes(kind);
-  switch (kind) {
-    case "Node":
-      return { spec: nodeSpec, status: nodeStatus, hasStatusAlways };
-    case "Profile":
-      return { spec: profileSpec, hasStatusAlways };
-    case "WorkloadEndpoint":
-      return { spec: workloadEndpointSpec, hasStatusAlways };
-    case "IPAMConfiguration":
-      return { spec: v3Schemas.IPAMConfig.spec, hasStatusAlways };
-    case "BlockAffinity":
-      return { spec: v3BlockAffinitySpec, hasStatusAlways };
-    default:
-      return { ...v3Schemas[kind], hasStatusAlways };
-  }
+  const { schema } = kindInfo(kind);
+  if (schema === undefined) throw new RangeError(`${kind} has no schema`); // each of ApiKind has one
+  // Our own group stores it with a text where v3 has a truth.
+  return { ...schema, ...(kind === "BlockAffinity" ? { spec: v3BlockAffinitySpec } : {}), hasStatusAlways };
 }
 
 /** How a datastore holds a v3 kind: as an object of its own, or as something of Kubernetes' that it is a view of. */

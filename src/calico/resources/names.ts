@@ -1,8 +1,8 @@
 // How objects are named: in messages, in the datastore, and after what they are about. The forms are the original's, because
 // both programs must find what the other stored.
 import { createHash } from "node:crypto";
+import { canonicalCidr, type JsonRecord } from "../../base/lib/index.ts";
 import { splitEndpointName } from "../convert/views.ts";
-import { canonicalCidr, type JsonRecord } from "../model/index.ts";
 import { type ApiKind, isNamespaced } from "./api-kinds.ts";
 
 export type Id = { readonly namespace: string; readonly name: string };

@@ -1,18 +1,8 @@
 // A v3 object: what users write and read, whatever the datastore. Canonical: typed by its kind's schema, unknown fields gone,
 // empty fields left out as Go leaves them out, durations, times and AS numbers in one spelling. Two objects that mean the
 // same have the same text.
-import {
-  cleanJson,
-  isRecord,
-  type JsonRecord,
-  member,
-  type ObjectMeta,
-  objectMeta,
-  parseJson,
-  readSchema,
-  recordOf,
-  writeGoString,
-} from "../model/index.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../base/lib/index.ts";
+import { cleanJson, member, type ObjectMeta, objectMeta, readSchema, recordOf, writeGoString } from "../model/index.ts";
 import { type ApiKind, schemasOf } from "./api-kinds.ts";
 
 export const v3Version = "projectcalico.org/v3";

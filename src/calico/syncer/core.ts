@@ -7,8 +7,8 @@
 import { type Log, unreachable } from "../../base/lib/index.ts";
 import { objectName, type Processor, type ProcessorOutput } from "../convert/index.ts";
 import type { FollowEvent, ObjectId, StoredObject } from "../datastore/index.ts";
+import type { Kind } from "../kinds/index.ts";
 import {
-  type Kind,
   type KvUpdate,
   type SyncerBatch,
   type SyncerType,

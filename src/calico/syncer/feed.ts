@@ -1,6 +1,7 @@
 // One row of the syncers' table: a kind, how its objects become key/values, and which syncers get which of them.
 import type { Processor, ProcessorOutput } from "../convert/index.ts";
-import type { Flavour, Kind, SyncerType } from "../model/index.ts";
+import type { Flavour, Kind } from "../kinds/index.ts";
+import type { SyncerType } from "../model/index.ts";
 
 export type ConversionOptions = {
   readonly flavour: Flavour;

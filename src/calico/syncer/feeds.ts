@@ -35,7 +35,8 @@ import {
   defaultAllowKvs,
   type Processor,
 } from "../convert/index.ts";
-import type { Flavour, Kind, SyncerType } from "../model/index.ts";
+import type { Flavour, Kind } from "../kinds/index.ts";
+import type { SyncerType } from "../model/index.ts";
 import type { ConversionOptions, FedSyncer, Feed } from "./feed.ts";
 
 /** A row, and where it holds. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog, systemClock } from "../../base/lib/index.ts";
+import { type JsonRecord, silentLog, systemClock } from "../../base/lib/index.ts";
 import {
   createMemoryDatastore,
   type Datastore,
@@ -8,7 +8,7 @@ import {
   type MemoryDatastoreOptions,
   type StoredObject,
 } from "../datastore/index.ts";
-import { type JsonRecord, recordAt, recordOf } from "../model/index.ts";
+import { recordAt, recordOf } from "../model/index.ts";
 import { initialiseDatastore } from "./initialise.ts";
 
 const guid = "0123456789abcdef0123456789abcdef";

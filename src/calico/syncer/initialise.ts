@@ -2,16 +2,9 @@
 // that every policy needs. All of it is tried; rights that are missing are named in the log and do not stop the server,
 // because somebody else (calicoctl, the operator, an older Typha) may have written the same.
 
-import type { Clock, Log } from "../../base/lib/index.ts";
+import { type Clock, isRecord, type JsonRecord, type Log } from "../../base/lib/index.ts";
 import { type Datastore, DatastoreError, isDatastoreError, type StoredObject, writeJson } from "../datastore/index.ts";
-import {
-  builtInTiers,
-  type ClusterInformationSpec,
-  type Flavour,
-  isRecord,
-  type JsonRecord,
-  type Kind,
-} from "../model/index.ts";
+import { builtInTiers, type ClusterInformationSpec, type Flavour, type Kind } from "../kinds/index.ts";
 
 type InitialiseOptions = {
   readonly clock: Clock;

@@ -3,7 +3,7 @@
 
 import type { Log } from "../../base/lib/index.ts";
 import type { Problem } from "../convert/index.ts";
-import type { Kind } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
 
 export type ProblemCount = {
   readonly kind: Kind;

@@ -9,7 +9,8 @@ import {
   follow,
   KindLog,
 } from "../datastore/index.ts";
-import { type Kind, type SyncerBatch, syncerTypes, syncStatus } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
+import { type SyncerBatch, syncerTypes, syncStatus } from "../model/index.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { createSyncerCore } from "./core.ts";
 import { feedsOf } from "./feeds.ts";

@@ -1,6 +1,7 @@
 // What the syncers know about themselves, for metrics, health and the dashboard. Taken when asked for.
 import type { Problem } from "../convert/index.ts";
-import { type Kind, resourcePrefix, type SyncerType, type SyncStatus } from "../model/index.ts";
+import type { Kind } from "../kinds/index.ts";
+import { resourcePrefix, type SyncerType, type SyncStatus } from "../model/index.ts";
 import type { Announcer } from "./announce.ts";
 import type { ProblemCount } from "./problems.ts";
 

@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../base/lib/index.ts";
 import type { Datastore, ObjectId, StoredObject } from "../../calico/datastore/index.ts";
-import type { Kind } from "../../calico/model/index.ts";
+import type { Kind } from "../../calico/kinds/index.ts";
 import {
   blockCidr,
   calico,

@@ -7,7 +7,7 @@ import {
   type KubernetesDatastore,
   manifestProblemText,
 } from "../../calico/datastore/index.ts";
-import { followedKinds, type Kind, kindInfo } from "../../calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../calico/kinds/index.ts";
 import { checkRights } from "./check-rights.ts";
 import { type Finding, passed, problem, type Section } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 import { deepEqual, match } from "node:assert/strict";
 import { test } from "node:test";
-import { followedKinds, type Kind, kindInfo } from "../../calico/model/index.ts";
+import { followedKinds, type Kind, kindInfo } from "../../calico/kinds/index.ts";
 import { checkRights, usesOf } from "./check-rights.ts";
 import { isProblem } from "./finding.ts";
 

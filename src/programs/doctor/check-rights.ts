@@ -1,6 +1,6 @@
 // Every right the server uses, asked for one by one, as the API server itself would decide it.
 import { type KubernetesDatastore, type Verb, whenForbidden } from "../../calico/datastore/index.ts";
-import { type Kind, kindInfo } from "../../calico/model/index.ts";
+import { type Kind, kindInfo } from "../../calico/kinds/index.ts";
 import { type Finding, passed, problem } from "./finding.ts";
 
 const patienceMs = 30_000;

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { isRecord } from "../../calico/model/index.ts";
+import { isRecord } from "../../base/lib/index.ts";
 import { defaultInstallOptions, type Manifest, manifests } from "./index.ts";
 
 const options = { ...defaultInstallOptions, serviceMonitor: false };

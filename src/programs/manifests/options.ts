@@ -1,5 +1,5 @@
 // What an installation may choose; everything else about the manifests is decided here once.
-import type { CalicoGroup } from "../../calico/model/index.ts";
+import type { CalicoGroup } from "../../calico/kinds/index.ts";
 
 export type InstallOptions = {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 // The rights a server needs, derived from the table of kinds: what it follows it may list and watch, and the two kinds
 // it sets up in an empty datastore it may create. Nothing is granted that the server does not use;
 // test/system/manifests.test.ts removes each rule in turn and sees that it is missed.
-import { followedKinds, type KindInfo, kindInfo } from "../../calico/model/index.ts";
+import { followedKinds, type KindInfo, kindInfo } from "../../calico/kinds/index.ts";
 import type { InstallOptions, Manifest } from "./options.ts";
 
 export type PolicyRule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] };

@@ -1,5 +1,6 @@
 // What a consumer of follow() sees.
-import { isRecord, type Key, parseJson, pathToKey, type SyncStatus } from "../../calico/model/basics.ts";
+import { isRecord, parseJson } from "../../base/lib/index.ts";
+import { type Key, pathToKey, type SyncStatus } from "../../calico/model/basics.ts";
 import type { Entry } from "./values.ts";
 
 /** A key has this value now. */

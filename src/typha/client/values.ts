@@ -10,20 +10,15 @@ import type {
   ClusterInformationSpec,
   EndpointSliceBody,
   FelixConfigurationSpec,
-  Key,
   LiveMigrationSpec,
   NodeSpec,
   NodeStatus,
-  ObjectMeta,
   ProfileSpec,
   QosControls,
-  ResourceKey,
-  ResourceKind,
   ServiceSpec,
   ServiceStatus,
-  V1Policy,
-  V1ProfileRules,
-} from "../../calico/model/index.ts";
+} from "../../calico/kinds/index.ts";
+import type { Key, ObjectMeta, ResourceKey, ResourceKind, V1Policy, V1ProfileRules } from "../../calico/model/index.ts";
 
 /** Labels or annotations, by name. */
 export type LabelMap = { readonly [name: string]: string };

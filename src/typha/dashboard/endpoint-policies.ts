@@ -1,13 +1,7 @@
 // Which policies apply to one workload endpoint, in the order in which the data plane tries them: by tier, then by the
 // policy's order, then by name. Works on the felix key/values themselves, so it shows what the nodes were told.
-import {
-  evaluateSelector,
-  isRecord,
-  keyToPath,
-  parseJson,
-  parseSelector,
-  pathToKey,
-} from "../../calico/model/index.ts";
+import { isRecord, parseJson } from "../../base/lib/index.ts";
+import { evaluateSelector, keyToPath, parseSelector, pathToKey } from "../../calico/model/index.ts";
 import type { EndpointView, PolicyView } from "./contract.ts";
 
 export type KeyValue = { readonly path: string; readonly value: string };

@@ -1,6 +1,6 @@
 // Random faults under random writes. After each fault every follower must come to hold exactly what the datastore holds.
 import { systemClock } from "../../../src/base/lib/index.ts";
-import type { Kind } from "../../../src/calico/model/index.ts";
+import type { Kind } from "../../../src/calico/kinds/index.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { type Content, type Fault, type FaultWorld, type FollowedContent, followContent } from "./world.ts";
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, unlink, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDatastore } from "../../../src/calico/datastore/index.ts";
-import type { Kind } from "../../../src/calico/model/index.ts";
+import type { Kind } from "../../../src/calico/kinds/index.ts";
 import { type Content, type Fault, type FaultWorld, specText } from "./world.ts";
 
 const kinds = ["Tier", "IPPool"] as const;

@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../../src/base/lib/index.ts";
 import { openEtcdDatastore } from "../../../src/calico/datastore/index.ts";
-import { kindInfo } from "../../../src/calico/model/index.ts";
+import { kindInfo } from "../../../src/calico/kinds/index.ts";
 import { type EtcdAnswer, type EtcdCommand, type EtcdMember, startEtcd } from "../etcd.ts";
 import { type FaultProxy, startProxy } from "../proxy.ts";
 import { type Content, type Fault, type FaultWorld, networkFaults, specText } from "./world.ts";

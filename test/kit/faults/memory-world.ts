@@ -10,7 +10,7 @@ import {
   type MemoryDatastore,
   type WatchEvent,
 } from "../../../src/calico/datastore/index.ts";
-import type { Kind } from "../../../src/calico/model/index.ts";
+import type { Kind } from "../../../src/calico/kinds/index.ts";
 import { eventually } from "../eventually.ts";
 import { contentOf, type Fault, type FaultWorld } from "./world.ts";
 

@@ -3,7 +3,7 @@
 
 import { silentLog, systemClock } from "../../../src/base/lib/index.ts";
 import { type Datastore, type FollowLimits, follow } from "../../../src/calico/datastore/index.ts";
-import type { Kind } from "../../../src/calico/model/index.ts";
+import type { Kind } from "../../../src/calico/kinds/index.ts";
 import type { FaultProxy } from "../proxy.ts";
 import type { Random } from "../random.ts";
 

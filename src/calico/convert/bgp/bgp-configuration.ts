@@ -1,5 +1,5 @@
 // BGPConfiguration, passed through.
-import { type BgpConfigurationSpec, bgpConfigurationSpec } from "../../model/index.ts";
+import { type BgpConfigurationSpec, bgpConfigurationSpec } from "../../kinds/index.ts";
 import {
   type Check,
   filled,

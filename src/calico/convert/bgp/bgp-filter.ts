@@ -1,5 +1,5 @@
 // BGPFilter, passed through.
-import { type BgpFilterSpec, bgpFilterSpec } from "../../model/index.ts";
+import { type BgpFilterSpec, bgpFilterSpec } from "../../kinds/index.ts";
 import {
   type Check,
   filled,

@@ -1,5 +1,6 @@
 // BGPPeer, passed through.
-import { type BgpPeerSpec, bgpPeerSpec, parseIp } from "../../model/index.ts";
+import { parseIp } from "../../../base/lib/index.ts";
+import { type BgpPeerSpec, bgpPeerSpec } from "../../kinds/index.ts";
 import { addressOfPeer, type Check, filled, firstProblem, isIp, isSelector } from "../object/checks.ts";
 import { isDnsName } from "../object/name-rules.ts";
 import type { Processor } from "../processor/processor.ts";

@@ -1,10 +1,6 @@
 // CalicoNodeStatus, passed through with its status.
-import {
-  type CalicoNodeStatusSpec,
-  calicoNodeStatusSpec,
-  calicoNodeStatusStatus,
-  readSchema,
-} from "../../model/index.ts";
+import { type CalicoNodeStatusSpec, calicoNodeStatusSpec, calicoNodeStatusStatus } from "../../kinds/index.ts";
+import { readSchema } from "../../model/index.ts";
 import { type Check, firstProblem } from "../object/checks.ts";
 import { isDnsName } from "../object/name-rules.ts";
 import type { Processor } from "../processor/processor.ts";

@@ -1,6 +1,8 @@
 // What the validation filter rejects in a FelixConfiguration that is passed on whole. Those that become settings are not
 // validated at all.
-import { type FelixConfigurationSpec, type NumberOrText, parseCidrOrIp, parseDuration } from "../../model/index.ts";
+import { parseCidrOrIp } from "../../../base/lib/index.ts";
+import type { FelixConfigurationSpec } from "../../kinds/index.ts";
+import { type NumberOrText, parseDuration } from "../../model/index.ts";
 import { type Check, filled, firstProblem, given, isInterfaceName, isIp } from "../object/checks.ts";
 import { isPortName, startsAtOne } from "../policy/rule-checks.ts";
 import type { FieldProblem } from "../processor/processor.ts";

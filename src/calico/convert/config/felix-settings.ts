@@ -3,16 +3,12 @@
 // State: the names of settings that only annotations gave, so that their removal can be said.
 import {
   clusterInformationSpec,
-  compareUtf8,
-  FieldError,
   felixConfigurationSpec,
   felixFields,
-  type Key,
-  keyToPath,
-  type Schema,
   type Setting,
   settingName,
-} from "../../model/index.ts";
+} from "../../kinds/index.ts";
+import { compareUtf8, FieldError, type Key, keyToPath, type Schema } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
 import { keyless, toOutput, unreadable } from "../processor/keyed-processor.ts";
 import {
@@ -50,7 +46,7 @@ const settingKey =
 
 export function createFelixConfigurationProcessor(): Processor {
   // A loop over the table loses which field has which type; each setting's format takes its own field's value.
-  const settings = Object.entries(felixFields as { readonly [field: string]: Setting<unknown> });
+  const settings = Object.entries(felixFields() as { readonly [field: string]: Setting<unknown> });
   return createConfigProcessor({
     kind: "FelixConfiguration",
     schema: felixConfigurationSpec,

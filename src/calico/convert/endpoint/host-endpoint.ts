@@ -1,4 +1,6 @@
 // HostEndpoint to the endpoint that clients read, under its node.
+import { ipToText, parseIp } from "../../../base/lib/index.ts";
+import { type HostEndpointSpec, hostEndpointSpec } from "../../kinds/index.ts";
 import {
   always,
   dscp as dscpSchema,
@@ -8,15 +10,11 @@ import {
   goNumber,
   goString,
   goStruct,
-  type HostEndpointSpec,
-  hostEndpointSpec,
-  ipToText,
   isPlainName,
   keyToPath,
   type NumberOrText,
   type ObjectMeta,
   omitEmpty,
-  parseIp,
   protocol,
   type StringMap,
 } from "../../model/index.ts";

@@ -4,17 +4,12 @@ import {
   canonicalIp,
   canonicalMac,
   canonicalNetwork,
-  FieldError,
-  goMap,
-  goString,
   ipToText,
-  type Key,
   type Network,
   parseCidrOrIp,
-  qosControls,
-  type WorkloadEndpointSpec,
-  workloadEndpointSpec,
-} from "../../model/index.ts";
+} from "../../../base/lib/index.ts";
+import { qosControls, type WorkloadEndpointSpec, workloadEndpointSpec } from "../../kinds/index.ts";
+import { FieldError, goMap, goString, type Key } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
 import { createKeyedProcessor } from "../processor/keyed-processor.ts";
 import { absent, type Converted, invalid, type Processor, type ProcessorId } from "../processor/processor.ts";

@@ -1,17 +1,7 @@
 // IPPool to the pool that clients read. Several pools may have one CIDR: the smallest name owns it.
-import {
-  always,
-  canonicalCidr,
-  FieldError,
-  goBool,
-  goList,
-  goString,
-  goStruct,
-  type IpPoolSpec,
-  ipPoolSpec,
-  keyToPath,
-  omitEmpty,
-} from "../../model/index.ts";
+import { canonicalCidr } from "../../../base/lib/index.ts";
+import { type IpPoolSpec, ipPoolSpec } from "../../kinds/index.ts";
+import { always, FieldError, goBool, goList, goString, goStruct, keyToPath, omitEmpty } from "../../model/index.ts";
 import { createConflictProcessor } from "../processor/conflict-processor.ts";
 import type { Processor } from "../processor/processor.ts";
 

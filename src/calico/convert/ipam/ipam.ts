@@ -1,24 +1,17 @@
 // IPAM blocks and their affinities to what clients read. In Kubernetes a CR holds each, under a name that need not say its
 // network; in etcd the value is already what clients read, and its key says the network.
+import { canonicalCidr, cidrToText, parseCidrOrIp } from "../../../base/lib/index.ts";
 import {
   type AllocationBlock,
   allocationBlock,
   blockAffinitySpec,
-  canonicalCidr,
-  cidrToText,
-  cleanJson,
-  FieldError,
   type Flavour,
   type IpamBlockSpec,
   ipamBlockSpec,
-  type Key,
-  keyToPath,
   kinds,
-  parseCidrOrIp,
-  pathToKey,
-  readSchema,
   v1BlockAffinity,
-} from "../../model/index.ts";
+} from "../../kinds/index.ts";
+import { cleanJson, FieldError, type Key, keyToPath, pathToKey, readSchema } from "../../model/index.ts";
 import { type Claim, createClaimProcessor, createConflictProcessor } from "../processor/conflict-processor.ts";
 import { absent, type Processor } from "../processor/processor.ts";
 

@@ -1,19 +1,8 @@
 // Calico's Node: how it is written, what validation finds wrong with it, and what Felix gets of it. Kubernetes
 // nodes (node.ts) and stored ones (etcd) both end here.
-import {
-  canonicalCidr,
-  canonicalIp,
-  canonicalMac,
-  type NodeSpec,
-  type NodeStatus,
-  nodeSpec,
-  nodeStatus,
-  type ObjectMeta,
-  parseCidrOrIp,
-  parseIp,
-  resourcePrefix,
-  writeGoString,
-} from "../../model/index.ts";
+import { canonicalCidr, canonicalIp, canonicalMac, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
+import { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "../../kinds/index.ts";
+import { type ObjectMeta, resourcePrefix, writeGoString } from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
 import { writeResource } from "../object/resource.ts";
 import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "../processor/processor.ts";

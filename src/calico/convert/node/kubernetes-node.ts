@@ -1,19 +1,14 @@
 // Kubernetes nodes to Calico's: what calico-node and the tunnel allocator wrote into annotations becomes spec and status.
 // An annotation that cannot be used counts as not being there.
+import { canonicalIp, canonicalMac, type JsonRecord, parseCidr, parseCidrOrIp } from "../../../base/lib/index.ts";
+import { type NodeSpec, nodeSpec } from "../../kinds/index.ts";
 import {
   canonicalAsNumber,
-  canonicalIp,
-  canonicalMac,
   cleanJson,
   FieldError,
   goMap,
   goString,
-  type JsonRecord,
   listAt,
-  type NodeSpec,
-  nodeSpec,
-  parseCidr,
-  parseCidrOrIp,
   readSchema,
   recordAt,
   recordOf,

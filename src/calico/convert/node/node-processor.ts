@@ -1,6 +1,7 @@
 // Nodes of either datastore to key/values. Felix' view is the whole; the other syncers take the node itself out of it.
 // The state is which nodes have which pod CIDR, and only with USE_POD_CIDR.
-import { FieldError, nodeSpec, nodeStatus, readSchema } from "../../model/index.ts";
+import { nodeSpec, nodeStatus } from "../../kinds/index.ts";
+import { FieldError, readSchema } from "../../model/index.ts";
 import { readResource } from "../object/resource.ts";
 import { unreadable } from "../processor/keyed-processor.ts";
 import {

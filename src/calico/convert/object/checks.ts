@@ -1,6 +1,7 @@
 // How the kinds that are sent whole say their validation rules: as checks in a row, of which `firstProblem` finds the
 // first that fails; and the predicates that several of them share.
-import { isMasked, parseCidrOrIp, parseIp, selectorProblem } from "../../model/index.ts";
+import { isMasked, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
+import { selectorProblem } from "../../model/index.ts";
 import type { FieldProblem } from "../processor/processor.ts";
 
 /** One check: a field, whether it holds, and what is expected of it. */

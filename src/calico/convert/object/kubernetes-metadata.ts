@@ -1,9 +1,9 @@
 // The metadata of Kubernetes' own objects, which are not translated as those of Calico's resources are.
+import type { JsonRecord } from "../../../base/lib/index.ts";
 import {
   canonicalTime,
   cleanJson,
   FieldError,
-  type JsonRecord,
   member,
   type ObjectMeta,
   objectMeta,

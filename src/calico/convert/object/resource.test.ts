@@ -1,6 +1,7 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { FieldError, networkPolicySpec, networkSetSpec } from "../../model/index.ts";
+import { networkPolicySpec, networkSetSpec } from "../../kinds/index.ts";
+import { FieldError } from "../../model/index.ts";
 import { readResource } from "./resource.ts";
 
 const uid = "30316465-6365-4463-ad63-3564622d3638";

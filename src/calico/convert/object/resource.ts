@@ -1,13 +1,12 @@
 // Reads a Calico resource out of either datastore: cleaned, its metadata translated where a CRD of the old group holds it,
 // and typed. Throws FieldError for an object that Go could not decode either.
+import { type JsonRecord, parseJson } from "../../../base/lib/index.ts";
 import {
   cleanJson,
   FieldError,
-  type JsonRecord,
   member,
   type ObjectMeta,
   objectMeta,
-  parseJson,
   readSchema,
   recordOf,
   type Schema,

@@ -4,15 +4,10 @@ import {
   canonicalCidr,
   canonicalIp,
   canonicalNetwork,
-  FieldError,
   type JsonRecord,
-  listAt,
-  member,
   type Network,
-  recordOf,
-  type StringMap,
-  stringAt,
-} from "../../model/index.ts";
+} from "../../../base/lib/index.ts";
+import { FieldError, listAt, member, recordOf, type StringMap, stringAt } from "../../model/index.ts";
 import type { Nat } from "../endpoint/endpoint.ts";
 import { annotationField, ownText, parseTextList } from "../object/annotations.ts";
 

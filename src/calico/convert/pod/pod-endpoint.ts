@@ -1,14 +1,8 @@
 // One pod to its workload endpoint: the pure part of pod.ts. Members are read by their names rather than by readers that
 // take the name as an argument, and texts are joined once: with 150,000 pods this is where the time goes
 // (bench/convert/pods.ts).
-import {
-  FieldError,
-  type JsonRecord,
-  type Network,
-  recordOf,
-  type StringMap,
-  writeGoString,
-} from "../../model/index.ts";
+import type { JsonRecord, Network } from "../../../base/lib/index.ts";
+import { FieldError, recordOf, type StringMap, writeGoString } from "../../model/index.ts";
 import { type Endpoint, type EndpointPort, podEndpointPath, writeEndpointLabels } from "../endpoint/endpoint.ts";
 import { absent, type Converted, invalid, type ProcessorId, type Warning } from "../processor/processor.ts";
 import { isPodFinished, noNats, podAllowedSources, podNats, podNetworks } from "./pod-addresses.ts";

@@ -6,11 +6,10 @@ import {
   type Kind,
   kindInfo,
   networkPolicySpec,
-  type PolicyKind,
-  type Schema,
   stagedGlobalNetworkPolicySpec,
   stagedNetworkPolicySpec,
-} from "../../model/index.ts";
+} from "../../kinds/index.ts";
+import type { PolicyKind, Schema } from "../../model/index.ts";
 import { checkKeptMetadata } from "../object/resource.ts";
 import { createResourceProcessor } from "../processor/keyed-processor.ts";
 import type { Processor, ProcessorId } from "../processor/processor.ts";

@@ -1,14 +1,8 @@
 // Rules of ClusterNetworkPolicies. A rule that cannot be converted fails closed: where it would have denied or passed on,
 // all is denied; where it would have accepted, nothing is.
-import {
-  type ClusterNetworkPolicySpec,
-  canonicalCidr,
-  type EntityRule,
-  FieldError,
-  isPlainName,
-  type NumberOrText,
-  type Rule,
-} from "../../model/index.ts";
+import { canonicalCidr } from "../../../base/lib/index.ts";
+import type { ClusterNetworkPolicySpec, EntityRule, Rule } from "../../kinds/index.ts";
+import { FieldError, isPlainName, type NumberOrText } from "../../model/index.ts";
 import { attempt, type Warning } from "../processor/processor.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";

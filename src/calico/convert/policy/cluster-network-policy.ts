@@ -2,13 +2,10 @@
 // ones in two tiers of their own, then into what clients read.
 import {
   type ClusterNetworkPolicySpec,
-  cleanJson,
   clusterNetworkPolicySpec,
   type GlobalNetworkPolicySpec,
-  member,
-  readSchema,
-  recordOf,
-} from "../../model/index.ts";
+} from "../../kinds/index.ts";
+import { cleanJson, member, readSchema, recordOf } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { checkUid } from "../object/uid.ts";
 import { createKeyedProcessor } from "../processor/keyed-processor.ts";

@@ -1,13 +1,6 @@
 // Kubernetes' NetworkPolicies and the staged ones: turned into Calico's, then into what clients read.
-import {
-  cleanJson,
-  FieldError,
-  kubernetesNetworkPolicySpec,
-  member,
-  readSchema,
-  recordOf,
-  stagedKubernetesNetworkPolicySpec,
-} from "../../model/index.ts";
+import { kubernetesNetworkPolicySpec, stagedKubernetesNetworkPolicySpec } from "../../kinds/index.ts";
+import { cleanJson, FieldError, member, readSchema, recordOf } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { checkUid } from "../object/uid.ts";
 import { createKeyedProcessor, createResourceProcessor } from "../processor/keyed-processor.ts";

@@ -1,16 +1,8 @@
 // The spec of a Kubernetes NetworkPolicy as that of a Calico one; staged ones have the same spec. A rule that cannot be
 // converted is left out and named; whether the policy is still sent is for the caller to say.
-import {
-  canonicalCidr,
-  canonicalPort,
-  type EntityRule,
-  FieldError,
-  type KubernetesNetworkPolicySpec,
-  type NetworkPolicySpec,
-  type NumberOrText,
-  protocolNames,
-  type Rule,
-} from "../../model/index.ts";
+import { canonicalCidr } from "../../../base/lib/index.ts";
+import type { EntityRule, KubernetesNetworkPolicySpec, NetworkPolicySpec, Rule } from "../../kinds/index.ts";
+import { canonicalPort, FieldError, type NumberOrText, protocolNames } from "../../model/index.ts";
 import { attempt, type Warning } from "../processor/processor.ts";
 import { groupPorts, type PortsByProtocol } from "./kubernetes-ports.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";

@@ -1,6 +1,6 @@
 // Kubernetes' label selectors as texts of Calico's selector language. Policies print what comes of it, so each blank and
 // quote is as the original writes it.
-import type { LabelSelector } from "../../model/index.ts";
+import type { LabelSelector } from "../../kinds/index.ts";
 
 const isKubernetes = "projectcalico.org/orchestrator == 'k8s'";
 

@@ -1,5 +1,6 @@
 // NetworkSet and GlobalNetworkSet to the set that clients read. A namespaced set has the labels of its namespace through
 // the namespace's profile.
+import { networkSetSpec } from "../../kinds/index.ts";
 import {
   always,
   FieldError,
@@ -8,7 +9,6 @@ import {
   goString,
   goStruct,
   keyToPath,
-  networkSetSpec,
   omitEmpty,
   type StringMap,
 } from "../../model/index.ts";

@@ -1,6 +1,6 @@
 // Lists of networks as users write them: each a CIDR or an address. The original drops what is none; so this does, and says
 // so.
-import { canonicalNetwork } from "../../model/index.ts";
+import { canonicalNetwork } from "../../../base/lib/index.ts";
 import type { Warning } from "../processor/processor.ts";
 
 type NetworksContext = {

@@ -1,6 +1,7 @@
 // A v3 policy to the policy that clients read, and what the validation filter says of it. Kubernetes' own policies, turned
 // into v3 ones, come this way too.
-import { type GlobalNetworkPolicySpec, selectorProblem, type V1Policy, v1Policy } from "../../model/index.ts";
+import type { GlobalNetworkPolicySpec } from "../../kinds/index.ts";
+import { selectorProblem, type V1Policy, v1Policy } from "../../model/index.ts";
 import { absent, type Converted, type FieldProblem, invalid, type Warning } from "../processor/processor.ts";
 import { convertRules } from "./rule.ts";
 import { rulesProblem } from "./rule-problem.ts";

@@ -1,6 +1,7 @@
 // A v3 rule to the rule that clients read. `namespace` is that of the policy, "" for a global one: a side with any kind of
 // selector is limited to it.
-import { canonicalUint8OrText, type EntityRule, type NumberOrText, type Rule, type V1Rule } from "../../model/index.ts";
+import type { EntityRule, Rule } from "../../kinds/index.ts";
+import { canonicalUint8OrText, type NumberOrText, type V1Rule } from "../../model/index.ts";
 import type { Warning } from "../processor/processor.ts";
 import { readNetworks } from "./networks.ts";
 import { literalWarning, namespacePrefix, prefixed, replaceAll, serviceAccountSelector } from "./rule-selector.ts";

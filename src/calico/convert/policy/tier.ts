@@ -1,15 +1,6 @@
 // Tier to its order and default action.
-import {
-  always,
-  defaultTierOrder,
-  type Flavour,
-  goNumber,
-  goPointer,
-  goString,
-  goStruct,
-  omitEmpty,
-  tierSpec,
-} from "../../model/index.ts";
+import { defaultTierOrder, type Flavour, tierSpec } from "../../kinds/index.ts";
+import { always, goNumber, goPointer, goString, goStruct, omitEmpty } from "../../model/index.ts";
 import { createResourceProcessor } from "../processor/keyed-processor.ts";
 import type { Processor } from "../processor/processor.ts";
 

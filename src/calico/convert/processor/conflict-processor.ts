@@ -3,7 +3,8 @@
 //
 //   names sorted:   a ── pool/10.0/16  (owner: sent)          a deleted:  b's value is sent under the same key
 //                   b ── pool/10.0/16  (remembered, not sent)
-import { compareUtf8, FieldError, type Kind, type Schema } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
+import { compareUtf8, FieldError, type Schema } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
 import { toOutput, unreadable } from "./keyed-processor.ts";
 import {

@@ -1,6 +1,7 @@
 // Kinds whose objects each become one key/value under a key that follows from the object's name. No state. Kinds that are
 // sent whole (whole-object.ts) are built on this; those of which several objects may claim one key are in conflict-processor.ts.
-import { FieldError, type Key, type Kind, keyToPath, type Schema } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
+import { FieldError, type Key, keyToPath, type Schema } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
 import {
   attempt,

@@ -1,14 +1,8 @@
 // Objects that are sent whole, under the key of their resource: read against their schema, checked, written as Go writes
 // them.
-import {
-  type JsonRecord,
-  type Kind,
-  type ObjectMeta,
-  type ResourceKind,
-  recordOf,
-  type Schema,
-  writeObjectMeta,
-} from "../../model/index.ts";
+import type { JsonRecord } from "../../../base/lib/index.ts";
+import type { Kind } from "../../kinds/index.ts";
+import { type ObjectMeta, type ResourceKind, recordOf, type Schema, writeObjectMeta } from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
 import { type Resource, writeResource } from "../object/resource.ts";
 import { createKeyedProcessor, createResourceProcessor } from "./keyed-processor.ts";

@@ -1,15 +1,8 @@
 // What the validation filter rejects in a profile sent whole: its rules are held to stricter rules than a policy's,
 // because the original checks them as the user wrote them.
-import {
-  type EntityRule,
-  isMasked,
-  type NumberOrText,
-  type ProfileSpec,
-  parseCidr,
-  protocolNames,
-  type Rule,
-  selectorProblem,
-} from "../../model/index.ts";
+import { isMasked, parseCidr } from "../../../base/lib/index.ts";
+import type { EntityRule, ProfileSpec, Rule } from "../../kinds/index.ts";
+import { type NumberOrText, protocolNames, selectorProblem } from "../../model/index.ts";
 import { annotationsProblem, isDnsName, labelsProblem } from "../object/name-rules.ts";
 import { icmpProblem, portRule, protocolProblem } from "../policy/rule-checks.ts";
 import type { FieldProblem } from "../processor/processor.ts";

@@ -1,6 +1,7 @@
 // Profiles as etcd stores them. The default one is always what it is, whatever is stored under its name: that is what the
 // original's list shows.
-import { FieldError, goMap, goString, type ProfileSpec, profileSpec, v1ProfileRules } from "../../model/index.ts";
+import { type ProfileSpec, profileSpec } from "../../kinds/index.ts";
+import { FieldError, goMap, goString, v1ProfileRules } from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
 import { type Resource, readResource, writeResource } from "../object/resource.ts";
 import { convertRules } from "../policy/rule.ts";

@@ -1,6 +1,8 @@
 // LiveMigrations, so that Felix lets both ends of a machine in motion speak: made from KubeVirt's migrations, of which only
 // those under way (and failed ones) are told of; in etcd stored as they are.
-import { type JsonRecord, type LiveMigrationSpec, liveMigrationSpec, recordAt, stringAt } from "../../model/index.ts";
+import type { JsonRecord } from "../../../base/lib/index.ts";
+import { type LiveMigrationSpec, liveMigrationSpec } from "../../kinds/index.ts";
+import { recordAt, stringAt } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { readResource, writeResource } from "../object/resource.ts";
 import type { Processor, ProcessorId } from "../processor/processor.ts";

@@ -1,13 +1,7 @@
 // Services and endpoint slices: passed on whole, for Felix' service rules and its eBPF data plane.
-import {
-  cleanJson,
-  endpointSliceBody,
-  type JsonRecord,
-  member,
-  readSchema,
-  serviceSpec,
-  serviceStatus,
-} from "../../model/index.ts";
+import type { JsonRecord } from "../../../base/lib/index.ts";
+import { endpointSliceBody, serviceSpec, serviceStatus } from "../../kinds/index.ts";
+import { cleanJson, member, readSchema } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import type { Processor } from "../processor/processor.ts";
 import { createWholeObjectProcessor, type WholeObject, writeObject } from "../processor/whole-object.ts";

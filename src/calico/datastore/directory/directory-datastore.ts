@@ -10,7 +10,7 @@ import {
   systemClock,
   writeJson,
 } from "../../../base/lib/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type {
   Datastore,
   ListOptions,

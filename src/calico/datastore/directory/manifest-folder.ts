@@ -2,7 +2,7 @@
 // read or does not parse goes on as it was when it last could be; a file that is gone is gone.
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../base/lib/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { ManifestProblem } from "../datastore.ts";
 import { idText } from "../object-id.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";

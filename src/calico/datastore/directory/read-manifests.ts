@@ -1,8 +1,8 @@
 // The text of one manifest file to the objects in it: YAML or JSON, several documents, Lists. All or nothing: a file
 // with one bad document is a bad file, because a half-written file looks exactly like that.
 import { type Document, isMap, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
-import { messageOf } from "../../../base/lib/index.ts";
-import { type Kind, parseJson } from "../../model/index.ts";
+import { messageOf, parseJson } from "../../../base/lib/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { identify, isJsonObject, type JsonObject } from "../object-id.ts";
 import { recognise } from "./recognise.ts";

@@ -1,6 +1,6 @@
 // Which of our kinds a manifest is of, by its apiVersion and kind. Most manifests in a folder may be none of them
 // (Deployments, Secrets, a kustomization): those are passed over.
-import { type Kind, kindInfo, kindNames } from "../../model/index.ts";
+import { type Kind, kindInfo, kindNames } from "../../kinds/index.ts";
 import { apiVersionOf, calicoGroups, servedAt } from "../kubernetes/paths.ts";
 
 export type Recognised =

@@ -1,7 +1,7 @@
 // A uid for an object whose manifest has none. Clients are sent uids, and some conversions need one; made from the name,
 // it is the same after a restart and on every server that reads the same folder.
 import { createHash } from "node:crypto";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { type JsonObject, metadataOf } from "../object-id.ts";
 

@@ -2,7 +2,7 @@
 // compare first. Keys and values are laid out as calicoctl and calico-ipam lay them out.
 import { randomUUID } from "node:crypto";
 import { type Clock, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type {
   CallOptions,
   CreateOptions,

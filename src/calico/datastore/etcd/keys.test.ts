@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Kind, kindInfo, kindNames } from "../../model/index.ts";
+import { type Kind, kindInfo, kindNames } from "../../kinds/index.ts";
 import { blockId, idToKey, keyRange, keyToId } from "./keys.ts";
 
 const resources = "/calico/resources/v3/projectcalico.org";

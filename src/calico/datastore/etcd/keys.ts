@@ -1,6 +1,7 @@
 // Which etcd key holds which object. A key's tail below its kind's prefix is the object's name; a key that does not fit
 // its kind's pattern is somebody else's, and is passed over as Calico's own tools do.
-import { type Kind, kindInfo, parseCidr } from "../../model/index.ts";
+import { parseCidr } from "../../../base/lib/index.ts";
+import { type Kind, kindInfo } from "../../kinds/index.ts";
 import type { ObjectId, Within } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { neverHeld } from "../no-such-kind.ts";

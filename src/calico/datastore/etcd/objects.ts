@@ -1,5 +1,5 @@
 // From etcd's pairs, events and refused transactions to the datastore's objects, events and errors.
-import { type Kind, kindInfo } from "../../model/index.ts";
+import { type Kind, kindInfo } from "../../kinds/index.ts";
 import type { ObjectId, StoredObject, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify } from "../object-id.ts";

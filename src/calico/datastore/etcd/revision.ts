@@ -1,5 +1,5 @@
 // etcd's revisions: signed 64-bit numbers on the wire, opaque text to everybody else, bigint where they are compared.
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { Revision } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import type { Header } from "./messages.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Kind, kindInfo, kindNames } from "../../model/index.ts";
+import { type Kind, kindInfo, kindNames } from "../../kinds/index.ts";
 import type { Revision } from "../datastore.ts";
 import { keyToId } from "./keys.ts";
 import { readObject, writeObject } from "./values.ts";

@@ -1,6 +1,7 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
-import { messageOf } from "../../../base/lib/index.ts";
-import { type Kind, kindInfo, parseJson, writeGoJson } from "../../model/index.ts";
+import { messageOf, parseJson } from "../../../base/lib/index.ts";
+import { type Kind, kindInfo } from "../../kinds/index.ts";
+import { writeGoJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { isJsonObject, type JsonObject, metadataOf } from "../object-id.ts";

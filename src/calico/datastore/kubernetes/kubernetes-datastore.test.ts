@@ -3,7 +3,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { type FakeAnswer, startFakeApi } from "../../../../test/kit/fake-api.ts";
 import { silentLog, systemClock } from "../../../base/lib/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import type { FollowEvent } from "../follow-event.ts";

@@ -11,7 +11,7 @@ import {
   watch,
 } from "../../../base/kube/index.ts";
 import { type Clock, type Log, unreachable } from "../../../base/lib/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type {
   CallOptions,
   CreateOptions,

@@ -1,6 +1,6 @@
 // Where the API server has a kind: group, version, plural, and the kind's name in objects.
 import { type Discovery, isKubeError } from "../../../base/kube/index.ts";
-import { type Kind, kindInfo } from "../../model/index.ts";
+import { type Kind, kindInfo } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { neverHeld } from "../no-such-kind.ts";
 
@@ -19,11 +19,11 @@ export type Served = {
 export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
   const { kubernetes: source, namespaced } = kindInfo(kind);
   if (source === undefined) throw neverHeld(kind, "kubernetes");
-  const { group, plural, kind: kindName = kind } = source;
-  if ("version" in source) return { group, version: source.version, plural, kindName, namespaced };
+  const { group, plural } = source;
+  if ("version" in source) return { group, version: source.version, plural, kindName: source.kind ?? kind, namespaced };
   if (calicoGroup === "crd.projectcalico.org")
-    return { group: calicoGroup, version: "v1", plural, kindName, namespaced };
-  const renamed = source.inNewGroup ?? { kind: kindName, plural };
+    return { group: calicoGroup, version: "v1", plural, kindName: kind, namespaced };
+  const renamed = source.inNewGroup ?? { kind, plural };
   return { group: calicoGroup, version: "v3", plural: renamed.plural, kindName: renamed.kind, namespaced };
 }
 

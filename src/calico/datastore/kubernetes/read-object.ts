@@ -1,6 +1,6 @@
 // What the API server says becomes what all datastores say: objects, and errors.
 import { isKubeError } from "../../../base/kube/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import type { Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { identify, metadataOf } from "../object-id.ts";

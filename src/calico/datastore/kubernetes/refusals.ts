@@ -2,7 +2,7 @@
 // there; and "not found" is said of an object, of the whole kind, and by proxies of everything. Discovery, which every
 // authenticated user may ask, tells them apart.
 import { isKubeError } from "../../../base/kube/index.ts";
-import type { Kind } from "../../model/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
 import { readVerbs, ruleYaml } from "../missing-rights.ts";
 import { notInstalled } from "../no-such-kind.ts";

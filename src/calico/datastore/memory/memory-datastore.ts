@@ -3,7 +3,7 @@
 // `intercept` lets a test put any failure in front of any step.
 import { randomUUID } from "node:crypto";
 import { type Clock, settleWithin, systemClock } from "../../../base/lib/index.ts";
-import { type Flavour, type Kind, kindInfo } from "../../model/index.ts";
+import { type Flavour, type Kind, kindInfo } from "../../kinds/index.ts";
 import type {
   CallOptions,
   CreateOptions,

@@ -11,8 +11,10 @@
 //   spec, status                         as in v3
 //
 // In projectcalico.org/v3 a CR is the v3 object itself.
+
+import type { JsonRecord } from "../../../base/lib/index.ts";
 import { readResource, translateUid } from "../../convert/views.ts";
-import { FieldError, type JsonRecord, type ObjectMeta, objectMeta, type StringMap } from "../../model/index.ts";
+import { FieldError, type ObjectMeta, objectMeta, type StringMap } from "../../model/index.ts";
 import { type ApiKind, schemasOf } from "../api-kinds.ts";
 import { toV3, type V3Object } from "../v3-object.ts";
 

@@ -1,16 +1,10 @@
 // v3 objects as etcd keeps them: the v3 JSON itself under /calico/resources/v3/projectcalico.org/PLURAL/[NAMESPACE/]NAME,
 // without resourceVersion, which is the key's revision. Policies of tiers carry their name once more, in an annotation,
 // because releases that put the tier into stored names must still find it. IPAM's own objects are in forms/ipam.ts.
+
+import { isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
 import { annotationField, ownText, parseOrUndefined } from "../../convert/views.ts";
-import {
-  FieldError,
-  isRecord,
-  type JsonRecord,
-  type ObjectMeta,
-  parseJson,
-  recordOf,
-  writeGoString,
-} from "../../model/index.ts";
+import { FieldError, type ObjectMeta, recordOf, writeGoString } from "../../model/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import type { Id } from "../names.ts";
 import { partsOf, specOf, toV3, type V3Object, writeV3 } from "../v3-object.ts";

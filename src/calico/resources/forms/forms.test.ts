@@ -2,7 +2,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { parseJson, writeGoJson } from "../../model/index.ts";
+import { parseJson } from "../../../base/lib/index.ts";
+import { writeGoJson } from "../../model/index.ts";
 import { type ApiKind, apiKinds } from "../api-kinds.ts";
 import { fromEtcdResource, toEtcdResource } from "./etcd.ts";
 import { fromIpamRecord, type IpamKind, toIpamRecord } from "./ipam.ts";

@@ -11,23 +11,17 @@
 //   IPAMConfig     CR named default                        config                              strict_affinity, …
 //
 // Their CRs keep labels in the metadata annotation and nothing else: `{}` for all but affinities.
+import { canonicalCidr, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
 import {
   type AllocationBlock,
   allocationBlock,
-  canonicalCidr,
-  cleanJson,
-  FieldError,
   type IpamBlockSpec,
   ipamBlockSpec,
-  type JsonRecord,
-  parseJson,
-  readSchema,
-  recordOf,
-  type Schema,
   v1BlockAffinity,
   v1IpamConfig,
   v1IpamHandle,
-} from "../../model/index.ts";
+} from "../../kinds/index.ts";
+import { cleanJson, FieldError, readSchema, recordOf, type Schema } from "../../model/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import { affinityName, cidrName, cidrOfName, hostnameHash, type Id } from "../names.ts";
 import { toV3, type V3Object } from "../v3-object.ts";

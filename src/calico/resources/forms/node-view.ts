@@ -5,18 +5,16 @@
 //   metadata.labels                      projectcalico.org/labels       {"rack":"r1"}, without those that Kubernetes has
 //   metadata.annotations                 projectcalico.org/annotations  without kube-labels, which is made up when reading
 //   spec.addresses, spec.orchRefs, status.podCIDRs   made up when reading: never written
+
+import { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { kubernetesNode, ownText, parseTextMap } from "../../convert/views.ts";
+import { type NodeSpec, nodeSpec, nodeStatus } from "../../kinds/index.ts";
 import {
   cleanJson,
   goList,
   goMap,
   goString,
   goStruct,
-  isRecord,
-  type JsonRecord,
-  type NodeSpec,
-  nodeSpec,
-  nodeStatus,
   omitEmpty,
   readSchema,
   recordOf,

@@ -1,6 +1,8 @@
 // Calico's WorkloadEndpoint as a view of the pod: read only, but for the two annotations with which the CNI plugin says that
 // a pod got its addresses, or gave them back. Pods without a node or on the host's network have no endpoint; finished
 // ones have one without addresses.
+
+import { type JsonRecord, parseJson } from "../../../base/lib/index.ts";
 import {
   asksForQos,
   createShortSha1,
@@ -11,19 +13,17 @@ import {
   podNetworks,
   podQosControls,
 } from "../../convert/views.ts";
+import type { WorkloadEndpointSpec } from "../../kinds/index.ts";
 import {
   cleanJson,
-  type JsonRecord,
   listAt,
   member,
   objectMeta,
-  parseJson,
   readSchema,
   recordAt,
   recordOf,
   type StringMap,
   stringAt,
-  type WorkloadEndpointSpec,
 } from "../../model/index.ts";
 import { endpointNameOfPod, type Id } from "../names.ts";
 import { toV3, type V3Object } from "../v3-object.ts";

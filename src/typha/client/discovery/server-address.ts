@@ -1,7 +1,6 @@
 // Where servers are: one address, several, or whatever a discovery answers when asked.
 import { isIP } from "node:net";
-import { CattailError } from "../../../base/lib/index.ts";
-import { isRecord } from "../../../calico/model/basics.ts";
+import { CattailError, isRecord } from "../../../base/lib/index.ts";
 import {
   invalid,
   isList,

@@ -1,8 +1,7 @@
 // How options are checked, for programs that no compiler has read: plain JavaScript and parsed configuration. A wrong one
 // would else be dialled with for ever, because following takes every failure for the server's. The tables of rules are
 // where the options are: follow-options.ts and discovery/server-address.ts.
-import { CattailError, nearest } from "../../../base/lib/index.ts";
-import { isRecord } from "../../../calico/model/basics.ts";
+import { CattailError, isRecord, nearest } from "../../../base/lib/index.ts";
 
 export type Rule = { readonly isRight: (value: unknown) => boolean; readonly wants: string };
 /** One for each member: an option that is added needs its rule. */

@@ -1,7 +1,7 @@
 // What following takes, what each option may be, and what it is when nobody says: the original's client's values.
 import { hostname } from "node:os";
-import { type Clock, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
-import { isRecord, type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
+import { type Clock, isRecord, type Log, silentLog, systemClock } from "../../../base/lib/index.ts";
+import { type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
 import type { ConversationOptions } from "../connection/connection.ts";
 import type { ClientTls, DialOptions } from "../connection/dial.ts";
 import { type Discovery, discoveryOf, type Servers } from "../discovery/server-address.ts";

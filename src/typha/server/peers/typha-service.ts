@@ -2,7 +2,8 @@
 // clients among them, and which of them could take ours over. Fed by the slices that the felix syncer sends anyway, so
 // it costs the API server nothing.
 import { type Endpoint, endpointsOf, serviceOf } from "../../../base/kube/index.ts";
-import { type KvUpdate, parseJson, type SyncerBatch } from "../../../calico/model/index.ts";
+import { parseJson } from "../../../base/lib/index.ts";
+import type { KvUpdate, SyncerBatch } from "../../../calico/model/index.ts";
 
 export type TyphaServiceName = { readonly namespace: string; readonly name: string; readonly portName: string };
 

@@ -2,7 +2,7 @@
 // scrape.
 
 import type { TlsFilesState } from "../../../base/security/index.ts";
-import { followedKinds } from "../../../calico/model/index.ts";
+import { followedKinds } from "../../../calico/kinds/index.ts";
 import { recommendedReplicas } from "../connections/rebalancing.ts";
 import type { TyphaParts } from "../typha-parts.ts";
 import { keyKinds, type MetricName } from "./typha-metrics.ts";

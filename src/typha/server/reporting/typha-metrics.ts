@@ -2,7 +2,8 @@
 import type { Clock } from "../../../base/lib/index.ts";
 import { createMetrics, type LabelValues, type Metrics } from "../../../base/observe/index.ts";
 import { peerChecks } from "../../../base/security/index.ts";
-import { followedKinds, policyKinds, resourceKinds, syncerTypes } from "../../../calico/model/index.ts";
+import { followedKinds } from "../../../calico/kinds/index.ts";
+import { policyKinds, resourceKinds, syncerTypes } from "../../../calico/model/index.ts";
 import { fanoutEndCodes } from "../../fanout/index.ts";
 import type { Settings } from "../../settings/index.ts";
 import { closeSeverity } from "../../wire/index.ts";

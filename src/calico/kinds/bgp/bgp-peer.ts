@@ -1,0 +1,95 @@
+// BGPPeer: who a node peers with; passed through to clients.
+import {
+  asNumber,
+  duration,
+  flag,
+  int32,
+  integer,
+  lazy,
+  list,
+  optional,
+  type SchemaType,
+  struct,
+  text,
+} from "../../model/index.ts";
+import { type Column, cell, nameCell, valueAt } from "../columns.ts";
+import { followedResource } from "../kind.ts";
+import { celRules, isFilled, isOn, notBoth } from "../parts/cel.ts";
+import { bgpPassword } from "./bgp-password.ts";
+
+const selector = () => text({ maxLength: 1024 });
+const hasAsNumber = "(has(self.asNumber) && self.asNumber != 0)";
+
+export const bgpPeerSpec = lazy(() =>
+  struct(
+    {
+      node: text({ maxLength: 253 }),
+      nodeSelector: selector(),
+      peerIP: text({ maxLength: 64 }),
+      asNumber,
+      localASNumber: optional(asNumber),
+      peerSelector: selector(),
+      keepOriginalNextHop: flag(),
+      nextHopMode: optional(text({ enum: ["Auto", "Self", "Keep"] })),
+      password: bgpPassword,
+      sourceAddress: text({ enum: ["UseNodeIP", "None"] }),
+      maxRestartTime: duration(),
+      keepaliveTime: duration(),
+      numAllowedLocalASNumbers: optional(integer(int32, { format: "int32" })),
+      ttlSecurity: optional(integer({ min: 0, max: 255 })),
+      reachableBy: text({ maxLength: 64 }),
+      filters: list(text(), { "x-kubernetes-list-type": "atomic" }),
+      localWorkloadSelector: selector(),
+      reversePeering: optional(text({ enum: ["Auto", "Manual"] })),
+    },
+    celRules(
+      notBoth("node", "nodeSelector"),
+      notBoth("peerIP", "peerSelector"),
+      notBoth("peerIP", "localWorkloadSelector"),
+      notBoth("peerSelector", "localWorkloadSelector"),
+      {
+        rule: `!${isFilled("peerSelector")} || !${hasAsNumber}`,
+        message: "asNumber must not be given with peerSelector",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${isFilled("localWorkloadSelector")} || ${hasAsNumber}`,
+        message: "localWorkloadSelector needs an asNumber",
+      },
+      {
+        rule: `!${isFilled("reachableBy")} || ${isFilled("peerIP")}`,
+        message: "reachableBy needs a peerIP",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${isOn("keepOriginalNextHop")} || !has(self.nextHopMode)`,
+        message: "keepOriginalNextHop and nextHopMode must not both be given; nextHopMode is the newer",
+        reason: "FieldValueForbidden",
+      },
+    ),
+  ),
+);
+export type BgpPeerSpec = SchemaType<typeof bgpPeerSpec>;
+
+const peersNode: Column = {
+  heading: "NODE",
+  cell: (object) => String(valueAt(object, "spec.node") || valueAt(object, "spec.nodeSelector") || "(global)"),
+};
+
+export const bgpPeer = followedResource("BGPPeer", {
+  carries: "enforcement",
+  names: ["bgppeer", "bgppeers", "bgpp", "bgpps", "bp", "bps"],
+  columns: { ps: [nameCell, cell("PEERIP", "spec.peerIP"), peersNode, cell("ASN", "spec.asNumber", "0")] },
+  rights: { node: ["list", "watch"] },
+  schema: { spec: bgpPeerSpec },
+  newGroup: {
+    columns: [
+      ["Node Selector", ".spec.nodeSelector", "string"],
+      ["Node", ".spec.node", "string"],
+      ["Local ASN", ".spec.localASNumber", "string"],
+      ["Peer Selector", ".spec.peerSelector", "string"],
+      ["Peer IP", ".spec.peerIP", "string"],
+      ["Peer ASN", ".spec.asNumber", "string"],
+    ],
+  },
+});

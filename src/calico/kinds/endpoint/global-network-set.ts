@@ -1,0 +1,12 @@
+// GlobalNetworkSet: networks that selectors of all namespaces can choose by label.
+import { nameCell } from "../columns.ts";
+import { followedResource } from "../kind.ts";
+import { netsCell, networkSetSpec } from "./network-set.ts";
+
+export const globalNetworkSet = followedResource("GlobalNetworkSet", {
+  carries: "enforcement",
+  names: ["globalnetworkset", "globalnetworksets", "gnetsets"],
+  columns: { ps: [nameCell], wide: [nameCell, netsCell] },
+  schema: { spec: networkSetSpec },
+  newGroup: { shortNames: ["gns"], columns: [["Age", ".metadata.creationTimestamp", "date"]] },
+});

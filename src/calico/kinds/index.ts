@@ -1,0 +1,68 @@
+// Every kind of object that Calico's programs read or write; one file each, below. Nothing here runs by itself.
+export { type BgpConfigurationSpec, bgpConfigurationSpec } from "./bgp/bgp-configuration.ts";
+export { type BgpFilterSpec, bgpFilterSpec } from "./bgp/bgp-filter.ts";
+export { type BgpPeerSpec, bgpPeerSpec } from "./bgp/bgp-peer.ts";
+export {
+  type CalicoNodeStatusSpec,
+  type CalicoNodeStatusStatus,
+  calicoNodeStatusSpec,
+  calicoNodeStatusStatus,
+} from "./bgp/calico-node-status.ts";
+export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster/cluster-information.ts";
+export {
+  type FelixConfigurationSpec,
+  felixConfigurationSpec,
+  felixFields,
+  settingName,
+} from "./cluster/felix-configuration.ts";
+export type { Setting } from "./cluster/felix-settings.ts";
+export { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "./cluster/node.ts";
+export type { CellContext, Column } from "./columns.ts";
+export { crdManifest, crdSchema } from "./crds.ts";
+export { type HostEndpointSpec, hostEndpointSpec } from "./endpoint/host-endpoint.ts";
+export { type LiveMigrationSpec, liveMigrationSpec } from "./endpoint/live-migration.ts";
+export { networkSetSpec } from "./endpoint/network-set.ts";
+export { type ProfileSpec, profileSpec } from "./endpoint/profile.ts";
+export {
+  type QosControls,
+  qosControls,
+  type WorkloadEndpointSpec,
+  workloadEndpointSpec,
+} from "./endpoint/workload-endpoint.ts";
+export { blockAffinitySpec, v1BlockAffinity, v3BlockAffinitySpec } from "./ipam/block-affinity.ts";
+export { type IpPoolSpec, ipPoolSpec } from "./ipam/ip-pool.ts";
+export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam/ipam-block.ts";
+export { ipamConfigSpec, v1IpamConfig } from "./ipam/ipam-config.ts";
+export { ipamHandleSpec, v1IpamHandle } from "./ipam/ipam-handle.ts";
+export type { CalicoGroup, CustomResource, Flavour, KindInfo, KindSchema, Right, Role } from "./kind.ts";
+export { type EndpointSliceBody, endpointSliceBody } from "./kubernetes/endpoint-slice.ts";
+export { type ServiceSpec, type ServiceStatus, serviceSpec, serviceStatus } from "./kubernetes/service.ts";
+export type { LabelSelector } from "./parts/label-selector.ts";
+export { type ClusterNetworkPolicySpec, clusterNetworkPolicySpec } from "./policy/cluster-network-policy.ts";
+export { type GlobalNetworkPolicySpec, globalNetworkPolicySpec } from "./policy/global-network-policy.ts";
+export {
+  type KubernetesNetworkPolicySpec,
+  kubernetesNetworkPolicySpec,
+} from "./policy/kubernetes-network-policy.ts";
+export { type NetworkPolicySpec, networkPolicySpec } from "./policy/network-policy.ts";
+export { type EntityRule, type Rule, rule } from "./policy/rule.ts";
+export { stagedGlobalNetworkPolicySpec } from "./policy/staged-global-network-policy.ts";
+export { stagedKubernetesNetworkPolicySpec } from "./policy/staged-kubernetes-network-policy.ts";
+export { stagedNetworkPolicySpec } from "./policy/staged-network-policy.ts";
+export { builtInTiers, defaultTierOrder, tierSpec } from "./policy/tier.ts";
+export {
+  type CustomKind,
+  columnsOf,
+  customKinds,
+  customResourceInfo,
+  followedKinds,
+  isCustomKind,
+  type Kind,
+  kindByName,
+  kindInfo,
+  kindNames,
+  kinds,
+  namedKinds,
+  rightsOf,
+  type TableForm,
+} from "./registry.ts";

@@ -1,0 +1,126 @@
+// IPPool: addresses for workloads, and how packets to them travel.
+import { flag, int64, integer, kept, lazy, list, required, type SchemaType, struct, text } from "../../model/index.ts";
+import { cell, nameCell } from "../columns.ts";
+import { followedResource } from "../kind.ts";
+import { type CelRule, celRules, isFilled, isOn, noGlobal } from "../parts/cel.ts";
+import { conditionsStatus } from "../parts/conditions.ts";
+
+const mode = () => text({ enum: ["Never", "Always", "CrossSubnet"] });
+const isEncapsulated = (name: string) => `(${isFilled(name)} && self.${name} != 'Never')`;
+const uses = (use: string) => `(has(self.allowedUses) && self.allowedUses.exists(u, u == '${use}'))`;
+const isIpv4 = "cidr(self.cidr).ip().family() == 4";
+const fixed = (what: string) =>
+  celRules({ rule: "self == oldSelf", message: `${what} must not change: make a new pool` });
+const linkLocal = (range: string, start: string): CelRule => ({
+  rule: `!cidr('${range}').containsIP(cidr(self.cidr).ip()) && !cidr(self.cidr).containsIP('${start}')`,
+  message: `cidr must not overlap with the link-local addresses ${range}`,
+});
+
+export const ipPoolSpec = lazy(() =>
+  struct(
+    {
+      cidr: required(kept(text({ format: "cidr", maxLength: 48, ...fixed("cidr") }))),
+      vxlanMode: mode(),
+      ipipMode: mode(),
+      natOutgoing: flag(),
+      disabled: flag(),
+      disableBGPExport: flag(),
+      blockSize: integer(int64, { minimum: 0, maximum: 128, ...fixed("blockSize") }),
+      nodeSelector: text({ default: "all()", maxLength: 1024 }),
+      namespaceSelector: text({ maxLength: 1024 }),
+      allowedUses: list(text({ enum: ["Workload", "Tunnel", "LoadBalancer"] }), {
+        maxItems: 10,
+        "x-kubernetes-list-type": "set",
+      }),
+      assignmentMode: text({ enum: ["Automatic", "Manual"], default: "Automatic" }),
+    },
+    celRules(
+      {
+        rule: `!${isEncapsulated("ipipMode")} || !${isEncapsulated("vxlanMode")}`,
+        message: "ipipMode and vxlanMode must not both be on",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${uses("LoadBalancer")} || (!${isEncapsulated("ipipMode")} && !${isEncapsulated("vxlanMode")})`,
+        message: "a pool for LoadBalancer must not use IPIP or VXLAN",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${uses("LoadBalancer")} || (!${uses("Workload")} && !${uses("Tunnel")})`,
+        message: "a pool for LoadBalancer must not have other uses",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `${isIpv4} || !${isEncapsulated("ipipMode")}`,
+        message: "IPIP is for IPv4 pools only",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${uses("LoadBalancer")} || !${isOn("disableBGPExport")}`,
+        message: "a pool for LoadBalancer must not set disableBGPExport",
+        reason: "FieldValueForbidden",
+      },
+      {
+        rule: `!${uses("LoadBalancer")} || self.nodeSelector == 'all()'`,
+        message: "a pool for LoadBalancer must have nodeSelector all()",
+      },
+      {
+        rule: `!${uses("Tunnel")} || !${isFilled("namespaceSelector")}`,
+        message: "a pool for Tunnel must not have a namespaceSelector",
+        reason: "FieldValueForbidden",
+      },
+      noGlobal("nodeSelector"),
+      noGlobal("namespaceSelector"),
+      { rule: "cidr(self.cidr) == cidr(self.cidr).masked()", message: "cidr must not have host bits set" },
+      linkLocal("169.254.0.0/16", "169.254.0.0"),
+      linkLocal("fe80::/10", "fe80::"),
+      {
+        rule: `!has(self.blockSize) || self.blockSize == 0 || (${isIpv4} ? self.blockSize >= 20 && self.blockSize <= 32 : self.blockSize >= 116 && self.blockSize <= 128)`,
+        message: "blockSize must be from 20 to 32 for IPv4 and from 116 to 128 for IPv6",
+      },
+      {
+        rule: `${isOn("disabled")} || cidr(self.cidr).prefixLength() <= (has(self.blockSize) && self.blockSize != 0 ? self.blockSize : (${isIpv4} ? 26 : 122))`,
+        message: "the pool is smaller than one block",
+      },
+    ),
+  ),
+);
+export type IpPoolSpec = SchemaType<typeof ipPoolSpec>;
+
+const cidr = cell("CIDR", "spec.cidr");
+const selector = cell("SELECTOR", "spec.nodeSelector");
+
+export const ipPool = followedResource("IPPool", {
+  carries: "enforcement",
+  names: ["ippool", "ippools", "ipp", "ipps", "pool", "pools"],
+  columns: {
+    ps: [nameCell, cidr, selector],
+    wide: [
+      nameCell,
+      cidr,
+      cell("NAT", "spec.natOutgoing", "false"),
+      cell("IPIPMODE", "spec.ipipMode", "Never"),
+      cell("VXLANMODE", "spec.vxlanMode", "Never"),
+      cell("DISABLED", "spec.disabled", "false"),
+      cell("DISABLEBGPEXPORT", "spec.disableBGPExport", "false"),
+      selector,
+      cell("ASSIGNMENTMODE", "spec.assignmentMode"),
+    ],
+  },
+  rights: {
+    node: ["list", "watch", "create"],
+    cni: ["get", "list"],
+    ctl: ["get", "list", "create", "update", "delete"],
+  },
+  schema: { spec: ipPoolSpec, status: conditionsStatus },
+  newGroup: {
+    columns: [
+      ["CIDR", ".spec.cidr", "string"],
+      ["VXLAN", ".spec.vxlanMode", "string"],
+      ["IPIP", ".spec.ipipMode", "string"],
+      ["NAT", ".spec.natOutgoing", "boolean"],
+      ["Allocatable", ".status.conditions[?(@.type=='Allocatable')].status", "string"],
+      ["Age", ".metadata.creationTimestamp", "date"],
+    ],
+  },
+});

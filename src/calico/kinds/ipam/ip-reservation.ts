@@ -1,0 +1,17 @@
+// IPReservation: addresses that are not handed out.
+import { lazy, list, struct, text } from "../../model/index.ts";
+import { listCell, nameCell } from "../columns.ts";
+import { customResource } from "../kind.ts";
+
+export const ipReservationSpec = lazy(() =>
+  struct({
+    reservedCIDRs: list(text({ format: "cidr" }), { "x-kubernetes-list-type": "set" }),
+  }),
+);
+
+export const ipReservation = customResource("IPReservation", {
+  names: ["ipreservation", "ipreservations", "reservation", "reservations"],
+  columns: { ps: [nameCell], wide: [nameCell, listCell("CIDRS", "spec.reservedCIDRs", 80)] },
+  rights: { node: ["list"], cni: ["get", "list"], ctl: ["get", "list", "create", "update", "delete"] },
+  schema: { spec: ipReservationSpec },
+});

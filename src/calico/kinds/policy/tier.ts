@@ -1,0 +1,61 @@
+// Tier: the order in which groups of policies are asked, and what happens when none of a group applies.
+import { float, lazy, optional, struct, text } from "../../model/index.ts";
+import { nameCell, orderCell } from "../columns.ts";
+import { followedResource } from "../kind.ts";
+import { type CelRule, celRules } from "../parts/cel.ts";
+import { conditionsStatus } from "../parts/conditions.ts";
+
+/** The order of a tier that has none, in Kubernetes. */
+export const defaultTierOrder = 1_000_000;
+
+/** The tiers that every cluster has. */
+export const builtInTiers = [
+  { name: "default", order: defaultTierOrder, defaultAction: "Deny" },
+  { name: "kube-admin", order: 1000, defaultAction: "Pass" },
+  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
+] as const;
+
+const pinned = ({ name, order, defaultAction: action }: (typeof builtInTiers)[number]): CelRule[] => [
+  {
+    rule: `self.metadata.name != '${name}' || (has(self.spec.defaultAction) && self.spec.defaultAction == '${action}')`,
+    message: `tier ${name} must have defaultAction ${action}`,
+  },
+  {
+    rule: `self.metadata.name != '${name}' || (has(self.spec.order) && self.spec.order == ${order}.0)`,
+    message: `tier ${name} must have order ${order}`,
+  },
+];
+
+export const tierSpec = lazy(() =>
+  struct({
+    order: optional(float()),
+    defaultAction: optional(text({ enum: ["Pass", "Deny"], default: "Deny" })),
+  }),
+);
+
+const tierRules = () => celRules(...builtInTiers.flatMap(pinned));
+
+export const tier = followedResource("Tier", {
+  carries: "enforcement",
+  names: ["tier", "tiers"],
+  columns: { ps: [nameCell, orderCell] },
+  rights: {
+    typha: ["get", "create"],
+    node: ["create"],
+    ctl: ["get", "list", "create", "update", "delete"],
+  },
+  schema: {
+    spec: tierSpec,
+    status: conditionsStatus,
+    get crd() {
+      return { ...tierRules(), required: ["metadata", "spec"] };
+    },
+  },
+  newGroup: {
+    columns: [
+      ["Order", ".spec.order", "integer"],
+      ["DefaultAction", ".spec.defaultAction", "string"],
+      ["Status", ".status.conditions[?(@.type=='Ready')].reason", "string"],
+    ],
+  },
+});
