@@ -1,0 +1,66 @@
+// The door to the kernel: netlink, network namespaces, sysctls. Its own door, because most programs need files only; node:ffi is loaded when a
+// socket is opened or a namespace entered, not before.
+//
+//   openNetlink ────────▶ Netlink: links(), addresses(), routes(), neighbours(), rules(); change(), changeAll()
+//   openNotifications ──▶ Notifications: for await (set | deleted | lost)
+//        │ (both)
+//        ▼
+//   KernelSocket ◀── ffi/netlink-socket.ts (socket, bind, sendto, recv)      netlink/*.ts: values ⇄ bytes, pure
+import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
+import { inNamespace } from "./namespaces/network-namespace.ts";
+import { Netlink } from "./netlink/netlink.ts";
+import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
+
+export { kernelErrno } from "./ffi/kernel-errno.ts";
+export {
+  createNamespace,
+  deleteNamespace,
+  inNamespace,
+  namespaceNames,
+  namespacePath,
+  type OpenNamespace,
+  openNamespace,
+} from "./namespaces/network-namespace.ts";
+export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
+export type * from "./netlink/addresses.ts";
+export type { Change } from "./netlink/changes.ts";
+export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
+export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
+export type { Link, LinkEdit, LinkRef, LinkSettings, NewLink, Vxlan } from "./netlink/links.ts";
+export { checkedLinkName } from "./netlink/links.ts";
+export type { Neighbour, NeighbourFlag, NeighbourState, NewNeighbour } from "./netlink/neighbours.ts";
+export { Netlink, type Outcome } from "./netlink/netlink.ts";
+export { type Notification, Notifications, type Subject } from "./netlink/notifications.ts";
+export type { Family } from "./netlink/numbers.ts";
+export {
+  type Hop,
+  mainTable,
+  type NewRoute,
+  type Route,
+  type RouteProtocol,
+  type RouteType,
+} from "./netlink/routes.ts";
+export type { NewRule, Rule, RuleAction } from "./netlink/rules.ts";
+
+const requestBufferBytes = 1 << 20;
+const notificationBufferBytes = 8 << 20;
+
+/** In the namespace of the path, or in the one that this thread is in. */
+export function openNetlink(options: { readonly namespace?: string | undefined } = {}): Netlink {
+  const open = () => openNetlinkSocket({ groups: 0, receiveBufferBytes: requestBufferBytes });
+  return new Netlink(options.namespace === undefined ? open() : inNamespace(options.namespace, open));
+}
+
+/** From now on nothing is missed that is not told as lost: open this, then list, then read this. */
+export function openNotifications(
+  subjects: readonly Subject[],
+  options: {
+    readonly namespace?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+    readonly bufferBytes?: number;
+  } = {},
+): Notifications {
+  const { namespace, signal, bufferBytes = notificationBufferBytes } = options;
+  const open = () => openNetlinkSocket({ groups: groupsOf(subjects), receiveBufferBytes: bufferBytes });
+  return new Notifications(namespace === undefined ? open() : inNamespace(namespace, open), signal);
+}

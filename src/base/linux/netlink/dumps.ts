@@ -1,0 +1,133 @@
+// What can be asked for: everything of one kind, or the part that a filter names. The kernel filters where it can; what an older
+// one lets through is filtered here again.
+import { type Address, readAddress, writeAddressHeader } from "./addresses.ts";
+import { type Link, readLink, writeLinkHeader } from "./links.ts";
+import type { Span } from "./message-reader.ts";
+import type { MessageWriter } from "./message-writer.ts";
+import { type Neighbour, readNeighbour, writeNeighbourHeader } from "./neighbours.ts";
+import {
+  type Family,
+  linkAttributes,
+  linkInfoAttributes,
+  messageTypes,
+  neighbourAttributes,
+  routeAttributes,
+} from "./numbers.ts";
+import { type Route, readRoute, writeRouteHeader } from "./routes.ts";
+import { type Rule, readRule, writeRuleDumpHeader } from "./rules.ts";
+
+export type LinkFilter = { readonly master?: number; readonly kind?: string };
+export type AddressFilter = { readonly family?: Family; readonly index?: number };
+export type RouteFilter = {
+  readonly family?: Family;
+  readonly table?: number;
+  readonly protocol?: number;
+  readonly index?: number;
+};
+export type NeighbourFilter = {
+  /** `bridge`: forwarding entries. */
+  readonly family: Family | "bridge";
+  readonly index?: number;
+  readonly master?: number;
+};
+export type RuleFilter = { readonly family?: Family };
+
+export type Dump<T> = {
+  readonly what: string;
+  /** Of the request. */
+  readonly type: number;
+  /** Of what comes back. */
+  readonly answerType: number;
+  write(out: MessageWriter): void;
+  /** Undefined: not asked for. */
+  read(body: Span): T | undefined;
+};
+
+export function dumpLinks(filter: LinkFilter): Dump<Link> {
+  const { master, kind } = filter;
+  return {
+    what: "links",
+    type: messageTypes.RTM_GETLINK,
+    answerType: messageTypes.RTM_NEWLINK,
+    write(out) {
+      writeLinkHeader(out, 0);
+      if (master !== undefined) out.attributeU32(linkAttributes.IFLA_MASTER, master);
+      if (kind !== undefined) {
+        out.nest(linkAttributes.IFLA_LINKINFO, () => out.attributeText(linkInfoAttributes.IFLA_INFO_KIND, kind));
+      }
+      out.attributeU32(linkAttributes.IFLA_EXT_MASK, skipStatistics);
+    },
+    read: (body) => only(readLink(body), (link) => is(master, link.master) && is(kind, link.kind)),
+  };
+}
+
+const skipStatistics = 1 << 3; // RTEXT_FILTER_SKIP_STATS: they are most of a link's bytes
+
+export function dumpAddresses({ family, index }: AddressFilter): Dump<Address> {
+  return {
+    what: "addresses",
+    type: messageTypes.RTM_GETADDR,
+    answerType: messageTypes.RTM_NEWADDR,
+    write: (out) => writeAddressHeader(out, { family, length: 0, flags: 0, scope: 0, index: index ?? 0 }),
+    read: (body) => only(readAddress(body), (address) => is(family, address.family) && is(index, address.index)),
+  };
+}
+
+export function dumpRoutes(filter: RouteFilter): Dump<Route> {
+  const { family, table, protocol, index } = filter;
+  return {
+    what: "routes",
+    type: messageTypes.RTM_GETROUTE,
+    answerType: messageTypes.RTM_NEWROUTE,
+    write(out) {
+      writeRouteHeader(out, { family, length: 0, table: 0, protocol: protocol ?? 0, scope: 0, type: 0, flags: 0 });
+      if (table !== undefined) out.attributeU32(routeAttributes.RTA_TABLE, table);
+      if (index !== undefined) out.attributeU32(routeAttributes.RTA_OIF, index);
+    },
+    read(body) {
+      // Before anything is decoded, as most may be others'.
+      if (protocol !== undefined && body.u8(5) !== protocol) return undefined;
+      return only(
+        readRoute(body),
+        (route) =>
+          is(family, route.family) &&
+          is(table, route.table) &&
+          (index === undefined || route.index === index || route.hops?.some((hop) => hop.index === index) === true),
+      );
+    },
+  };
+}
+
+export function dumpNeighbours({ family, index, master }: NeighbourFilter): Dump<Neighbour> {
+  return {
+    what: family === "bridge" ? "forwarding entries" : "neighbours",
+    type: messageTypes.RTM_GETNEIGH,
+    answerType: messageTypes.RTM_NEWNEIGH,
+    write(out) {
+      // Forwarding entries are filtered by the header's index, neighbours by an attribute.
+      const headerIndex = family === "bridge" ? (index ?? 0) : 0;
+      writeNeighbourHeader(out, { family, index: headerIndex, states: 0, flags: 0 });
+      if (index !== undefined && family !== "bridge") out.attributeU32(neighbourAttributes.NDA_IFINDEX, index);
+      if (master !== undefined) out.attributeU32(neighbourAttributes.NDA_MASTER, master);
+    },
+    read: (body) => only(readNeighbour(body), (entry) => family === entry.family && is(index, entry.index)),
+  };
+}
+
+export function dumpRules({ family }: RuleFilter): Dump<Rule> {
+  return {
+    what: "rules",
+    type: messageTypes.RTM_GETRULE,
+    answerType: messageTypes.RTM_NEWRULE,
+    write: (out) => writeRuleDumpHeader(out, family),
+    read: (body) => only(readRule(body), (rule) => is(family, rule.family)),
+  };
+}
+
+function is<T>(wanted: T | undefined, seen: T | undefined): boolean {
+  return wanted === undefined || wanted === seen;
+}
+
+function only<T>(value: T | undefined, isWanted: (value: T) => boolean): T | undefined {
+  return value !== undefined && isWanted(value) ? value : undefined;
+}

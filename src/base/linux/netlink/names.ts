@@ -1,0 +1,25 @@
+// Numbers that have names: a number without one stays a number, so that what a newer kernel adds is passed on as it is.
+
+type Table = { readonly [name: string]: number };
+export type Named<T extends Table> = (keyof T & string) | number;
+
+export function numberOf<T extends Table>(table: T, value: Named<T>): number {
+  return typeof value === "number" ? value : (table[value] as number);
+}
+
+export function nameOf<T extends Table>(table: T, value: number): Named<T> {
+  for (const name in table) if (table[name] === value) return name;
+  return value;
+}
+
+/** The flags that are set, by name; those without a name are left out. */
+export function flagNames<T extends Table>(table: T, value: number): (keyof T & string)[] {
+  return (Object.keys(table) as (keyof T & string)[]).filter((name) => (value & (table[name] as number)) !== 0);
+}
+
+export function flagBits<T extends Table>(table: T, names: readonly (keyof T & string)[]): number {
+  return names.reduce((bits, name) => bits | (table[name] as number), 0);
+}
+
+export const scopes = { global: 0, site: 200, link: 253, host: 254, nowhere: 255 } as const;
+export type Scope = Named<typeof scopes>;
