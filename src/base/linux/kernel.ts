@@ -7,6 +7,7 @@
 //        ▼
 //   KernelSocket ◀── ffi/netlink-socket.ts (socket, bind, sendto, recv)      netlink/*.ts: values ⇄ bytes, pure
 import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
+import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
@@ -41,6 +42,11 @@ export {
   type RouteType,
 } from "./netlink/routes.ts";
 export type { NewRule, Rule, RuleAction } from "./netlink/rules.ts";
+
+/** Whether this Node can talk to the kernel (node:ffi); without it, what is opened here throws NODE_TOO_OLD. */
+export function isKernelReachable(): boolean {
+  return process.platform === "linux" && hasBuiltin("node:ffi");
+}
 
 const requestBufferBytes = 1 << 20;
 const notificationBufferBytes = 8 << 20;

@@ -4,6 +4,11 @@ import { CattailError } from "../lib/index.ts";
 
 const since: { readonly [name: string]: string } = { "node:ffi": "26.1", "node:sqlite": "22.13" };
 
+/** Whether this Node has it. */
+export function hasBuiltin(name: "node:ffi" | "node:sqlite"): boolean {
+  return quietly(() => process.getBuiltinModule(name)) !== undefined;
+}
+
 /** The types are the caller's word: it names the module it wants. */
 export function loadBuiltin<Module>(name: "node:ffi" | "node:sqlite"): Module {
   const module = quietly(() => process.getBuiltinModule(name)) as Module | undefined;

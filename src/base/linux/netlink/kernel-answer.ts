@@ -88,24 +88,33 @@ const advice: { readonly [errno: string]: string } = {
     "The kernel has no memory for it now, or a table is full (net.ipv4.neigh.default.gc_thresh3, net.ipv6.route.max_size)",
 };
 
+// The offset may be deep inside: what is named is the outermost attribute around it, whose numbers are its family's own.
 function blamed({ offset, missing }: KernelAnswer, request: Uint8Array): string | undefined {
-  const span = Span.of(request);
   if (request.length < 16) return undefined;
-  const names = attributeNames(span.u16(4));
-  const nameOf = (type: number): string => names.get(type & 0x3fff) ?? `attribute ${type & 0x3fff}`;
+  const family = attributesOf(Span.of(request).u16(4));
+  const nameOf = (type: number): string => family?.names.get(type & 0x3fff) ?? `attribute ${type & 0x3fff}`;
   if (missing !== undefined) return `${nameOf(missing)} is missing`;
-  if (offset === undefined || offset + 4 > request.length) return undefined;
-  return offset < 16 + 8 ? undefined : `at ${nameOf(span.u16(offset + 2))}`;
+  if (offset === undefined || family === undefined || request.length < 16 + family.headerBytes) return undefined;
+  let found: string | undefined;
+  Span.of(request)
+    .from(16 + family.headerBytes)
+    .attributes((type, value) => {
+      if (offset === value.start - 4) found = `at ${nameOf(type)}`;
+      else if (offset >= value.start && offset < value.end) found = `inside ${nameOf(type)}`;
+    });
+  return found;
 }
 
-function attributeNames(messageType: number): Map<number, string> {
-  const tables: [number, { readonly [name: string]: number }][] = [
-    [messageTypes.RTM_NEWLINK, linkAttributes],
-    [messageTypes.RTM_NEWADDR, addressAttributes],
-    [messageTypes.RTM_NEWROUTE, routeAttributes],
-    [messageTypes.RTM_NEWNEIGH, neighbourAttributes],
-    [messageTypes.RTM_NEWRULE, ruleAttributes],
+function attributesOf(messageType: number): { headerBytes: number; names: Map<number, string> } | undefined {
+  const families: { first: number; headerBytes: number; table: { readonly [name: string]: number } }[] = [
+    { first: messageTypes.RTM_NEWLINK, headerBytes: 16, table: linkAttributes },
+    { first: messageTypes.RTM_NEWADDR, headerBytes: 8, table: addressAttributes },
+    { first: messageTypes.RTM_NEWROUTE, headerBytes: 12, table: routeAttributes },
+    { first: messageTypes.RTM_NEWNEIGH, headerBytes: 12, table: neighbourAttributes },
+    { first: messageTypes.RTM_NEWRULE, headerBytes: 12, table: ruleAttributes },
   ];
-  const [, table = {}] = tables.find(([first]) => messageType >= first && messageType < first + 4) ?? [];
-  return new Map(Object.entries(table).map(([name, type]) => [type, name]));
+  const found = families.find(({ first }) => messageType >= first && messageType < first + 4);
+  if (found === undefined) return undefined;
+  const names = new Map(Object.entries(found.table).map(([name, type]) => [type, name]));
+  return { headerBytes: found.headerBytes, names };
 }

@@ -59,20 +59,25 @@ export type LinkSettings = {
   readonly mac?: string;
   /** The index of the bridge that it becomes a port of; 0: of none. */
   readonly master?: number;
-  readonly alias?: string;
   /** An open descriptor of the network namespace that it is made in or moved to. */
   readonly namespaceFd?: number;
 };
 
 export type NewLink = LinkSettings & { readonly name: string } & (
     | { readonly kind: "dummy" | "bridge" }
-    | { readonly kind: "veth"; readonly peer: LinkSettings & { readonly name: string } }
+    /** The peer is made first, and the kernel sets it up only when there are two of them: edit it later. */
+    | { readonly kind: "veth"; readonly peer: Omit<LinkSettings, "up"> & { readonly name: string } }
     | { readonly kind: "vxlan"; readonly vxlan: Vxlan }
   );
 
 /** A link by its index, which stays, or by its name. */
 export type LinkRef = number | string;
-export type LinkEdit = LinkSettings & { readonly link: LinkRef; readonly newName?: string };
+export type LinkEdit = LinkSettings & {
+  readonly link: LinkRef;
+  readonly newName?: string;
+  /** The kernel takes none when a link is made. */
+  readonly alias?: string;
+};
 
 export function writeNewLink(out: MessageWriter, link: NewLink): void {
   writeLinkHeader(out, 0, link.up);
@@ -84,7 +89,7 @@ export function writeNewLink(out: MessageWriter, link: NewLink): void {
       const { peer } = link;
       out.nest(info.IFLA_INFO_DATA, () =>
         out.nest(vethInfoPeer, () => {
-          writeLinkHeader(out, 0, peer.up);
+          writeLinkHeader(out, 0);
           out.attributeText(at.IFLA_IFNAME, checkedLinkName(peer.name));
           writeSettings(out, peer);
         }),
@@ -103,6 +108,7 @@ export function writeLinkEdit(out: MessageWriter, edit: LinkEdit): void {
       throw badLink("a link is renamed by its index, not by its name", "Look its index up first");
     out.attributeText(at.IFLA_IFNAME, checkedLinkName(edit.newName));
   }
+  if (edit.alias !== undefined) out.attributeText(at.IFLA_IFALIAS, edit.alias);
   writeSettings(out, edit);
 }
 
@@ -124,11 +130,10 @@ export function writeLinkHeader(out: MessageWriter, index: number, up?: boolean)
 const flagUp = 0x1;
 const flagLoopback = 0x8;
 
-function writeSettings(out: MessageWriter, { mtu, mac, master, alias, namespaceFd }: LinkSettings): void {
+function writeSettings(out: MessageWriter, { mtu, mac, master, namespaceFd }: LinkSettings): void {
   if (mtu !== undefined) out.attributeU32(at.IFLA_MTU, mtu);
   if (mac !== undefined) out.attribute(at.IFLA_ADDRESS, macBytes(mac));
   if (master !== undefined) out.attributeU32(at.IFLA_MASTER, master);
-  if (alias !== undefined) out.attributeText(at.IFLA_IFALIAS, alias);
   if (namespaceFd !== undefined) out.attributeU32(at.IFLA_NET_NS_FD, namespaceFd);
 }
 
