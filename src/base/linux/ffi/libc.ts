@@ -1,5 +1,5 @@
 // The C library's functions that we call, and nothing else of node:ffi: this folder is the fence. Every call is a system call that
-// returns at once. docs/decisions/0018-netlink-over-ffi.md
+// returns at once. docs/decisions/0019-netlink-over-ffi.md
 import { constants } from "node:os";
 import { CattailError } from "../../lib/index.ts";
 import { loadBuiltin } from "../load-builtin.ts";

@@ -4,8 +4,10 @@
 //
 //   wait() ─▶ uv_poll_start ─▶ (event loop: epoll) ─▶ callback: uv_poll_stop, setImmediate ─▶ wait() resolves
 //
-// On Node 26.1 to 26.5, which does not tell where its loop is, the socket is looked at every 10 ms instead.
+// In a worker thread, which aborts the process when it ends with a handle that Node does not know, and on Node 26.1 to 26.5, which does
+// not tell where its loop is, the socket is looked at every 10 ms instead. docs/decisions/0019-netlink-over-ffi.md
 import type * as ffiModule from "node:ffi";
+import { isMainThread } from "node:worker_threads";
 import { loadBuiltin } from "../load-builtin.ts";
 
 const definitions = {
@@ -57,7 +59,7 @@ function open(ffi: typeof ffiModule) {
 
 function findEventLoop(): EventLoop | undefined {
   const ffi = loadBuiltin<typeof ffiModule>("node:ffi");
-  if (typeof ffi.getCurrentEventLoop !== "function") return undefined;
+  if (!isMainThread || typeof ffi.getCurrentEventLoop !== "function") return undefined;
   const { lib, functions } = open(ffi);
   const polls = new Map<bigint, LoopPoll>();
   const onReadable = lib.registerCallback({ arguments: ["pointer", "i32", "i32"], return: "void" }, (handle) => {

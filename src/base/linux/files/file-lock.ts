@@ -7,7 +7,7 @@
 //   acquire:   wait in line in this process ─▶ gate (NAME.gate) ─▶ lock (NAME) ─▶ gate is let go
 //
 // The gate makes it fair: whoever waits for the lock holds the gate, so a holder that lets go and wants again at once
-// comes after them. Waiting is looking again, after 0.2 ms at first and 10 ms at most. docs/decisions/0017-file-lock.md
+// comes after them. Waiting is looking again, after 0.2 ms at first and 10 ms at most. docs/decisions/0018-file-lock.md
 import { randomBytes } from "node:crypto";
 import { linkSync, lstatSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
