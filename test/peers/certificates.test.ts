@@ -16,7 +16,7 @@ for (const keyKind of ["ecdsa-p256", "rsa-2048"] satisfies KeyKind[]) {
     const folder = mkdtempSync(join(tmpdir(), "cattail-go-certs-"));
     try {
       const nowMs = Date.now();
-      const authority = issueAuthority({ nowMs, keyKind });
+      const authority = issueAuthority({ nowMs, keyKind, commonName: "a CA" });
       const server = issueCertificate({ authority, role: "server", names: serverNames, nowMs, keyKind });
       const client = issueCertificate({ authority, role: "client", names: clientNames, nowMs, keyKind });
       const files = [authority.certPem, server.certPem, server.keyPem, client.certPem, client.keyPem].map(

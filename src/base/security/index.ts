@@ -1,17 +1,6 @@
 // Makes, loads, reloads and checks certificates. Knows TLS, not what is said over it.
 
 export { type CertificateFacts, parseCertificate } from "./certificates/certificate.ts";
-export {
-  filesOf,
-  hasPair,
-  makeAuthority,
-  makePair,
-  type Pair,
-  readAuthorityCertificate,
-  readPair,
-  renewPair,
-  usualNames,
-} from "./certificates/certificate-folder.ts";
 export { describeInspected, type Inspected, inspectPem } from "./certificates/inspect.ts";
 export {
   type CertifiedKey,
@@ -22,7 +11,7 @@ export {
   lifetimes,
   renewCertificate,
 } from "./certificates/issue.ts";
-export type { PairFiles } from "./certificates/pair-files.ts";
+export { type PairFiles, pairFiles, writePair } from "./certificates/pair-files.ts";
 export { certificatesInPem } from "./certificates/pem.ts";
 export { readPemFile, readPemSource } from "./certificates/read-pem.ts";
 export { admitPeers, checkOf } from "./peers/admit-peers.ts";

@@ -3,24 +3,26 @@ import { basename } from "node:path";
 import { Command, Option } from "commander";
 import {
   describeInspected,
-  filesOf,
-  hasPair,
   type Inspected,
   inspectPem,
   type KeyKind,
   type LeafNames,
   lifetimes,
+  type PairFiles,
+  readPemFile,
+  readPemSource,
+} from "../../base/security/index.ts";
+import {
+  filesOf,
+  hasPair,
   makeAuthority,
   makePair,
   type Pair,
-  type PairFiles,
   readAuthorityCertificate,
   readPair,
-  readPemFile,
-  readPemSource,
   renewPair,
   usualNames,
-} from "../../base/security/index.ts";
+} from "../../typha/certificates/index.ts";
 import { gather, namespaceName, objectName, wholeNumber } from "../shared/option-values.ts";
 import { yamlDocuments } from "../shared/yaml-documents.ts";
 

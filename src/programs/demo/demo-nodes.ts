@@ -1,8 +1,8 @@
 // The demo's nodes: each follows the server as Felix does, a few also as confd and the others do. With two something is
 // wrong on purpose, so that there is something to find: one never connects, and one lags behind a slow line.
 
-import { filesOf } from "../../base/security/index.ts";
 import { type SyncerType, syncStatus } from "../../calico/model/index.ts";
+import { filesOf } from "../../typha/certificates/index.ts";
 import { follow } from "../../typha/client/index.ts";
 import { nodeName } from "./index.ts";
 import { startSlowLine } from "./slow-line.ts";

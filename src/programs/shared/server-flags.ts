@@ -2,7 +2,7 @@
 // node itself has.
 import type { Command } from "commander";
 import { CattailError } from "../../base/lib/index.ts";
-import { filesOf } from "../../base/security/index.ts";
+import { filesOf } from "../../typha/certificates/index.ts";
 import { type ClientEnvironment, type ClientTls, optionsFromEnvironment } from "../../typha/client/index.ts";
 
 export type TlsFlags = {

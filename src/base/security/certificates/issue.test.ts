@@ -40,7 +40,7 @@ function factsOf(pem: string) {
 }
 
 for (const keyKind of ["ecdsa-p256", "rsa-2048"] satisfies KeyKind[]) {
-  const authority = issueAuthority({ nowMs, keyKind });
+  const authority = issueAuthority({ commonName: "our CA", nowMs, keyKind });
   for (const role of ["server", "client"] as const) {
     const names = role === "server" ? serverNames : clientNames;
     const leaf = issueCertificate({ authority, role, names, nowMs, keyKind });
@@ -50,7 +50,7 @@ for (const keyKind of ["ecdsa-p256", "rsa-2048"] satisfies KeyKind[]) {
       equal(facts.commonName, names.commonName);
       deepEqual(facts.uriSans, names.uriSans);
       deepEqual(facts.ipSans, names.ipSans ?? []);
-      equal(facts.issuer, "CN=Calico Typha CA");
+      equal(facts.issuer, "CN=our CA");
       equal(facts.notAfterMs, nowMs + 365 * dayMs);
       equal(facts.isAuthority, false);
       const material = parseTlsMaterial({ cert: leaf.certPem, key: leaf.keyPem, ca: authority.certPem });
@@ -98,7 +98,7 @@ for (const keyKind of ["ecdsa-p256", "rsa-2048"] satisfies KeyKind[]) {
 }
 
 test("serials are random, positive and 16 bytes", () => {
-  const authority = issueAuthority({ nowMs });
+  const authority = issueAuthority({ commonName: "our CA", nowMs });
   const serials = new Set<string>();
   for (let i = 0; i < 50; i++) {
     serials.add(factsOf(issueCertificate({ authority, role: "client", names: clientNames, nowMs }).certPem).serial);
@@ -108,14 +108,14 @@ test("serials are random, positive and 16 bytes", () => {
 });
 
 test("a certificate never outlives its CA", () => {
-  const authority = issueAuthority({ nowMs, days: 10 });
+  const authority = issueAuthority({ commonName: "our CA", nowMs, days: 10 });
   const leaf = issueCertificate({ authority, role: "client", names: clientNames, nowMs, days: 365 });
   equal(factsOf(leaf.certPem).notAfterMs, nowMs + 10 * dayMs);
 });
 
 test("an expired CA issues nothing", async () => {
   for (const agoMs of [0, 180_000, 10 * dayMs]) {
-    const authority = issueAuthority({ nowMs: nowMs - 10 * dayMs - agoMs, days: 10 });
+    const authority = issueAuthority({ commonName: "our CA", nowMs: nowMs - 10 * dayMs - agoMs, days: 10 });
     await rejects(async () => issueCertificate({ authority, role: "client", names: clientNames, nowMs }), {
       code: "CERTS_CA_EXPIRED",
     });
@@ -123,7 +123,10 @@ test("an expired CA issues nothing", async () => {
 });
 
 test("of several CAs in the file, as in a change of CA, the one that the key belongs to signs", () => {
-  const [one, other] = [issueAuthority({ nowMs }), issueAuthority({ nowMs })];
+  const [one, other] = [
+    issueAuthority({ commonName: "our CA", nowMs }),
+    issueAuthority({ commonName: "Calico Typha CA", nowMs }),
+  ];
   for (const certPem of [one.certPem + other.certPem, other.certPem + one.certPem]) {
     const authority = { certPem, keyPem: other.keyPem };
     const leaf = new X509Certificate(
@@ -140,7 +143,7 @@ test("of several CAs in the file, as in a change of CA, the one that the key bel
 
 for (const keeps of [true, false]) {
   test(`renewing ${keeps ? "with the same" : "with a new"} key keeps the names and moves the period`, () => {
-    const authority = issueAuthority({ nowMs });
+    const authority = issueAuthority({ commonName: "our CA", nowMs });
     const leaf = issueCertificate({ authority, role: "server", names: serverNames, nowMs });
     const laterMs = nowMs + 300 * dayMs;
     const renewed = renewCertificate({
@@ -178,7 +181,7 @@ test("names and addresses of every shape are written so that Node reads them bac
 });
 
 test("an address that is none is refused by name", () => {
-  const authority = issueAuthority({ nowMs });
+  const authority = issueAuthority({ commonName: "our CA", nowMs });
   const names = { commonName: "x", ipSans: ["localhost"] };
   throws(() => issueCertificate({ authority, role: "server", names, nowMs }), { code: "CERTS_ADDRESS" });
 });
@@ -187,13 +190,16 @@ test("a pair is written with a private key, never over another unless forced, an
   const folder = mkdtempSync(join(tmpdir(), "cattail-pair-"));
   try {
     const files = pairFiles(join(folder, "new"), "typhaca");
-    const authority = issueAuthority({ nowMs });
+    const authority = issueAuthority({ commonName: "our CA", nowMs });
     await writePair(authority, files);
     equal(statSync(files.keyFile).mode & 0o777, 0o600);
     equal(statSync(files.certFile).mode & 0o777, 0o644);
-    await rejects(writePair(issueAuthority({ nowMs }), files), { code: "CERTS_FILE_EXISTS", message: /--force/ });
+    await rejects(writePair(issueAuthority({ commonName: "our CA", nowMs }), files), {
+      code: "CERTS_FILE_EXISTS",
+      message: /--force/,
+    });
     equal(readFileSync(files.certFile, "utf8"), authority.certPem);
-    await writePair(issueAuthority({ nowMs }), files, { force: true });
+    await writePair(issueAuthority({ commonName: "our CA", nowMs }), files, { force: true });
     deepEqual(readdirSync(join(folder, "new")).sort(), ["typhaca.crt", "typhaca.key"]);
   } finally {
     rmSync(folder, { recursive: true });
@@ -201,7 +207,7 @@ test("a pair is written with a private key, never over another unless forced, an
 });
 
 test("inspecting shows names, use and days left", () => {
-  const authority = issueAuthority({ nowMs });
+  const authority = issueAuthority({ commonName: "our CA", nowMs });
   const leaf = issueCertificate({ authority, role: "client", names: clientNames, nowMs, days: 20 });
   const [first, second] = inspectPem(leaf.certPem + leaf.keyPem, nowMs + dayMs);
   equal(first?.is === "certificate" && first.daysLeft, 19);

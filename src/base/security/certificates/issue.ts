@@ -28,11 +28,11 @@ export const lifetimes = { authorityDays: 3650, leafDays: 365 } as const;
 
 export function issueAuthority(options: {
   nowMs: number;
-  commonName?: string;
+  commonName: string;
   days?: number;
   keyKind?: KeyKind;
 }): CertifiedKey {
-  const { nowMs, commonName = "Calico Typha CA", days = lifetimes.authorityDays, keyKind = "ecdsa-p256" } = options;
+  const { nowMs, commonName, days = lifetimes.authorityDays, keyKind = "ecdsa-p256" } = options;
   const key = makeKey(keyKind);
   const subject = commonNameDer(commonName);
   const extensions = [

@@ -7,7 +7,7 @@ import type { CertifiedKey } from "./issue.ts";
 
 export type PairFiles = { readonly certFile: string; readonly keyFile: string };
 
-/** The files `NAME.crt` and `NAME.key` in a folder: the guides' names are typhaca, typha and calico-node. */
+/** The files `NAME.crt` and `NAME.key` in a folder. */
 export function pairFiles(folder: string, name: string): PairFiles {
   return { certFile: join(folder, `${name}.crt`), keyFile: join(folder, `${name}.key`) };
 }

@@ -1,17 +1,19 @@
 // The folder of certificates that the guides make by hand: one CA, the server's pair and the nodes' pair, under the
 // guides' names. `cattail certs`, the demo and the tests make and renew them here.
 import { existsSync } from "node:fs";
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../../base/lib/index.ts";
 import {
   type CertifiedKey,
   issueAuthority,
   issueCertificate,
   type KeyKind,
   type LeafNames,
+  type PairFiles,
+  pairFiles,
+  readPemFile,
   renewCertificate,
-} from "./issue.ts";
-import { type PairFiles, pairFiles, writePair } from "./pair-files.ts";
-import { readPemFile } from "./read-pem.ts";
+  writePair,
+} from "../../base/security/index.ts";
 
 export type Pair = "authority" | "server" | "client";
 
@@ -26,6 +28,8 @@ export const usualNames: { readonly [role in "server" | "client"]: LeafNames } =
   client: { commonName: "calico-node" },
 };
 
+const usualAuthority = "Calico Typha CA";
+
 export type MakeOptions = {
   readonly folder: string;
   readonly nowMs: number;
@@ -39,7 +43,7 @@ export function filesOf(pair: Pair, folder: string): PairFiles {
 }
 
 export async function makeAuthority(options: MakeOptions & { commonName?: string }): Promise<PairFiles> {
-  return write("authority", issueAuthority(options), options);
+  return write("authority", issueAuthority({ ...options, commonName: options.commonName ?? usualAuthority }), options);
 }
 
 export async function makePair(

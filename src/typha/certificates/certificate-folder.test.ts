@@ -5,17 +5,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { testAuthority } from "../../../../test/kit/certificates.ts";
-import {
-  describeInspected,
-  filesOf,
-  inspectPem,
-  type KeyKind,
-  makeAuthority,
-  makePair,
-  renewCertificate,
-  renewPair,
-} from "../index.ts";
+import { testAuthority } from "../../../test/kit/certificates.ts";
+import { describeInspected, inspectPem, type KeyKind, renewCertificate } from "../../base/security/index.ts";
+import { filesOf, makeAuthority, makePair, renewPair } from "./index.ts";
 
 const nowMs = Date.now();
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
