@@ -5,11 +5,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
-import { openKubernetes } from "../../src/calico/datastore/index.ts";
+import { openDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
 import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { checkRights, examineSetup, type Finding, usesOf } from "../../src/programs/doctor/index.ts";
 import { followRules, initialiseRules } from "../../src/programs/manifests/index.ts";
-import { openDatastore } from "../../src/typha/server/index.ts";
+import { datastoreOptions } from "../../src/typha/settings/index.ts";
 import { cattail } from "../kit/cattail-process.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { customKinds, installCrds, openCrd } from "../kit/crds.ts";
@@ -35,7 +35,7 @@ async function examine(environment: { [name: string]: string }): Promise<string[
       ...environment,
     },
     configFile: "",
-    openDatastore: (settings) => openDatastore(settings, edge),
+    openDatastore: (settings) => openDatastore(datastoreOptions(settings), edge),
     clock: systemClock,
   });
   const looked = sections.filter(({ name }) => name === "datastore" || name === "rights");

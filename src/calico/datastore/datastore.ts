@@ -3,6 +3,7 @@
 // stream. Whoever changes an object takes both, through edit.ts, which owns the loop of reading, changing and writing.
 // Implementations: kubernetes/, etcd/, directory/, memory/. test/system/datastore-contract.test.ts holds them to this page.
 import type { Flavour, Kind } from "../kinds/index.ts";
+import type { ManifestProblem } from "./manifest-problem.ts";
 import type { JsonObject } from "./object-id.ts";
 
 /** Opaque: only ever handed back to the datastore it came from. Never a number, never compared by size. */
@@ -53,17 +54,6 @@ export type WatchEvent =
   | { readonly is: "set"; readonly object: StoredObject }
   | { readonly is: "delete"; readonly id: ObjectId; readonly revision: Revision }
   | { readonly is: "bookmark"; readonly revision: Revision };
-
-/** Something wrong with a file that objects are read from. */
-export type ManifestProblem = {
-  /** Relative to the folder; "" for the folder itself. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly says: string;
-  /** The file's last good content is still in use. */
-  readonly keepsLastGood: boolean;
-};
 
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 

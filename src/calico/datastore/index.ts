@@ -20,8 +20,6 @@ export type {
   Within,
   Writer,
 } from "./datastore.ts";
-export { openDirectoryDatastore } from "./directory/directory-datastore.ts";
-export { manifestProblemText } from "./directory/manifest-folder.ts";
 export { type ChangeObject, type Decision, type Edited, type EditOptions, edit } from "./edit.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
 export { type Follower, type FollowOptions, follow } from "./follow.ts";
@@ -30,12 +28,15 @@ export type { FollowLimits } from "./follow-limits.ts";
 export type { FollowReport, FollowState } from "./follow-report.ts";
 export { KindLog } from "./kind-log.ts";
 export { kindsPage } from "./kinds-page.ts";
-export {
-  type KubernetesDatastore,
-  type KubernetesSettings,
-  openKubernetes,
-} from "./kubernetes/kubernetes-datastore.ts";
+export type { KubernetesDatastore, KubernetesSettings } from "./kubernetes/kubernetes-datastore.ts";
 export type { Verb } from "./kubernetes/refusals.ts";
+export { manifestProblemText } from "./manifest-problem.ts";
 export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
 export { whenForbidden } from "./missing-rights.ts";
-export { openEtcdDatastore } from "./open-etcd.ts";
+export {
+  type DatastoreOptions,
+  openDatastore,
+  openDirectoryDatastore,
+  openEtcdDatastore,
+  openKubernetes,
+} from "./open-datastore.ts";

@@ -1,10 +1,10 @@
 // `cattail doctor`: what is wrong, why it matters and what mends it; before a server starts, and after.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { silentLog, systemClock } from "../../base/lib/index.ts";
+import { openDatastore } from "../../calico/datastore/index.ts";
 import { type SyncerType, syncerTypes } from "../../calico/model/index.ts";
 import { parseServerAddress } from "../../typha/client/index.ts";
-import { openDatastore } from "../../typha/server/index.ts";
-import { defaultConfigFile } from "../../typha/settings/index.ts";
+import { datastoreOptions, defaultConfigFile } from "../../typha/settings/index.ts";
 import { gather } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "./index.ts";
@@ -61,7 +61,7 @@ function lookAtSetup(flags: DoctorFlags) {
   return examineSetup({
     environment: process.env,
     ...(flags.configFile === undefined ? {} : { configFile: flags.configFile }),
-    openDatastore: (settings) => openDatastore(settings, { clock: systemClock, log: silentLog }),
+    openDatastore: (settings) => openDatastore(datastoreOptions(settings), { clock: systemClock, log: silentLog }),
     clock: systemClock,
   });
 }

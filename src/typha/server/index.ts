@@ -1,5 +1,4 @@
 // The only place that plugs the pipeline together; listens, starts, stops.
-export { openDatastore } from "./open-datastore.ts";
 export { metricTable } from "./reporting/metric-table.ts";
 export { metricsPage } from "./reporting/metrics-page.ts";
 export { createTyphaMetrics } from "./reporting/typha-metrics.ts";

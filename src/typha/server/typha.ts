@@ -7,8 +7,9 @@
 
 import { type Clock, type Log, systemClock } from "../../base/lib/index.ts";
 import { createHealth } from "../../base/observe/index.ts";
+import { openDatastore } from "../../calico/datastore/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
-import type { Settings } from "../settings/index.ts";
+import { datastoreOptions, type Settings } from "../settings/index.ts";
 import { ClientsOnly } from "./connections/clients-only.ts";
 import { rebalance } from "./connections/rebalancing.ts";
 import { serverLimits, workerCount } from "./connections/server-limits.ts";
@@ -18,7 +19,6 @@ import { prepareDatastore } from "./datastore/prepare-datastore.ts";
 import { startWindows } from "./http/http-addresses.ts";
 import { Introspection } from "./introspection/introspection.ts";
 import { openTls } from "./listening/server-tls.ts";
-import { openDatastore } from "./open-datastore.ts";
 import { Evacuation } from "./peers/evacuation.ts";
 import { otherServers, ownAddresses } from "./peers/other-servers.ts";
 import { probeServer } from "./peers/probe-server.ts";
@@ -67,7 +67,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   const settings = options.read.values;
   const tls = await openTls(settings, { log, clock, signal });
   if (tls !== undefined) started.use(tls);
-  const datastore = options.datastore ?? started.use(await openDatastore(settings, { clock, log }));
+  const datastore = options.datastore ?? started.use(await openDatastore(datastoreOptions(settings), { clock, log }));
   const syncers = runSyncers({
     ...{ datastore, clock, log, random, signal },
     usePodCidr: settings.usePodCidr,

@@ -15,7 +15,6 @@ import type {
   Datastore,
   ListOptions,
   ListPage,
-  ManifestProblem,
   ObjectId,
   Patch,
   PatchOptions,
@@ -25,10 +24,11 @@ import type {
 } from "../datastore.ts";
 import { patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError } from "../errors.ts";
+import { type ManifestProblem, manifestProblemText } from "../manifest-problem.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
 import { identify } from "../object-id.ts";
 import { FolderWatch } from "./folder-watch.ts";
-import { type FolderContent, ManifestFolder, manifestProblemText, objectKey } from "./manifest-folder.ts";
+import { type FolderContent, ManifestFolder, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
 import { withStableUid } from "./stable-uid.ts";
 

@@ -3,7 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
-import type { ManifestProblem } from "../datastore.ts";
+import type { ManifestProblem } from "../manifest-problem.ts";
 import { idText } from "../object-id.ts";
 import { type Complaint, type ManifestObject, readManifests } from "./read-manifests.ts";
 import { type FoundFile, type FoundFolder, type Scan, scanFolder, stampOf } from "./scan-folder.ts";
@@ -24,11 +24,6 @@ type KnownFile = {
 
 // Reading YAML takes about a second for each 2 MB, and nothing else happens meanwhile.
 const maxFileBytes = 16 << 20;
-
-/** As compilers say it, so that an editor can jump there. */
-export function manifestProblemText({ file, line, column, says }: ManifestProblem): string {
-  return `${file === "" ? "" : `${file}:${line}:${column}: `}${says}`;
-}
 
 /** One text per object of any kind. */
 export function objectKey(object: { readonly kind: Kind; readonly id: { namespace: string; name: string } }): string {

@@ -2,10 +2,9 @@
 // then needs beside the datastore, as in the original. Without it the server keeps to its upper limit and says so once.
 
 import { type Clock, type Log, messageOf } from "../../../base/lib/index.ts";
-import { type Datastore, follow, openKubernetes, writeJson } from "../../../calico/datastore/index.ts";
+import { follow, openKubernetes, type Reader, writeJson } from "../../../calico/datastore/index.ts";
 import { updateType } from "../../../calico/model/index.ts";
-import type { Settings } from "../../settings/index.ts";
-import { kubernetesSettings } from "../open-datastore.ts";
+import { kubernetesSettings, type Settings } from "../../settings/index.ts";
 import { slicePath, type TyphaService } from "./typha-service.ts";
 
 type Edge = { readonly clock: Clock; readonly log: Log; readonly random: () => number; readonly signal: AbortSignal };
@@ -19,7 +18,7 @@ export async function followServiceBesideEtcd(settings: Settings, service: Typha
   }
 }
 
-export async function followService(kubernetes: Datastore, service: TyphaService, edge: Edge): Promise<void> {
+export async function followService(kubernetes: Reader, service: TyphaService, edge: Edge): Promise<void> {
   for await (const events of follow(kubernetes, "EndpointSlice", edge)) {
     for (const event of events) {
       if (event.is === "status") continue;

@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { readSettings } from "../settings/index.ts";
-import { kubernetesSettings } from "./open-datastore.ts";
+import { kubernetesSettings } from "./datastore-options.ts";
+import { readSettings } from "./typha-settings.ts";
 
 const rates: { qps: string; expected: number | undefined }[] = [
   { qps: "0", expected: undefined },

@@ -1,32 +1,22 @@
-// From settings to the datastore they name. A datastore that is not there yet is no reason to fail: connections are made
-// when first used, and followers try again. What can never work (an unreadable key, a bad kubeconfig) throws.
+// From Typha's settings to the datastore they name, as whoever opens it wants to be told.
+import { CattailError, unreachable } from "../../base/lib/index.ts";
+import type { DatastoreOptions, KubernetesSettings } from "../../calico/datastore/index.ts";
+import type { Settings } from "./table.ts";
 
-import { CattailError, type Clock, type Log, unreachable } from "../../base/lib/index.ts";
-import {
-  createMemoryDatastore,
-  type Datastore,
-  type KubernetesSettings,
-  openDirectoryDatastore,
-  openEtcdDatastore,
-  openKubernetes,
-} from "../../calico/datastore/index.ts";
-import type { Settings } from "../settings/index.ts";
-
-export type Edge = { readonly clock: Clock; readonly log: Log };
-
-export async function openDatastore(settings: Settings, edge: Edge): Promise<Datastore> {
-  switch (settings.datastoreType) {
+export function datastoreOptions(settings: Settings): DatastoreOptions {
+  const { datastoreType: type } = settings;
+  switch (type) {
     case "kubernetes":
-      return openKubernetes(kubernetesSettings(settings), edge);
+      return { type, ...kubernetesSettings(settings) };
     case "etcdv3":
-      return openEtcdDatastore({ ...etcdSettings(settings), ...edge });
+      return { type, ...etcdSettings(settings) };
     case "directory":
       if (settings.datastoreDirectory === "") throw noDirectory();
-      return openDirectoryDatastore({ path: settings.datastoreDirectory, ...edge });
+      return { type, path: settings.datastoreDirectory };
     case "memory":
-      return createMemoryDatastore(edge);
+      return { type };
     default:
-      return unreachable(settings.datastoreType);
+      return unreachable(type);
   }
 }
 
