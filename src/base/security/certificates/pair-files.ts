@@ -1,8 +1,9 @@
 // Certificates and keys on disk: never half written, never over something that was there unless told to, keys readable
 // by their owner alone.
-import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CattailError } from "../../lib/index.ts";
+import { replaceFile } from "../../linux/index.ts";
 import type { CertifiedKey } from "./issue.ts";
 
 export type PairFiles = { readonly certFile: string; readonly keyFile: string };
@@ -32,23 +33,13 @@ export async function writePair(
   await writeWhole(files.certFile, pair.certPem, 0o644);
 }
 
-/** Written beside and renamed into place, so that a reader sees the old content or the new, never a part. */
+/** A reader sees the old content or the new, never a part. */
 export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
-  const part = `${file}.part-${process.pid}`;
   try {
     await makeFolder(dirname(file));
-    const handle = await open(part, "wx", mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await chmod(part, mode); // whatever the umask took away or left
-    await rename(part, file);
+    await replaceFile(file, text, { mode });
   } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined); // where it cannot be removed it could not be made
-    throw cannotWrite(file, error);
+    throw cannotWrite(file, error instanceof CattailError ? error.cause : error);
   }
 }
 

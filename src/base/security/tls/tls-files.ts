@@ -2,13 +2,13 @@
 // symlink that Kubernetes puts before a Secret's files, or in place. New files are used only when they are no worse than
 // the ones in use; a torn or mismatched pair is reported and the last good one stays.
 //
-//   fs.watch of the folders ──┐ (after a short quiet time)
+//   watchFolder() ────────────┐ (after a short quiet time)
 //   every pollMs ─────────────┼──> check: read, parse, compare ──> changes() / state()
 //   reload() (SIGHUP) ────────┘
-import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CattailError, type Clock, type Log } from "../../lib/index.ts";
+import { watchFolder } from "../../linux/index.ts";
 import {
   loadTlsMaterial,
   type TlsFiles,
@@ -17,6 +17,9 @@ import {
   type TlsRole,
   tlsProblems,
 } from "./tls-material.ts";
+
+/** The files themselves are read more often: this is for watches that were lost. */
+const rescanMs = 60_000;
 
 export type ReloadOutcome = "unchanged" | "reloaded" | "kept";
 
@@ -63,13 +66,10 @@ class Watcher implements TlsFilesWatcher {
   readonly #options: Parameters<typeof watchTlsFiles>[1];
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #folders = new Map<string, FSWatcher>();
-  readonly #polling: Promise<void>;
+  readonly #looking: Promise<unknown>;
   #state: TlsFilesState;
   #refusedFingerprint = "";
   #checking: Promise<unknown> = Promise.resolve();
-  /** Ends the wait for quiet that is under way. */
-  #quiet = new AbortController();
   /** At most one: a newer material replaces one that nobody has taken yet. */
   #untaken: TlsMaterial | undefined;
   #wake: () => void = () => undefined;
@@ -80,8 +80,8 @@ class Watcher implements TlsFilesWatcher {
     this.#options = options;
     this.#signal =
       options.signal === undefined ? this.#stop.signal : AbortSignal.any([options.signal, this.#stop.signal]);
-    this.#signal.addEventListener("abort", () => this.#close(), { once: true });
-    this.#polling = this.#poll();
+    this.#signal.addEventListener("abort", () => this.#wake(), { once: true });
+    this.#looking = Promise.all([this.#watch(), this.#poll()]);
   }
 
   state(): TlsFilesState {
@@ -105,13 +105,26 @@ class Watcher implements TlsFilesWatcher {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error("the TLS file watcher was closed"));
-    await this.#polling;
+    await this.#looking;
     await this.#checking;
   }
 
+  // Begins with a look once the folders are watched: what was replaced since the first load raised no notice. Where the
+  // files lie may change with them; then other folders are watched.
+  async #watch(): Promise<void> {
+    const { clock, log, debounceMs = 100 } = this.#options;
+    const quiet = { quietMs: debounceMs, mostQuietWaitMs: 10 * debounceMs, rescanMs };
+    while (!this.#signal.aborted) {
+      const folders = await foldersOf(this.#files);
+      for await (const _ of watchFolder(folders, { ...quiet, clock, log, signal: this.#signal })) {
+        await this.reload();
+        if ((await foldersOf(this.#files)).join() !== folders.join()) break;
+      }
+    }
+  }
+
+  // Certificates expire without any notice.
   async #poll(): Promise<void> {
-    // Watches the folders, then looks again: what was replaced since the first load raised no event.
-    await this.reload();
     while (!this.#signal.aborted) {
       try {
         await this.#options.clock.sleep(this.#options.pollMs ?? 5_000, this.#signal);
@@ -126,7 +139,6 @@ class Watcher implements TlsFilesWatcher {
     const { clock, log, role } = this.#options;
     const nowMs = clock.wallMs();
     this.#noteProblems(tlsProblems(this.#state.material, { nowMs, role }));
-    await this.#watchFolders();
     let material: TlsMaterial;
     try {
       material = await loadTlsMaterial(this.#files);
@@ -173,54 +185,21 @@ class Watcher implements TlsFilesWatcher {
     }
     this.#state = { ...this.#state, problems };
   }
+}
 
-  // Both the folder a file is named in and the one it really lies in: a Secret's file changes by a rename in the first,
-  // a link to a folder elsewhere by a write in the second. Where watching fails, polling still works. (The directory
-  // datastore watches folders, too, with other rules for what counts as quiet and lost; lib/ could hold neither, as it
-  // knows no node: modules.)
-  async #watchFolders(): Promise<void> {
-    const wanted = new Set<string>();
-    for (const file of [this.#files.certFile, this.#files.keyFile, this.#files.caFile]) {
-      if (file === "") continue; // no CA file
-      wanted.add(dirname(file));
-      const real = await realpath(file).catch(() => undefined);
-      if (real !== undefined) wanted.add(dirname(real));
-    }
-    if (this.#signal.aborted) return;
-    for (const [folder, watcher] of this.#folders) if (!wanted.has(folder)) this.#forget(folder, watcher);
-    for (const folder of wanted) if (!this.#folders.has(folder)) this.#watch(folder);
+/**
+ * Both the folder a file is named in and the one it really lies in: a Secret's file changes by a rename in the first, a
+ * link to a folder elsewhere by a write in the second. Where watching fails, polling still works.
+ */
+async function foldersOf({ certFile, keyFile, caFile }: TlsFiles): Promise<string[]> {
+  const folders = new Set<string>();
+  for (const file of [certFile, keyFile, caFile]) {
+    if (file === "") continue; // no CA file
+    folders.add(dirname(file));
+    const real = await realpath(file).catch(() => undefined);
+    if (real !== undefined) folders.add(dirname(real));
   }
-
-  #watch(folder: string): void {
-    try {
-      const watcher = watch(folder, { persistent: false }, () => this.#changed());
-      watcher.on("error", () => this.#forget(folder, watcher));
-      this.#folders.set(folder, watcher);
-    } catch (error) {
-      this.#options.log.debug("Cannot watch a folder, polling it instead", { folder, error });
-    }
-  }
-
-  #forget(folder: string, watcher: FSWatcher): void {
-    watcher.close();
-    this.#folders.delete(folder);
-  }
-
-  #changed(): void {
-    const { clock, debounceMs = 100 } = this.#options;
-    this.#quiet.abort();
-    this.#quiet = new AbortController();
-    clock.sleep(debounceMs, this.#quiet.signal).then(
-      () => this.reload(),
-      () => undefined, // something changed again, or the watcher was closed
-    );
-  }
-
-  #close(): void {
-    this.#quiet.abort();
-    for (const [folder, watcher] of this.#folders) this.#forget(folder, watcher);
-    this.#wake();
-  }
+  return [...folders].sort();
 }
 
 function unreadable({ caFile }: TlsFiles): string {
