@@ -137,7 +137,9 @@ function gaveUp(what: {
   const { kind, id, met, mayBeDone } = what;
   const last = met.at(-1);
   const counts = Map.groupBy(met, ({ code }) => code);
-  const seen = [...counts].map(([code, { length }]) => `${length} times ${code}`).join(", ");
+  const seen = [...counts]
+    .map(([code, { length }]) => `${length === 1 ? "once" : `${length} times`} ${code}`)
+    .join(", ");
   const fate = mayBeDone ? "; one of the writes may have been done" : "";
   return new DatastoreError(
     last?.code ?? "conflict",

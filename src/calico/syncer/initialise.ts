@@ -3,7 +3,15 @@
 // because somebody else (calicoctl, the operator, an older Typha) may have written the same.
 
 import { type Clock, isRecord, type JsonRecord, type Log } from "../../base/lib/index.ts";
-import { type Datastore, DatastoreError, isDatastoreError, type StoredObject, writeJson } from "../datastore/index.ts";
+import {
+  type Datastore,
+  DatastoreError,
+  type Decision,
+  edit,
+  isDatastoreError,
+  type StoredObject,
+  writeJson,
+} from "../datastore/index.ts";
 import { builtInTiers, type ClusterInformationSpec, type Flavour, type Kind } from "../kinds/index.ts";
 
 type InitialiseOptions = {
@@ -13,8 +21,6 @@ type InitialiseOptions = {
   /** 32 hex digits. */
   readonly newClusterGuid: () => string;
 };
-
-const conflictRetryMs = 1000;
 
 /** Throws the first DatastoreError that is about more than rights, after everything has been tried. */
 export async function initialiseDatastore(datastore: Datastore, options: InitialiseOptions): Promise<void> {
@@ -53,36 +59,24 @@ async function ensureTier(
 
 async function ensureClusterInformation(datastore: Datastore, options: InitialiseOptions): Promise<void> {
   const { clock, log, signal } = options;
-  for (;;) {
-    try {
-      return await writeClusterInformation(datastore, options);
-    } catch (error) {
-      if (isAboutRights(error)) {
-        log.warn("may not write ClusterInformation; it must be right already", { missingRule: missingRuleOf(error) });
-        return;
-      }
-      // Somebody else wrote it at the same time: look again.
-      if (!isDatastoreError(error, "conflict", "exists")) throw error;
-      await clock.sleep(conflictRetryMs, signal);
-    }
-  }
-}
-
-async function writeClusterInformation(datastore: Datastore, options: InitialiseOptions): Promise<void> {
-  const { log, signal } = options;
   const kind = "ClusterInformation";
-  const stored = await datastore.get(kind, { namespace: "", name: "default" }, { signal });
-  if (stored === undefined) {
-    const spec = completeSpec({}, datastore.flavour, options);
-    await datastore.create(kind, calicoObject(kind, "default", spec), { signal });
-    log.info("created ClusterInformation", { clusterType: spec.clusterType });
-    return;
+  let clusterType: string | undefined;
+  const complete = (stored: StoredObject | undefined): Decision => {
+    const { object, spec } =
+      stored === undefined ? { object: calicoObject(kind, "default", {}), spec: {} } : readStored(stored);
+    const whole = completeSpec(spec, datastore.flavour, options);
+    clusterType = whole.clusterType;
+    const isWhole = stored !== undefined && writeJson(whole) === writeJson(spec);
+    return isWhole ? "nothing" : { value: { ...object, spec: whole } };
+  };
+  try {
+    const { did } = await edit(datastore, kind, { namespace: "", name: "default" }, complete, { clock, signal });
+    if (did === "create") log.info("created ClusterInformation", { clusterType });
+    if (did === "update") log.info("completed ClusterInformation", { clusterType });
+  } catch (error) {
+    if (!isAboutRights(error)) throw error;
+    log.warn("may not write ClusterInformation; it must be right already", { missingRule: missingRuleOf(error) });
   }
-  const { object, spec } = readStored(stored);
-  const complete = completeSpec(spec, datastore.flavour, options);
-  if (writeJson(complete) === writeJson(spec)) return;
-  await datastore.update(kind, { ...stored, value: { ...object, spec: complete } }, { signal });
-  log.info("completed ClusterInformation", { clusterType: complete.clusterType });
 }
 
 /** What cannot be read is not completed: the cluster's GUID may be in it, and a new one would replace it. */
