@@ -49,6 +49,7 @@ export function testAuthority(commonName = "Test CA"): TestAuthority {
     issueCertificate({
       authority: pair,
       role: options.role ?? role,
+      isClientAsWell: role === "server",
       names: { ...(role === "server" ? serverNames : clientNames), ...options.names },
       nowMs: options.nowMs ?? Date.now(),
       ...(options.notAfterMs === undefined ? {} : { notAfterMs: options.notAfterMs }),

@@ -14,7 +14,7 @@ export type DashboardSubject = AsyncDisposable & {
   readonly datastore: Datastore;
   readonly address: string;
   /** A node that connects now. */
-  connect(hostname: string): void;
+  connect(hostname: string, info?: string): void;
 };
 
 export type SubjectOptions = {
@@ -49,7 +49,8 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   const typha = started.use(await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal }));
   await eventually(() => typha.windows.dashboard !== undefined, "the dashboard");
   const servers = `127.0.0.1:${typha.server.address.port}`;
-  const connect = (hostname: string) => void drain(follow({ servers, type: "felix", hostname, signal }));
+  const connect = (hostname: string, info = "an agent of a test") =>
+    void drain(follow({ servers, type: "felix", hostname, info, signal }));
   for (let index = 0; index < clients; index += 1) connect(nodeName(index));
   await eventually(async () => {
     const reports = await typha.server.clients();

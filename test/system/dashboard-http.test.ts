@@ -70,7 +70,7 @@ describe("the dashboard's address", () => {
     const { headers, body } = await ask("/events");
     equal(headers["content-type"], "text/event-stream");
     const overview = JSON.parse(body.slice(body.indexOf("data: ") + 6).split("\n")[0] ?? "") as OverviewView;
-    deepEqual([overview.nodes.connected, overview.nodes.missing], [3, ["node-004"]]);
+    deepEqual([overview.nodes.here, overview.nodes.missing], [3, ["node-004"]]);
     equal(overview.syncers.length, 4);
     ok(overview.keysByKind.some(({ kind, keys }) => kind === "WorkloadEndpoint" && keys === 8));
   });

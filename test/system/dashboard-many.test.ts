@@ -29,6 +29,7 @@ const nodes: NodeView[] = Array.from({ length: 2000 }, (_, index) => {
     expected: true,
     state: isMissing ? "not connected" : "up to date",
     connections: isMissing ? [] : [connection],
+    server: null,
   };
 });
 
@@ -43,13 +44,14 @@ const source: DashboardSource = {
     notReady: [],
     clientsAtMs: systemClock.wallMs(),
     servers: 1,
+    unheardServers: [],
     datastore: { type: "kubernetes", state: "reachable", detail: "" },
     syncers: [{ syncer: "felix", state: "in sync", keys: 100_000, bytes: 5e7, clients: 1999 }],
     keysByKind: [{ kind: "WorkloadEndpoint", keys: 100_000, bytes: 5e7 }],
     connections: 1999,
     certificates: [],
   }),
-  nodes: async () => nodes,
+  nodes: async () => ({ nodes, others: [] }),
   watches: () => [],
   invalidObjects: () => [],
   manifestProblems: () => [],

@@ -73,8 +73,11 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
       endpoints: [{ addresses: ["192.0.2.1"] }, { addresses: ["192.0.2.2"] }],
       ports: [{ name: "calico-typha", port: 5473, protocol: "TCP" }],
     });
-    await page.getByRole("heading", { name: "All 2 nodes connected here are up to date" }).waitFor();
-    await page.getByText("1 not here (there are 2 servers)").waitFor();
+    await page.getByRole("heading", { name: "All 2 nodes that are known of are up to date" }).waitFor();
+    await page.getByText("1 unknown: not every server was heard").waitFor();
+    await page.getByText("192.0.2.1:5473: TLS is off here").waitFor();
+    await page.goto(`${own.address}#/nodes?node=node-003`);
+    await page.getByText("Another server may have it").waitFor();
     deepEqual(complaints.lines, []);
     await page.close();
   });
@@ -106,9 +109,29 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
     await page.getByRole("link", { name: "node-002" }).click();
     const card = page.getByRole("region", { name: "Node node-002" });
     await card.getByText("modern policy keys").waitFor();
-    match((await card.textContent()) ?? "", /felixstreamingnothing/);
+    match((await card.textContent()) ?? "", /felixstreaming(not asked yet|\d+ ms)nothing/);
     await card.getByRole("link", { name: "close" }).click();
     await card.waitFor({ state: "detached" });
+  });
+
+  visit("says so when a link leads to a node that is not there", "#/nodes?node=no-such", (page) =>
+    page.getByText("There is no node no-such").waitFor(),
+  );
+
+  test("a program that only looks makes no node green, and is listed as what it is", async () => {
+    await using own = await startDashboardSubject({ nodes: 2, pods: 2, clients: 1 });
+    own.connect("node-002", "cattail watch");
+    own.connect("laptop", "cattail watch");
+    const { page, complaints } = await openPage(browser, `${own.address}#/nodes`);
+    await page.getByRole("row", { name: /cattail watch laptop/ }).waitFor();
+    await page.getByRole("row", { name: /cattail watch node-002/ }).waitFor();
+    await page.getByRole("row", { name: /^node-002 not connected/ }).waitFor();
+    await page.locator("output").filter({ hasText: "2 of 2" }).waitFor();
+    await page.goto(`${own.address}#/overview`);
+    await page.getByRole("heading", { name: "1 of 2 nodes are up to date" }).waitFor();
+    await page.getByText("3: 1 of 1 node (a node has one for each data set it follows), 2 of").waitFor();
+    deepEqual(complaints.lines, []);
+    await page.close();
   });
 
   visit("finds a pod's key and shows its value, history and trace", "#/keys", async (page) => {

@@ -44,15 +44,17 @@ function ServerStage({ overview }: { overview: OverviewView }) {
 }
 
 function NodesStage({ overview }: { overview: OverviewView }) {
-  const { expected, connected, upToDate, missing, behind, elsewhere } = overview.nodes;
+  const { expected, here, elsewhere, upToDate, missing, behind, unknown } = overview.nodes;
+  const connected = here + elsewhere;
   const total = connected + missing.length;
   const isAll = missing.length + behind.length === 0;
-  const mood = connected === 0 ? "warn" : isAll ? "good" : "bad";
+  const mood = connected === 0 || (isAll && unknown > 0) ? "warn" : isAll ? "good" : "bad";
   const value = connected === 0 ? "none connected yet" : `${amount(upToDate)} of ${amount(total)} up to date`;
   const details = [
     missing.length > 0 ? `${amount(missing.length)} not connected` : "",
     behind.length > 0 ? `${amount(behind.length)} behind` : "",
-    elsewhere > 0 ? `${amount(elsewhere)} not here (there are ${amount(overview.servers)} servers)` : "",
+    elsewhere > 0 ? `${amount(elsewhere)} on other servers` : "",
+    unknown > 0 ? `${amount(unknown)} unknown: not every server was heard` : "",
   ].filter((text) => text !== "");
   return (
     <Stage name="Nodes" mood={mood} value={value} href={linkTo("nodes")} link="all nodes">

@@ -12,11 +12,13 @@ const shortestSpanS = 120;
 export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
+  // Without a sample there is no time to put on the axis, and uPlot would take the year 1970.
+  const isEmpty = timesMs.length === 0;
   const data: UPlot.AlignedData = [timesMs.map((ms) => ms / 1000), ...series.map(({ values }) => values)];
 
   useEffect(() => {
     const element = place.current;
-    if (element === null) return;
+    if (element === null || isEmpty) return;
     const made = new UPlot(optionsOf({ element, unit, series }), data, element);
     plot.current = made;
     const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: heightPx }));
@@ -25,8 +27,8 @@ export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
       resized.disconnect();
       made.destroy();
     };
-    // Made once: colours and series of a plot never change, its data is set below.
-  }, []);
+    // Made once there is something to draw: colours and series of a plot never change, its data is set below.
+  }, [isEmpty]);
 
   useEffect(() => plot.current?.setData(data), [timesMs]);
 
@@ -45,7 +47,9 @@ export function Plot({ title, unit, timesMs, series, summary }: PlotProps) {
           </span>
         )}
       </figcaption>
-      <div ref={place} class="plot" aria-hidden="true" />
+      <div ref={place} class="plot" aria-hidden="true">
+        {isEmpty && <span class="quiet">The first sample comes within seconds.</span>}
+      </div>
     </figure>
   );
 }
@@ -60,7 +64,7 @@ function optionsOf(on: { element: HTMLElement; unit: string; series: Series[] })
     legend: { show: false },
     cursor: { show: false },
     axes: [
-      { ...axis, size: 28, space: 84, values: (_, ticks) => ticks.map(clockTime) },
+      { ...axis, size: 28, space: 84, incrs: wholeSeconds, values: (_, ticks) => ticks.map(clockTime) },
       { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => `${tick} ${on.unit}`) },
     ],
     scales: {
@@ -73,6 +77,9 @@ function optionsOf(on: { element: HTMLElement; unit: string; series: Series[] })
     ],
   };
 }
+
+/** Between two labels, in seconds: the labels show whole seconds, so finer steps would repeat them. */
+const wholeSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200];
 
 function clockTime(seconds: number): string {
   const text = new Date(seconds * 1000).toLocaleTimeString("en-GB");

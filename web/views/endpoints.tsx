@@ -62,10 +62,11 @@ function OneEndpoint({ path, nowMs }: { path: string; nowMs: number }) {
             <Endpoint endpoint={endpoint} />
             <h3>Policies that apply, in the order they are tried</h3>
             {endpoint.tiers.length === 0 ? (
-              <Empty title="No policy applies">Traffic of this pod is decided by its profiles alone.</Empty>
+              <Empty title="No policy applies">The profiles of this pod decide about its traffic.</Empty>
             ) : (
               endpoint.tiers.map((tier) => <Tier key={tier.tier} tier={tier} />)
             )}
+            {endpoint.tiers.length > 0 && <Directions tiers={endpoint.tiers} />}
             {endpoint.unparsable.map(({ path: policy, why }) => (
               <p class="bad" key={policy}>
                 {policy}: {why}
@@ -115,11 +116,43 @@ function Tier({ tier }: { tier: EndpointView["tiers"][number] }) {
           <Policy key={policy.path} policy={policy} />
         ))}
       </ol>
-      <p class="quiet">
-        What none of them decides: {tier.defaultAction === "Pass" ? "passed on to the next tier" : "denied"}.
-      </p>
+      <p class="quiet">{tierEnd(tier)}</p>
     </section>
   );
+}
+
+const directions = ["ingress", "egress"] as const;
+type Direction = (typeof directions)[number];
+
+function isEnforced(tier: EndpointView["tiers"][number], direction: Direction): boolean {
+  return tier.policies.some((policy) => !policy.staged && policy.types.includes(direction));
+}
+
+/** A tier has the last word only in a direction in which one of its enforced policies applies. */
+function tierEnd(tier: EndpointView["tiers"][number]): string {
+  const decided = directions.filter((direction) => isEnforced(tier, direction));
+  if (decided.length === 0) return "Nothing here is enforced: staged policies only record what they would do.";
+  const end = tier.defaultAction === "Pass" ? "goes on to the next tier" : "is denied";
+  return `${capital(decided.join(" and "))} traffic that no rule here matches ${end}.`;
+}
+
+/** What is known without the rules themselves: which policies have a say in each direction. */
+function Directions({ tiers }: { tiers: EndpointView["tiers"] }) {
+  return (
+    <>
+      {directions
+        .filter((direction) => !tiers.some((tier) => isEnforced(tier, direction)))
+        .map((direction) => (
+          <p key={direction} class="quiet">
+            {capital(direction)}: no enforced policy applies. The profiles of this pod decide.
+          </p>
+        ))}
+    </>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Policy({ policy }: { policy: PolicyView }) {
@@ -129,7 +162,7 @@ function Policy({ policy }: { policy: PolicyView }) {
       <a href={linkTo("keys", { syncer: "felix", path: policy.path })}>{name}</a>{" "}
       <span class="quiet">
         {policy.kind}, order {policy.order === null ? "last" : amount(policy.order)}, {rules(policy)}
-        {policy.staged ? ", staged: only watched, not enforced" : ""}
+        {policy.staged ? ", staged: not enforced" : ""}
       </span>
       <code>{policy.selector || "all()"}</code>
     </li>

@@ -4,7 +4,7 @@ import { amount, bytes, duration } from "../format.ts";
 import { Headings } from "../parts/headings.tsx";
 import { linkTo } from "../route.ts";
 
-const columns = ["follows", "state", "behind", "answers after", "sent", "waiting", "connected", "from", "speaks"];
+const columns = ["follows", "state", "behind by", "not sent yet", "sent", "waiting", "connected", "from", "speaks"];
 
 export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
   return (
@@ -17,10 +17,11 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
       </h3>
       {node.connections.length === 0 ? (
         <p>
-          The datastore has this node, but it is not connected here.{" "}
-          {node.state === "not here" ? "It may be connected to another of the servers; their pages tell. " : ""}
-          If it is connected nowhere it goes on with the policies it had: see whether calico-node runs there and what
-          its log says of Typha.
+          {node.server !== null
+            ? `It is connected to another server, ${node.server}, which says that it is ${node.state}. The page of that server shows its connections.`
+            : node.state === "unknown"
+              ? "It is not connected here. Another server may have it: not every one has said which nodes it has."
+              : "It is in the datastore, and connected to no server. It receives no updates, and still enforces the policies it has. See whether calico-node runs there, and what its log says of Typha."}
         </p>
       ) : (
         <div class="scroll">
@@ -47,12 +48,14 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
 
 function Connection({ connection, nowMs }: { connection: ConnectionView; nowMs: number }) {
   const { lagUpdates, lagMs, answersAfterMs } = connection;
+  // The same two numbers that make a node "behind": what waits to be sent, and a ping that waits behind what was sent.
+  const lateMs = Math.max(lagMs, answersAfterMs ?? 0);
   return (
     <tr>
       <th scope="row">{connection.syncer}</th>
       <td>{connection.state}</td>
-      <td>{lagUpdates === 0 ? "nothing" : `${amount(lagUpdates)} updates, ${duration(lagMs)}`}</td>
-      <td>{answersAfterMs === null ? "not asked yet" : duration(answersAfterMs)}</td>
+      <td>{answersAfterMs === null && lagMs === 0 ? "not asked yet" : duration(lateMs)}</td>
+      <td>{lagUpdates === 0 ? "nothing" : `${amount(lagUpdates)} updates`}</td>
       <td>{bytes(connection.bytesSent)}</td>
       <td>{bytes(connection.queuedBytes)}</td>
       <td>{duration(nowMs - connection.connectedSinceMs)}</td>

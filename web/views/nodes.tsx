@@ -1,8 +1,16 @@
 // Every node with its connections; one that should be here and is not comes first, then those that are behind.
 import { useState } from "preact/hooks";
-import type { ConnectionView, NodeState, NodeView, OverviewView } from "../../src/typha/dashboard/contract.ts";
+import type {
+  ConnectionView,
+  NodeState,
+  NodesView as NodesAnswer,
+  NodeView,
+  OtherClientView,
+  OverviewView,
+} from "../../src/typha/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { useAnswer } from "../live.ts";
+import { Headings } from "../parts/headings.tsx";
 import { type Column, Rows } from "../parts/rows.tsx";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
@@ -10,11 +18,11 @@ import { linkTo } from "../route.ts";
 import { NodeCard } from "./node-card.tsx";
 
 type Shown = "all" | NodeState;
-const urgency: readonly NodeState[] = ["not connected", "behind", "starting", "up to date", "not here"];
+const urgency: readonly NodeState[] = ["not connected", "behind", "starting", "unknown", "up to date"];
 
 export function NodesView({ overview, parameters }: { overview: OverviewView; parameters: URLSearchParams }) {
   // The server asks its clients less often the more there are; asking it for the same answer again would be for nothing.
-  const answer = useAnswer<NodeView[]>("/api/nodes", overview.clientsAtMs);
+  const answer = useAnswer<NodesAnswer>("/api/nodes", overview.clientsAtMs);
   const [search, setSearch] = useState("");
   const [show, setShow] = useState<Shown>("all");
   const { nowMs } = overview;
@@ -23,19 +31,23 @@ export function NodesView({ overview, parameters }: { overview: OverviewView; pa
     <>
       <h2>Nodes</h2>
       <WithAnswer answer={answer}>
-        {(nodes) => {
+        {({ nodes, others }) => {
           const rows = nodes.filter((node) => matches(node, search) && isShown(node, show)).toSorted(mostUrgentFirst);
           const open = nodes.find(({ node }) => node === chosen);
           return (
             <>
               <Filter
                 {...{ search, setSearch, show, setShow }}
-                // Where there is one server a node is missing; where there are more it is elsewhere, for all this one knows.
-                isUsed={(state) => state !== (overview.servers > 1 ? "not connected" : "not here")}
+                isUsed={(state) => state !== "unknown" || overview.unheardServers.length > 0}
               >
                 {amount(rows.length)} of {amount(nodes.length)}
               </Filter>
               {open !== undefined && <NodeCard node={open} nowMs={nowMs} />}
+              {chosen !== null && open === undefined && (
+                <p class="bad" role="status">
+                  There is no node {chosen}: neither has the datastore one of this name, nor is its agent connected.
+                </p>
+              )}
               {nodes.length === 0 ? (
                 <Empty title="No nodes yet">
                   Neither has the datastore a node, nor is a client connected. Nodes show up here as soon as one of the
@@ -49,9 +61,10 @@ export function NodesView({ overview, parameters }: { overview: OverviewView; pa
                   columns={columns(nowMs)}
                   rows={rows}
                   rowKey={(node) => node.node}
-                  rowClass={({ state, node }) => `${state.replace(" ", "-")} ${node === chosen ? "chosen" : ""}`}
+                  rowClass={({ state, node }) => `${state.replaceAll(" ", "-")} ${node === chosen ? "chosen" : ""}`}
                 />
               )}
+              <OtherClients others={others} nowMs={nowMs} />
             </>
           );
         }}
@@ -115,6 +128,7 @@ function columns(nowMs: number): Column<NodeView>[] {
       title: "sent",
       width: "11%",
       isNumber: true,
+      isMinor: true,
       cell: ({ connections }) => (connections.length === 0 ? "" : bytes(sum(connections))),
       sortBy: ({ connections }) => sum(connections),
     },
@@ -133,16 +147,43 @@ function stateText(node: NodeView) {
   const lateMs = Math.max(0, ...node.connections.map((one) => Math.max(one.lagMs, one.answersAfterMs ?? 0)));
   const waiting = Math.max(0, ...node.connections.map(({ lagUpdates }) => lagUpdates));
   const details = [
-    node.state === "behind" ? `by ${duration(lateMs)}` : "",
+    node.state === "behind" && lateMs > 0 ? `by ${duration(lateMs)}` : "",
+    node.server === null ? "" : `on ${node.server}`,
     waiting > 0 ? `${amount(waiting)} updates wait` : "",
     node.expected ? "" : "not in the datastore",
   ].filter((text) => text !== "");
   return (
     <>
-      <span class={`dot ${node.state.replace(" ", "-")}`} aria-hidden="true" />
+      <span class={`dot ${node.state.replaceAll(" ", "-")}`} aria-hidden="true" />
       {node.state}
       {details.length > 0 && <span class="quiet"> {details.join(", ")}</span>}
     </>
+  );
+}
+
+/** Programs that follow this server and work for no node: they are looked at, not counted. */
+function OtherClients({ others, nowMs }: { others: OtherClientView[]; nowMs: number }) {
+  if (others.length === 0) return null;
+  return (
+    <table class="card">
+      <caption>
+        Other clients <span class="quiet">programs that follow this server and are no node's agent</span>
+      </caption>
+      <thead>
+        <Headings columns={["program", "on", "from", "follows", { number: "connected" }]} />
+      </thead>
+      <tbody>
+        {others.map(({ host, connection }) => (
+          <tr key={connection.id}>
+            <th scope="row">{connection.info}</th>
+            <td>{host}</td>
+            <td>{connection.address}</td>
+            <td>{connection.syncer}</td>
+            <td class="number">{duration(nowMs - connection.connectedSinceMs)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

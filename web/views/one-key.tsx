@@ -77,7 +77,7 @@ function Trace({ view }: { view: KeyView }) {
         <span class="value">
           {amount(trace.clients)} of {amount(total)}
         </span>
-        <span class="quiet">{trace.slowestClient === null ? "none waits" : `waiting: ${trace.slowestClient}`}</span>
+        <span class="quiet">{trace.slowestClient === null ? "none is behind" : `behind: ${trace.slowestClient}`}</span>
       </li>
     </ol>
   );

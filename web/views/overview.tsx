@@ -36,10 +36,14 @@ export function OverviewPage({ overview }: { overview: OverviewView }) {
         />
       </div>
       <div class="pair">
-        <Syncers overview={overview} />
+        <div>
+          <Syncers overview={overview} />
+          <Connections overview={overview} />
+        </div>
         <Kinds overview={overview} />
       </div>
       <Certificates certificates={overview.certificates} nowMs={overview.nowMs} />
+      <Scope overview={overview} />
       <p class="quiet">
         Cattail {overview.version} on {overview.address}, {threads(overview.workers)}, up for{" "}
         {duration(overview.nowMs - overview.startedAtMs)}.
@@ -49,16 +53,48 @@ export function OverviewPage({ overview }: { overview: OverviewView }) {
 }
 
 /** The one sentence to read if there is time for one. */
-function verdict({ datastore, syncers, nodes }: OverviewView): string {
-  const total = nodes.connected + nodes.missing.length;
+function verdict({ datastore, syncers, nodes, attention }: OverviewView): string {
+  const connected = nodes.here + nodes.elsewhere;
+  const total = connected + nodes.missing.length;
   if (datastore.state === "unreachable") return "The datastore cannot be reached: nodes go on with what they have";
-  if (syncers.some(({ state }) => state !== "in sync"))
-    return "Reading the datastore; nodes are served once that is done";
-  if (nodes.connected === 0) return "Ready, and waiting for the first node to connect";
-  const here = nodes.elsewhere > 0 ? " connected here" : "";
+  if (syncers.some(({ state }) => state !== "in sync")) {
+    // Reading goes on and on without the rights: to promise that nodes are served soon would be wrong.
+    const isForbidden = attention.some(({ look }) => look === "watches");
+    return isForbidden
+      ? "Not ready: the server lacks rights to read the cluster"
+      : "Reading the datastore; nodes are served once that is done";
+  }
+  if (connected === 0) return "Ready, and waiting for the first node to connect";
+  const which = nodes.unknown > 0 ? " nodes that are known of" : " nodes";
   if (nodes.upToDate === total)
-    return total === 1 ? "The one node is up to date" : `All ${amount(total)} nodes${here} are up to date`;
-  return `${amount(nodes.upToDate)} of ${amount(total)} nodes${here} are up to date`;
+    return total === 1 ? "The one node is up to date" : `All ${amount(total)}${which} are up to date`;
+  return `${amount(nodes.upToDate)} of ${amount(total)}${which} are up to date`;
+}
+
+/** What this page cannot see, said once: whoever has three servers must know which of them they look at. */
+function Scope({ overview }: { overview: OverviewView }) {
+  const { servers, unheardServers } = overview;
+  if (servers === 1) {
+    return <p class="quiet">This page shows this server alone: it knows of no other.</p>;
+  }
+  if (unheardServers.length === 0) {
+    return <p class="quiet">Nodes are those of all {amount(servers)} servers; everything else is of this server.</p>;
+  }
+  return (
+    <section class="quiet" aria-label="Servers that are not heard">
+      <p>
+        {amount(unheardServers.length)} of the {amount(servers - 1)} other servers did not say which nodes they have. A
+        node that is not connected here may be connected there:
+      </p>
+      <ul>
+        {unheardServers.map(({ server, why }) => (
+          <li key={server}>
+            {server}: {why}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 function Attention({ items }: { items: AttentionView[] }) {
@@ -111,6 +147,34 @@ function Syncers({ overview }: { overview: OverviewView }) {
   );
 }
 
+/** Why there are more connections than nodes. */
+function Connections({ overview }: { overview: OverviewView }) {
+  const { connections, otherClients, nodes } = overview;
+  return (
+    <dl class="card facts">
+      <dt>Connections here</dt>
+      <dd>
+        {amount(connections)}: {amount(connections - otherClients)} of {amount(nodes.here)}{" "}
+        {nodes.here === 1 ? "node" : "nodes"} (a node has one for each data set it follows)
+        {otherClients > 0 && (
+          <>
+            , {amount(otherClients)} of <a href={linkTo("nodes")}>other programs</a>
+          </>
+        )}
+      </dd>
+      {overview.servers > 1 && (
+        <>
+          <dt>Nodes elsewhere</dt>
+          <dd>
+            {amount(nodes.elsewhere)} on {amount(overview.servers - 1)} other{" "}
+            {overview.servers === 2 ? "server" : "servers"}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
 function Kinds({ overview }: { overview: OverviewView }) {
   const most = Math.max(1, ...overview.keysByKind.map(({ keys }) => keys));
   return (
@@ -134,7 +198,7 @@ function Kinds({ overview }: { overview: OverviewView }) {
               <small>{explainKind(kind)}</small>
             </th>
             <td class="bar">
-              <span style={{ width: `${(100 * keys) / most}%` }} />
+              <span style={{ width: `${barPercent(keys, most)}%` }} />
             </td>
             <td class="number">{amount(keys)}</td>
             <td class="number">{bytes(size)}</td>
@@ -143,6 +207,11 @@ function Kinds({ overview }: { overview: OverviewView }) {
       </tbody>
     </table>
   );
+}
+
+/** On a logarithmic scale: there are a thousand pods to a tier, and both are to be seen. The figures stand beside it. */
+function barPercent(keys: number, most: number): number {
+  return (100 * Math.log(1 + keys)) / Math.log(1 + most);
 }
 
 function Certificates({ certificates, nowMs }: { certificates: CertificateView[]; nowMs: number }) {

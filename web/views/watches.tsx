@@ -38,14 +38,18 @@ export function WatchesView({ nowMs }: { nowMs: number }) {
 
 function Watches({ watches, nowMs }: { watches: WatchView[]; nowMs: number }) {
   const troubled = watches.filter((watch) => !isCalm(watch));
-  const ordered = [...troubled, ...watches.filter(isCalm)];
+  const absent = watches.filter(({ rights }) => rights === "missing");
+  const ordered = [...troubled, ...watches.filter((watch) => isCalm(watch) && !absent.includes(watch)), ...absent];
+  const installed = watches.length - absent.length;
+  const rest = absent.length === 0 ? "" : ` ${amount(absent.length)} more are not installed in this cluster.`;
   return (
     <>
       <p class={troubled.length === 0 ? "allgood" : "bad"} role="status">
         {troubled.length === 0
-          ? `All ${amount(watches.length)} kinds of objects are followed.`
-          : `${amount(troubled.length)} of ${amount(watches.length)} kinds of objects are not followed.`}
+          ? `All ${amount(installed)} kinds of objects are followed.${rest}`
+          : `${amount(troubled.length)} of ${amount(installed)} kinds of objects are not followed.${rest}`}
       </p>
+      <MissingRules watches={watches} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard */}
       <section class="card scroll" aria-label="Watches" tabIndex={0}>
         <table class="wide">
@@ -73,10 +77,40 @@ function Watch({ watch, nowMs }: { watch: WatchView; nowMs: number }) {
       <td class="number">{amount(watch.restarts)}</td>
       <td class="number">{amount(watch.relists)}</td>
       <td class="quiet wrap">
-        {watch.lastError ?? ""}
-        {watch.missingRule !== null && <pre>{watch.missingRule}</pre>}
+        <LastError error={watch.lastError} nowMs={nowMs} />
       </td>
     </tr>
+  );
+}
+
+/** One that is over is folded away, with its time: it explains a gap, it asks for nothing. */
+function LastError({ error, nowMs }: { error: WatchView["lastError"]; nowMs: number }) {
+  if (error === null) return null;
+  if (!error.isOver) return <>{error.message}</>;
+  return (
+    <details>
+      <summary>over, {ago(error.atMs, nowMs)}</summary>
+      {error.message}
+    </details>
+  );
+}
+
+/** All of them in one piece: to be pasted once. */
+function MissingRules({ watches }: { watches: WatchView[] }) {
+  const rules = [
+    ...new Set(watches.flatMap(({ missingRule }) => (missingRule === null ? [] : [missingRule.trimEnd()]))),
+  ];
+  if (rules.length === 0) return null;
+  return (
+    <section class="card" aria-label="Missing rights">
+      <h3>Missing rights</h3>
+      <p>
+        Run <kbd>cattail manifests rbac | kubectl apply -f -</kbd>, or add these rules to the ClusterRole of this
+        server:
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard */}
+      <pre tabIndex={0}>{rules.join("\n")}</pre>
+    </section>
   );
 }
 

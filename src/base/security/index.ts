@@ -16,7 +16,7 @@ export { certificatesInPem } from "./certificates/pem.ts";
 export { readPemFile, readPemSource } from "./certificates/read-pem.ts";
 export { admitPeers, checkOf } from "./peers/admit-peers.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./peers/refusals.ts";
-export { checkIdentity, type PeerRequirement, peerChecks, verifyPeer } from "./peers/verify-peer.ts";
+export { checkIdentity, identityOf, type PeerRequirement, peerChecks, verifyPeer } from "./peers/verify-peer.ts";
 export { type TlsPolicy, tlsPolicy } from "./tls/cipher-suites.ts";
 export { admitHttpsPeers, httpsServerOptions } from "./tls/https-options.ts";
 export { type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls/tls-files.ts";

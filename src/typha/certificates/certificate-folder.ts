@@ -51,7 +51,11 @@ export async function makePair(
   options: MakeOptions & { names?: LeafNames },
 ): Promise<PairFiles> {
   const authority = readPair("authority", options.folder);
-  return write(role, issueCertificate({ names: usualNames[role], ...options, authority, role }), options);
+  return write(
+    role,
+    issueCertificate({ names: usualNames[role], ...options, authority, role, isClientAsWell: true }),
+    options,
+  );
 }
 
 /** The same names and uses for another period; with a new key, of the old one's kind unless told, or with `keepKey` the old. */

@@ -1,8 +1,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { type AttentionFacts, attention } from "./attention.ts";
-import type { ConnectionView, NodeView } from "./contract.ts";
-import { nodeState } from "./node-state.ts";
+import type { ConnectionView, NodeView, WatchView } from "./contract.ts";
+import { isAgent, nodeState } from "./node-state.ts";
 
 const nowMs = 1_000_000_000_000;
 const dayMs = 86_400_000;
@@ -107,11 +107,63 @@ for (const { name, connections, state } of states) {
 }
 
 function node(connections: ConnectionView[]): NodeView {
-  return { node: "node-1", expected: true, connections, state: nodeState({ servers: 1, connections }) };
+  const state = nodeState({ connections, isEveryServerHeard: true });
+  return { node: "node-1", expected: true, connections, state, server: null };
 }
 
-test("a node without a connection may be with another server, where there is one", () => {
-  equal(nodeState({ servers: 2, connections: [] }), "not here");
+const absent: { name: string; given: Parameters<typeof nodeState>[0]; state: string }[] = [
+  {
+    name: "is as the server says that has it",
+    given: { connections: [], elsewhere: "behind", isEveryServerHeard: false },
+    state: "behind",
+  },
+  {
+    name: "is connected nowhere, where every server was heard",
+    given: { connections: [], isEveryServerHeard: true },
+    state: "not connected",
+  },
+  {
+    name: "may be with a server that was not heard",
+    given: { connections: [], isEveryServerHeard: false },
+    state: "unknown",
+  },
+  {
+    name: "that is here as well is as this server sees it",
+    given: { connections: [connection], elsewhere: "behind", isEveryServerHeard: true },
+    state: "up to date",
+  },
+];
+for (const { name, given, state } of absent) {
+  test(`a node that is not here ${name}`, () => equal(nodeState(given), state));
+}
+
+const programs: { info: string; agent: boolean }[] = [
+  { info: "Revision: 87c1590; Build date: 2026-08-22T06:33:20+0000", agent: true },
+  { info: "confd v3.32.0", agent: true },
+  { info: "", agent: true },
+  { info: "cattail demo", agent: true },
+  { info: "cattail watch", agent: false },
+  { info: "cattail doctor", agent: false },
+  { info: "cattail client", agent: false },
+  { info: "typha command-line client", agent: false },
+];
+for (const { info, agent } of programs) {
+  test(`"${info}" is ${agent ? "an agent of a node" : "no agent of a node"}`, () => equal(isAgent({ info }), agent));
+}
+
+test("kinds that may not be read are one card, however many they are", () => {
+  const watch = (kind: string, rights: WatchView["rights"]) => ({ kind, rights }) as WatchView; // no more is looked at
+  const watches = ["Pod", "Node", "Tier", "IPPool", "Service"].map((kind) => watch(kind, "forbidden"));
+  const some = attention({ ...calm, watches: [...watches, watch("Namespace", "granted")] });
+  deepEqual(
+    some.map(({ what }) => what),
+    ["The server may not read Pod, Node, Tier and 2 more"],
+  );
+  const none = attention({ ...calm, watches });
+  deepEqual(
+    none.map(({ what, severity }) => [severity, what]),
+    [["problem", "The server may read nothing in the cluster"]],
+  );
 });
 
 function certificate(expiresAtMs: number) {

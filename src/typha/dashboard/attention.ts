@@ -79,16 +79,23 @@ function certificateAttention({ certificates, nowMs }: AttentionFacts): Attentio
   return found;
 }
 
+// One card whatever the number: they have one reason, and one list of rules mends them all.
 function watchAttention({ watches }: AttentionFacts): AttentionView[] {
-  return watches
-    .filter(({ rights }) => rights === "forbidden")
-    .map(({ kind }) => ({
-      severity: "warning" as const,
-      what: `${kind} may not be read`,
-      why: "The server has no right to list and watch this kind, so its objects are missing.",
-      fix: "Run cattail manifests rbac and apply it.",
+  const forbidden = watches.filter(({ rights }) => rights === "forbidden").map(({ kind }) => kind);
+  if (forbidden.length === 0) return [];
+  const these = forbidden.length === 1 ? "this kind" : "these kinds";
+  return [
+    {
+      severity: forbidden.length === watches.length ? "problem" : "warning",
+      what:
+        forbidden.length === watches.length
+          ? "The server may read nothing in the cluster"
+          : `The server may not read ${some(forbidden)}`,
+      why: `It has no right to list and watch ${these}, so it serves no object of ${these}. It is not ready while one of them is needed for enforcement.`,
+      fix: "Run cattail manifests rbac | kubectl apply -f -, or paste the rules on the page of the watches into the role of this server.",
       look: "watches" as const,
-    }));
+    },
+  ];
 }
 
 function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
@@ -99,7 +106,7 @@ function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
     found.push({
       severity: "warning",
       what: `${count(missing.length, "node")} not connected: ${some(missing.map(({ node }) => node))}`,
-      why: `${missing.length === 1 ? "It runs" : "They run"} on the policies of when ${missing.length === 1 ? "it was" : "they were"} last connected.`,
+      why: `${missing.length === 1 ? "It receives" : "They receive"} no updates, and still ${missing.length === 1 ? "enforces" : "enforce"} the policies from before ${missing.length === 1 ? "it" : "they"} lost the connection.`,
       fix: "See whether calico-node runs there and what its log says of Typha; clients refused here are in this server's log.",
       look: "nodes",
     });

@@ -39,18 +39,27 @@ export type OverviewView = {
   datastore: { type: string; state: "reachable" | "unreachable" | "starting"; detail: string };
   syncers: SyncerView[];
   keysByKind: { kind: string; keys: number; bytes: number }[];
-  /** This one and its peers, as far as the datastore tells. */
+  /** This one and the others, as far as the datastore and the settings tell. */
   servers: number;
-  /** `elsewhere`: not connected here, which says nothing where there are other servers. */
+  /** The other servers that did not say which nodes they have: a node that is not here may be there. */
+  unheardServers: UnheardServer[];
+  /** Of all servers that were heard. */
   nodes: {
     expected: number;
-    connected: number;
+    /** Connected to this server. */
+    here: number;
+    /** Connected to another server. */
+    elsewhere: number;
     upToDate: number;
     missing: string[];
     behind: string[];
-    elsewhere: number;
+    /** Not here, and not every other server was heard. */
+    unknown: number;
   };
+  /** All connections here: of nodes, which have one for each data set they follow, and of other programs. */
   connections: number;
+  /** Programs that follow this server and are no node's agent: `cattail watch`, a program of your own. */
+  otherClients: number;
   certificates: CertificateView[];
   attention: AttentionView[];
   history: HistoryView;
@@ -74,16 +83,26 @@ export type ConnectionView = {
   queuedBytes: number;
 };
 
-/** "not here": not connected, and there are other servers it may be connected to. */
-export type NodeState = "not connected" | "behind" | "starting" | "up to date" | "not here";
+/** "unknown": not connected here, and there is another server that did not say which nodes it has. */
+export type NodeState = "not connected" | "behind" | "starting" | "up to date" | "unknown";
 
 export type NodeView = {
   node: string;
   state: NodeState;
-  /** In the datastore. A connected client of no known node is shown too. */
+  /** In the datastore. A connected agent of no known node is shown too. */
   expected: boolean;
+  /** To this server. */
   connections: ConnectionView[];
+  /** The other server that it is connected to, host:port. */
+  server: string | null;
 };
+
+/** A program that is no node's agent. `host` is what it says its machine is called. */
+export type OtherClientView = { host: string; connection: ConnectionView };
+
+export type UnheardServer = { server: string; why: string };
+
+export type NodesView = { nodes: NodeView[]; others: OtherClientView[] };
 
 /** `changedAtMs` is null for what this server took no note of. */
 export type KeyRow = { path: string; kind: string; bytes: number; revision: string; changedAtMs: number | null };
@@ -145,7 +164,8 @@ export type WatchView = {
   lastEventAtMs: number | null;
   restarts: number;
   relists: number;
-  lastError: string | null;
+  /** With its time: an error that is over is worth a look, not an alarm. */
+  lastError: { message: string; atMs: number; isOver: boolean } | null;
   rights: "granted" | "forbidden" | "missing";
   /** What to grant, as YAML, where rights are lacking. */
   missingRule: string | null;

@@ -67,7 +67,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
 
 async function overview(source: DashboardSource, history: History, clock: Clock): Promise<OverviewView> {
   const nowMs = clock.wallMs();
-  const [facts, nodes] = await Promise.all([source.facts(), source.nodes()]);
+  const [facts, { nodes, others }] = await Promise.all([source.facts(), source.nodes()]);
   const named = (wanted: NodeState) => nodes.filter(({ state }) => state === wanted).map(({ node }) => node);
   const expected = nodes.filter((node) => node.expected).length;
   const missing = named("not connected");
@@ -76,12 +76,14 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
     nowMs,
     nodes: {
       expected,
-      connected: nodes.filter(({ connections }) => connections.length > 0).length,
+      here: nodes.filter(({ connections }) => connections.length > 0).length,
+      elsewhere: nodes.filter(({ server }) => server !== null).length,
       upToDate: named("up to date").length,
       missing: missing.slice(0, mostNames),
       behind: named("behind").slice(0, mostNames),
-      elsewhere: named("not here").length,
+      unknown: named("unknown").length,
     },
+    otherClients: others.length,
     attention: attention({
       ...facts,
       nowMs,

@@ -2,5 +2,5 @@
 export type * from "./contract.ts";
 export { type DashboardOptions, startDashboard } from "./dashboard.ts";
 export type { FelixKeys, KeyValue } from "./endpoint-policies.ts";
-export { nodeState } from "./node-state.ts";
+export { ageOfView, isAgent, isBehind, nodeState } from "./node-state.ts";
 export type { DashboardSource, KeyQuery } from "./source.ts";

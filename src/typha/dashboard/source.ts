@@ -1,6 +1,6 @@
 // What the dashboard asks of the server it shows. The server implements it; the dashboard adds history and advice.
 import type { AttentionFacts } from "./attention.ts";
-import type { KeysView, KeyView, NodeView, OverviewView, WatchView } from "./contract.ts";
+import type { KeysView, KeyView, NodesView, OverviewView, WatchView } from "./contract.ts";
 import type { FelixKeys } from "./endpoint-policies.ts";
 import type { Sample } from "./history.ts";
 
@@ -15,8 +15,8 @@ export type KeyQuery = {
 export type DashboardSource = {
   /** Numbers for the plots, taken every few seconds. */
   sample(): Promise<Sample>;
-  facts(): Promise<Omit<OverviewView, "history" | "attention" | "nowMs" | "nodes">>;
-  nodes(): Promise<readonly NodeView[]>;
+  facts(): Promise<Omit<OverviewView, "history" | "attention" | "nowMs" | "nodes" | "otherClients">>;
+  nodes(): Promise<NodesView>;
   watches(): WatchView[];
   invalidObjects(): AttentionFacts["invalidObjects"];
   manifestProblems(): AttentionFacts["manifestProblems"];

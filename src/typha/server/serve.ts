@@ -20,6 +20,7 @@ import { ConnectionGovernor } from "./connections/connection-governor.ts";
 import { limitsWith, type ServerLimits, workerCount } from "./connections/server-limits.ts";
 import { claimPort } from "./listening/claim-port.ts";
 import type { TlsSetup } from "./listening/listener.ts";
+import { writeAnswer } from "./peers/neighbour-protocol.ts";
 import { startLocalThread } from "./threads/local-thread.ts";
 import type { ServingThread } from "./threads/serving-thread.ts";
 import { WorkerThread } from "./threads/worker-thread.ts";
@@ -44,6 +45,8 @@ export type ServeOptions = {
   readonly random?: () => number;
   readonly log?: Log;
   readonly metrics?: FanoutMetrics;
+  /** What another server is told that asks which nodes this one has. Default: that it has none. */
+  readonly answerNeighbour?: () => Promise<string>;
   readonly signal?: AbortSignal;
 };
 
@@ -204,6 +207,7 @@ async function startThreads(
     },
   };
   const { limits } = plumbing;
+  const answerNeighbour = options.answerNeighbour ?? (async () => writeAnswer([]));
   if (workers === 0) {
     const streams = offeredStreams();
     const hub = { limits, clock, random, log, tally, streams, preference, version, worker: 0 };
@@ -215,6 +219,7 @@ async function startThreads(
       log: rare,
       wallMs: () => clock.wallMs(),
       refuse: refusals.report,
+      answerNeighbour,
     };
     const { thread, port } = await startLocalThread({ hub, publishers, listener });
     threads.push(thread);
@@ -235,7 +240,10 @@ async function startThreads(
       isVerbose: options.isVerbose ?? false,
     };
     const entry = options.workerEntry === undefined ? {} : { entry: options.workerEntry };
-    const thread = new WorkerThread({ setup, publishers, metrics, log, clock, refusals, ...entry });
+    const thread = new WorkerThread({
+      ...{ setup, publishers, metrics, log, clock, refusals, answerNeighbour },
+      ...entry,
+    });
     threads.push(thread);
     try {
       port = await thread.start();

@@ -9,6 +9,7 @@ import type { DatastoreContact } from "./datastore/datastore-contact.ts";
 import type { Introspection } from "./introspection/introspection.ts";
 import type { ServerTls } from "./listening/server-tls.ts";
 import type { Evacuation } from "./peers/evacuation.ts";
+import type { Neighbours } from "./peers/neighbours.ts";
 import type { SelfDial } from "./peers/self-dial.ts";
 import type { TyphaService } from "./peers/typha-service.ts";
 import type { TyphaMetrics } from "./reporting/typha-metrics.ts";
@@ -51,6 +52,7 @@ export type TyphaParts = {
   readonly contact: DatastoreContact;
   readonly service: TyphaService;
   readonly evacuation: Evacuation;
+  readonly neighbours: Neighbours;
   readonly tls: ServerTls | undefined;
   readonly health: Health;
   readonly metrics: TyphaMetrics;

@@ -19,8 +19,12 @@ import { prepareDatastore } from "./datastore/prepare-datastore.ts";
 import { startWindows } from "./http/http-addresses.ts";
 import { Introspection } from "./introspection/introspection.ts";
 import { openTls } from "./listening/server-tls.ts";
+import { askNeighbour } from "./peers/ask-neighbour.ts";
 import { Evacuation } from "./peers/evacuation.ts";
-import { otherServers, ownAddresses } from "./peers/other-servers.ts";
+import { writeAnswer } from "./peers/neighbour-protocol.ts";
+import { Neighbours } from "./peers/neighbours.ts";
+import { everyOtherServer, otherServers, ownAddresses } from "./peers/other-servers.ts";
+import { ownNodes } from "./peers/own-nodes.ts";
 import { probeServer } from "./peers/probe-server.ts";
 import { SelfDial } from "./peers/self-dial.ts";
 import { TyphaService } from "./peers/typha-service.ts";
@@ -28,8 +32,10 @@ import { followServiceBesideEtcd } from "./peers/typha-service-beside-etcd.ts";
 import { MetricsRefresh } from "./reporting/metrics-refresh.ts";
 import { reportHealth } from "./reporting/report-health.ts";
 import { createTyphaMetrics } from "./reporting/typha-metrics.ts";
-import { startServer } from "./serve.ts";
+import { type Server, startServer } from "./serve.ts";
 import type { Typha, TyphaOptions, TyphaParts } from "./typha-parts.ts";
+
+const tlsIsOff = "TLS is off here, and servers tell each other their nodes over mutual TLS only";
 
 type Options = TyphaParts["options"] & { readonly random: () => number };
 
@@ -83,6 +89,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   const metrics = options.metrics ?? createTyphaMetrics(settings, { clock });
   const isTls = tls !== undefined;
   const counts = new ClientsOnly(metrics, { isTls });
+  let ownClients: Server["clients"] | undefined; // neighbours may ask before there is a server to look at
   const server = started.use(
     await startServer({
       ...{ clock, random, log, metrics: counts, signal },
@@ -92,13 +99,20 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       limits: serverLimits(settings),
       workers: workerCount(settings),
       legacyForm: createLegacySpeech(log),
+      answerNeighbour: async () => writeAnswer(ownNodes(introspection, (await ownClients?.()) ?? [])),
       version: options.version,
       isVerbose: isDebugWritten(settings),
     }),
   );
   introspection.attach(server);
+  ownClients = server.clients;
   const contact = new DatastoreContact({ datastore, clock, log, limitMs: settings.staleServerTimeoutMs });
   const evacuation = makeEvacuation({ settings, server, service, contact, tls, options });
+  const neighbours = new Neighbours({
+    peers: () => everyOtherServer({ settings, service, own: ownAddresses(settings, server) }),
+    ask: (peer) => (tls === undefined ? Promise.reject(new Error(tlsIsOff)) : askNeighbour(peer, tls.setup(), clock)),
+    clock,
+  });
   const health = createHealth({ clock, log });
   const ownPort = { host: dialHost(settings.serverHost), port: server.address.port, isTls };
   return {
@@ -113,6 +127,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       server,
       contact,
       evacuation,
+      neighbours,
       tls,
       health,
     },

@@ -54,6 +54,8 @@ export type LeafNames = {
 export function issueCertificate(options: {
   authority: CertifiedKey;
   role: "server" | "client";
+  /** Of a server whose neighbours ask it things: in such a conversation one of the two servers is the client. */
+  isClientAsWell?: boolean;
   names: LeafNames;
   nowMs: number;
   days?: number;
@@ -64,6 +66,10 @@ export function issueCertificate(options: {
   const { authority, role, names, nowMs, days = lifetimes.leafDays, keyKind = "ecdsa-p256" } = options;
   const key = makeKey(keyKind);
   const sans = subjectAltName(names);
+  const uses = [
+    ...(role === "server" ? [usages.serverAuth] : []),
+    ...(role === "client" || options.isClientAsWell === true ? [usages.clientAuth] : []),
+  ];
   const extensions = [
     extension(oids.basicConstraints, sequence(), "critical"),
     // digitalSignature; RSA keys also keyEncipherment, for those who chose a suite without forward secrecy.
@@ -72,7 +78,7 @@ export function issueCertificate(options: {
       keyUsage(keyKind === "ecdsa-p256" ? 0x80 : 0xa0, keyKind === "ecdsa-p256" ? 7 : 5),
       "critical",
     ),
-    extension(oids.extendedKeyUsage, sequence(encodeOid(role === "server" ? usages.serverAuth : usages.clientAuth))),
+    extension(oids.extendedKeyUsage, sequence(...uses.map(encodeOid))),
     ...(sans === undefined ? [] : [extension(oids.subjectAltName, sans)]),
   ];
   const wanted = validity(nowMs, days);

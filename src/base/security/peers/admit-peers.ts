@@ -9,7 +9,8 @@ import { type PeerCheck, type PeerRequirement, verifyPeer } from "./verify-peer.
 export function admitPeers(
   server: Server,
   options: {
-    requirement: PeerRequirement;
+    /** May depend on what the peer asks for; what is empty asks for no name. */
+    requirement: PeerRequirement | ((socket: TLSSocket) => PeerRequirement);
     admit(socket: TLSSocket, certificate: CertificateFacts): void;
     refuse(refusal: Refusal): void;
   },
@@ -21,7 +22,8 @@ export function admitPeers(
   server.on("secureConnection", (socket) => {
     const der = remembered.get(socket)?.der ?? socket.getPeerX509Certificate()?.raw;
     remembered.delete(socket);
-    const verdict = verifyPeer(der, { requirement, role: "client", parse });
+    const required = typeof requirement === "function" ? requirement(socket) : requirement;
+    const verdict = verifyPeer(der, { requirement: required, role: "client", parse });
     if (verdict.accepted) return admit(socket, verdict.certificate);
     const { check, says, certificate } = verdict;
     refuse({ address: addressOf(socket), check, says, certificate });

@@ -2,6 +2,7 @@
 // URI SAN, either is enough. The chain itself and the validity period are OpenSSL's work, done before this.
 import { messageOf } from "../../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "../certificates/certificate.ts";
+import { certificatesInPem } from "../certificates/pem.ts";
 
 /** What the peer must be called. An empty or missing name is not asked for. */
 export type PeerRequirement = { readonly commonName?: string; readonly uriSan?: string };
@@ -57,6 +58,16 @@ export function verifyPeer(
     return { accepted: false, check: "extended-key-usage", says, certificate };
   }
   return checkIdentity(certificate, options.requirement);
+}
+
+/** What whoever has the same certificate, or another of the same name, is called. Undefined where it has no name at all. */
+export function identityOf(certPem: string): PeerRequirement | undefined {
+  const [der] = certificatesInPem(certPem);
+  if (der === undefined) return undefined;
+  const { commonName, uriSans } = parseCertificate(der);
+  const [uriSan] = uriSans;
+  if (commonName !== "") return { commonName };
+  return uriSan === undefined ? undefined : { uriSan };
 }
 
 /** The rule of the two names by itself. */

@@ -7,9 +7,11 @@ import {
   type CertificateView,
   type ConnectionView,
   type DashboardSource,
+  isAgent,
   type KeyQuery,
   type KeysView,
   type KeyView,
+  type NodesView,
   type NodeView,
   nodeState,
   type OverviewView,
@@ -18,11 +20,12 @@ import {
 } from "../../dashboard/index.ts";
 import type { ClientReport } from "../../fanout/index.ts";
 import { workerCount } from "../connections/server-limits.ts";
+import type { Neighbourhood } from "../peers/neighbours.ts";
 import type { TyphaParts } from "../typha-parts.ts";
 
-type Clients = {
+type Clients = NodesView & {
   readonly reports: readonly ClientReport[];
-  readonly nodes: readonly NodeView[];
+  readonly neighbours: Neighbourhood;
   readonly atMs: number;
 };
 
@@ -56,7 +59,7 @@ export class TyphaDashboard implements DashboardSource {
 
   async facts(): ReturnType<DashboardSource["facts"]> {
     const { options, settings, server, contact, health, startedAtMs } = this.#parts;
-    const { reports, atMs } = await this.#look();
+    const { reports, neighbours, atMs } = await this.#look();
     const { is: state, detail } = contact.state;
     const { ready, components } = health.summary();
     const { host, port } = server.address;
@@ -68,7 +71,8 @@ export class TyphaDashboard implements DashboardSource {
       ready,
       notReady: components.filter((part) => part.ready !== "yes" && part.ready !== "unreported").map(inWords),
       clientsAtMs: atMs,
-      servers: this.#servers(),
+      servers: 1 + neighbours.servers,
+      unheardServers: neighbours.unheard.map(({ server, why }) => ({ server, why })),
       datastore: { type: settings.datastoreType, state, detail },
       syncers: syncerTypes.map((syncer) => this.#syncer(syncer, reports)),
       keysByKind: this.#kindFacts(),
@@ -77,8 +81,9 @@ export class TyphaDashboard implements DashboardSource {
     };
   }
 
-  async nodes(): Promise<readonly NodeView[]> {
-    return (await this.#look()).nodes;
+  async nodes(): Promise<NodesView> {
+    const { nodes, others } = await this.#look();
+    return { nodes, others };
   }
 
   watches(): WatchView[] {
@@ -123,18 +128,25 @@ export class TyphaDashboard implements DashboardSource {
   }
 
   async #ask(): Promise<Clients> {
-    const { server, introspection, options } = this.#parts;
-    const servers = this.#servers();
-    const reports = (await server.clients()).filter(({ syncer }) => syncer !== undefined);
-    const nodes = introspection.nodesOf(reports).map(({ node, isExpected: expected, clients }): NodeView => {
+    const { server, introspection, neighbours: exchange, options } = this.#parts;
+    const [known, neighbours] = await Promise.all([server.clients(), exchange.look()]);
+    const reports = known.filter(({ syncer }) => syncer !== undefined);
+    const isEveryServerHeard = neighbours.unheard.length === 0;
+    const agents = introspection.nodesOf(reports.filter(isAgent));
+    const nodes = agents.map(({ node, isExpected: expected, clients }): NodeView => {
       const connections = clients.map(connectionView);
-      return { node, expected, connections, state: nodeState({ servers, connections }) };
+      const elsewhere = connections.length === 0 ? neighbours.nodes.get(node) : undefined;
+      const state = nodeState({ connections, elsewhere: elsewhere?.state, isEveryServerHeard });
+      return { node, expected, connections, state, server: elsewhere?.server ?? null };
     });
-    return { reports, nodes, atMs: options.clock.wallMs() };
-  }
-
-  #servers(): number {
-    return Math.max(1, this.#parts.service.serverCount ?? 1);
+    const others = reports.filter((report) => !isAgent(report));
+    return {
+      reports,
+      neighbours,
+      nodes,
+      others: others.map((report) => ({ host: report.node, connection: connectionView(report) })),
+      atMs: options.clock.wallMs(),
+    };
   }
 
   #syncer(syncer: SyncerType, reports: readonly ClientReport[]): SyncerView {
@@ -199,10 +211,15 @@ function watchView(report: FollowReport): WatchView {
     ...{ kind, state, objects, relists },
     lastEventAtMs: lastEventAtMs ?? null,
     restarts: Math.max(0, watchesOpened - 1),
-    lastError: lastError === undefined ? null : lastError.message,
+    lastError:
+      lastError === undefined ? null : { message: lastError.message, atMs: lastError.atMs, isOver: isCalm(state) },
     rights: state === "forbidden" || state === "missing" ? state : "granted",
     missingRule: missingRule ?? null,
   };
+}
+
+function isCalm(state: FollowReport["state"]): boolean {
+  return state === "watching" || state === "polling" || state === "missing";
 }
 
 /** Of weighted values; empty where there are none. */

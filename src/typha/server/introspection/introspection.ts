@@ -7,6 +7,7 @@
 import type { Clock } from "../../../base/lib/index.ts";
 import { type SyncerBatch, type SyncerType, syncerTypes, unescapeName } from "../../../calico/model/index.ts";
 import type { CacheReader, KeyInfo, Position } from "../../cache/index.ts";
+import { ageOfView, isBehind } from "../../dashboard/index.ts";
 import type { ClientReport, WriteRecord } from "../../fanout/index.ts";
 import { readPiece } from "../../wire/index.ts";
 import type { Server } from "../serve.ts";
@@ -256,8 +257,16 @@ export class Introspection {
     const firstWriteAtMs = own.length === 0 ? null : Math.min(...own.map((write) => write.firstAtMs));
     const cachedAtMs = noted?.cachedAtMs ?? changedAtMs;
     const served = clients.filter((client) => client.syncer === syncer);
-    const behind = served.filter((client) => client.position < position);
-    const slowest = behind.toSorted((left, right) => left.position - right.position)[0];
+    // Sent is not read: a client that is behind sees the world of some time ago, whatever the network has taken.
+    const nowMs = this.#clock.wallMs();
+    const hasRead = (client: ClientReport) => {
+      const late = { lagMs: client.lagMs, answersAfterMs: client.pingMs ?? null };
+      return !isBehind(late) || (changedAtMs !== null && changedAtMs < nowMs - ageOfView(late));
+    };
+    const behind = served.filter((client) => client.position < position || !hasRead(client));
+    const slowest = behind.toSorted(
+      (left, right) => left.position - right.position || (right.pingMs ?? 0) - (left.pingMs ?? 0),
+    )[0];
     return {
       receivedAtMs: noted?.receivedAtMs ?? changedAtMs,
       // Without worker threads the first clients are written to before the batch counts as applied.

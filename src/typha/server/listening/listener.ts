@@ -2,16 +2,18 @@
 // counted and their deadline starts at accept, and a connection gets TLS state (tens of kilobytes) only once it has sent
 // a byte, so that thousands which say nothing cost next to nothing.
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from "node:tls";
 import type { Log } from "../../../base/lib/index.ts";
 import {
   admitPeers,
+  identityOf,
   type PeerRequirement,
   type Refusal,
   type TlsPolicy,
   tlsServerOptions,
 } from "../../../base/security/index.ts";
 import { ends, type Hub, type Session } from "../../fanout/index.ts";
+import { neighbourName } from "../peers/neighbour-protocol.ts";
 import { cannotListen, type ListenAddress } from "./claim-port.ts";
 import { alpnOf } from "./freshness.ts";
 import { TrustWatch } from "./trust-watch.ts";
@@ -35,6 +37,8 @@ export type ListenerOptions = ListenAddress & {
   /** Certificates are dated in the world's time. */
   readonly wallMs: () => number;
   refuse(refusal: Refusal): void;
+  /** What another server is told that asks which nodes this one has (peers/neighbour-protocol.ts). */
+  answerNeighbour(): Promise<string>;
 };
 
 const keepAliveDelayMs = 15_000;
@@ -114,8 +118,9 @@ export class Listener {
   #createTls(tls: TlsSetup): TlsServer {
     const server = createTlsServer({ ...tlsServerOptions(tls.material, tls.policy), ...alpnOf(this.#isFresh) });
     admitPeers(server, {
-      requirement: tls.requirement,
+      requirement: (socket) => this.#neighbourIdentity(socket) ?? tls.requirement,
       admit: (socket) => {
+        if (this.#neighbourIdentity(socket) !== undefined) return void this.#answer(socket);
         const key = peerKey(socket);
         const session = this.#securing.get(key);
         this.#securing.delete(key);
@@ -128,6 +133,18 @@ export class Listener {
       refuse: (refusal) => this.#options.refuse(refusal),
     });
     return server;
+  }
+
+  /** Whoever asks as a neighbour must bear our own name; without one there are no neighbours. */
+  #neighbourIdentity({ servername }: TLSSocket): PeerRequirement | undefined {
+    if (servername !== neighbourName || this.#setup === undefined) return undefined;
+    return identityOf(this.#setup.material.cert);
+  }
+
+  // It never becomes a client: its session ends with the connection.
+  async #answer(socket: TLSSocket): Promise<void> {
+    socket.on("error", () => undefined); // whoever asked has gone; nobody waits for the answer
+    socket.end(await this.#options.answerNeighbour());
   }
 
   #accept(socket: Socket): void {

@@ -1,6 +1,7 @@
 // The other servers of this cluster that could take our clients: those the Typha service lists as ready, and those the
 // settings name.
 import { networkInterfaces } from "node:os";
+import type { Endpoint } from "../../../base/kube/index.ts";
 import type { Settings } from "../../settings/index.ts";
 import type { Server } from "../serve.ts";
 import type { Peer } from "./evacuation.ts";
@@ -14,9 +15,16 @@ export function otherServers(of: {
   service: Pick<TyphaService, "peers">;
   own: Own;
 }): Peer[] {
-  const { settings, service, own } = of;
-  const listed = service.peers().filter(({ isReady }) => isReady);
-  const known = [...listed, ...settings.peerAddresses.map(parseAddress)];
+  return others(of, (endpoint) => endpoint.isReady);
+}
+
+/** All that may have clients: one that is not ready keeps those it has. */
+export function everyOtherServer(of: Parameters<typeof otherServers>[0]): Peer[] {
+  return others(of, () => true);
+}
+
+function others({ settings, service, own }: Parameters<typeof otherServers>[0], isMeant: (one: Endpoint) => boolean) {
+  const known = [...service.peers().filter(isMeant), ...settings.peerAddresses.map(parseAddress)];
   return known.flatMap(({ host, port }) => (own.hosts.has(host) && port === own.port ? [] : [{ host, port }]));
 }
 

@@ -56,6 +56,7 @@ export type ToWorker =
   | { readonly is: "askWrites"; readonly request: number; readonly syncer: SyncerType; readonly since: Position }
   | { readonly is: "material"; readonly material: TlsSetup["material"] }
   | { readonly is: "freshness"; readonly isFresh: boolean }
+  | { readonly is: "neighbourAnswer"; readonly request: number; readonly text: string }
   | { readonly is: "closeListener" }
   | { readonly is: "stop" };
 
@@ -81,6 +82,7 @@ export type FromWorker =
   | { readonly is: "report"; readonly request: number; readonly clients: readonly ClientReport[] }
   | { readonly is: "writes"; readonly request: number; readonly writes: readonly WriteRecord[] }
   | { readonly is: "dropped"; readonly request: number; readonly count: number; readonly active: number }
+  | { readonly is: "askNeighbourAnswer"; readonly request: number }
   | { readonly is: "refusal"; readonly refusal: Refusal }
   | {
       readonly is: "log";

@@ -40,6 +40,7 @@ async function startWorker(onMessage: string, canListen = "true") {
       isVerbose: false,
     },
     publishers: new Map(),
+    answerNeighbour: async () => "",
     metrics: noMetrics,
     log,
     clock,

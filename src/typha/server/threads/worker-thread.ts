@@ -37,6 +37,7 @@ export type WorkerThreadOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly refusals: RefusalLog;
+  readonly answerNeighbour: () => Promise<string>;
   /** Where the worker's program is; by default worker.ts beside this file. */
   readonly entry?: URL;
 };
@@ -234,6 +235,9 @@ export class WorkerThread implements ServingThread {
       case "dropped":
         this.#waiting.get(message.request)?.(message);
         return;
+      case "askNeighbourAnswer":
+        void this.#answerNeighbour(message.request);
+        return;
       case "refusal":
         refusals.report(message.refusal);
         return;
@@ -244,6 +248,10 @@ export class WorkerThread implements ServingThread {
       case "cannotListen":
         return; // heard by start()
     }
+  }
+
+  async #answerNeighbour(request: number): Promise<void> {
+    this.#post({ is: "neighbourAnswer", request, text: await this.#options.answerNeighbour() });
   }
 
   #lend(asked: Extract<FromWorker, { is: "askSnapshot" }>): void {

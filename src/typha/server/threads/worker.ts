@@ -47,6 +47,7 @@ const listener = new Listener({
   log: limitRepeats(postedLog(), { clock: systemClock }),
   wallMs: () => systemClock.wallMs(),
   refuse: (refusal) => post({ is: "refusal", refusal }),
+  answerNeighbour: () => ask<string>((request) => post({ is: "askNeighbourAnswer", request })),
 });
 
 main.on("message", (messages: readonly ToWorker[]) => {
@@ -109,6 +110,9 @@ function obey(message: ToWorker): void {
       return;
     case "freshness":
       listener.setFreshness(message.isFresh);
+      return;
+    case "neighbourAnswer":
+      answer(message.request, message.text);
       return;
     case "closeListener":
       listener.close();
