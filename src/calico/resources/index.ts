@@ -1,3 +1,16 @@
 // v3 objects over any datastore: what users write and read, whatever keeps it.
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
+export type { Checks } from "./checks.ts";
+export type { Call, Change, ChangeV3, Listed, ResourceEvent, Unreadable } from "./home.ts";
+export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workloadEndpointName } from "./names.ts";
+export { forCreate, openResources, type ResourcesOptions } from "./open-resources.ts";
+export { annotatePod } from "./pod-home.ts";
+export {
+  type Fault,
+  isResourceError,
+  ResourceError,
+  type ResourceErrorCode,
+} from "./resource-error.ts";
+export type { DeleteOptions, ListOptions, ResourceId, Resources, WatchOptions } from "./resources.ts";
+export type { IpamSteps } from "./rules/rule.ts";
 export { readV3, type V3Object, v3Version, writeV3 } from "./v3-object.ts";

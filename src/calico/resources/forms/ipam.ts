@@ -98,8 +98,8 @@ export function fromIpamRecord(
       // A value of no bytes is an affinity without a state.
       const isEmpty = value === undefined || value === null || value === "";
       const { state = "", deleted = false } = readSchema(v1BlockAffinity, isEmpty ? {} : cleanJson(value), "");
-      const [node = "", , , network = ""] = id.name.split("/");
-      const cidr = networkOf(network.replace(/-(\d+)$/, "/$1"));
+      const { node, cidr: network } = recordNetwork(id.name);
+      const cidr = networkOf(network);
       return made(affinityName(node, cidr) ?? "", { state, node, type: "host", cidr, deleted });
     }
     case "IPAMHandle": {
@@ -120,6 +120,20 @@ export function recordIdOfName(kind: IpamKind, name: string): Id | undefined {
   if (kind !== "IPAMBlock") return { namespace: "", name };
   const cidr = cidrOfName(name);
   return cidr === undefined ? undefined : blockRecordId(cidr);
+}
+
+/** What the v3 object of a record is called: its key says enough, even when its value is gone. */
+export function nameOfRecord(kind: IpamKind, { name }: Id): string {
+  if (kind !== "IPAMBlock" && kind !== "BlockAffinity") return name;
+  const { node, cidr } = recordNetwork(name);
+  return (node === "" ? cidrName(cidr) : affinityName(node, cidr)) ?? name;
+}
+
+/** [NODE/]ipv4/block/10.0.0.0-26 */
+function recordNetwork(name: string): { node: string; cidr: string } {
+  const parts = name.split("/");
+  const node = parts.length > 3 ? (parts[0] ?? "") : "";
+  return { node, cidr: (parts.at(-1) ?? "").replace(/-(\d+)$/, "/$1") };
 }
 
 export function blockRecordId(cidr: string): Id {

@@ -1,0 +1,288 @@
+// Puts homes, rules and checks together: the order in which an object is read, completed, checked and stored.
+//
+//   create   read ▸ rules.prepare ▸ defaults ▸ faults ▸ rules.check ▸ metadata of a new object ▸ home.create
+//   update   read ▸ (rules need what is stored) ▸ the same ▸ metadata of an old one ▸ home.update
+//   edit     home.edit reads ▸ change ▸ the same as create or update ▸ home.edit writes, again after a conflict
+//   delete   rules.beforeDelete ▸ home.delete
+import { randomUUID } from "node:crypto";
+import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
+import type { Datastore, KubernetesDatastore } from "../datastore/index.ts";
+import { FieldError } from "../model/index.ts";
+import { type ApiKind, homeOf, isNamespaced } from "./api-kinds.ts";
+import { type Checks, noChecks } from "./checks.ts";
+import { withDefaultAllow } from "./default-profile.ts";
+import { isIpamKind } from "./forms/ipam.ts";
+import type { Call, ChangeV3, Home, Listed, ResourceEvent } from "./home.ts";
+import type { Id } from "./names.ts";
+import { createNodeHome } from "./node-home.ts";
+import { createObjectHome, idOf, type StoredForm } from "./object-home.ts";
+import { createPodHome } from "./pod-home.ts";
+import { createProfileHome } from "./profile-home.ts";
+import { type Fault, isResourceError, ResourceError, refuseFaults, updateConflict } from "./resource-error.ts";
+import type { DeleteOptions, ListOptions, Resources, WatchOptions } from "./resources.ts";
+import type { IpamSteps, Neighbours, Rules } from "./rules/rule.ts";
+import { inListOrder, rulesOf } from "./rules/rules.ts";
+import { readV3, type V3Object } from "./v3-object.ts";
+
+export type ResourcesOptions = {
+  readonly clock?: Clock;
+  /** At least 0, below 1. */
+  readonly random?: () => number;
+  readonly makeUid?: () => string;
+  readonly checks?: Checks;
+  /** FELIX_INTERFACEPREFIX: the first of a comma-separated list counts; "" means "cali". */
+  readonly interfacePrefix?: string;
+  /** USE_POD_CIDR */
+  readonly usePodCidr?: boolean;
+  readonly ipam?: IpamSteps;
+};
+
+export function openResources(datastore: Datastore, options: ResourcesOptions = {}): Resources {
+  return new StoredResources(datastore, options);
+}
+
+class StoredResources implements Resources {
+  readonly #datastore: Datastore;
+  readonly #options: ResourcesOptions;
+  readonly #clock: Clock;
+  readonly #checks: Checks;
+  #form: StoredForm | undefined;
+
+  constructor(datastore: Datastore, options: ResourcesOptions) {
+    this.#datastore = datastore;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#checks = options.checks ?? noChecks;
+  }
+
+  async get(kind: ApiKind, id: Id, call: Call = {}): Promise<V3Object> {
+    return this.#shown(kind, await (await this.#home(kind, call)).get(id, call));
+  }
+
+  async list(kind: ApiKind, options: ListOptions = {}): Promise<Listed> {
+    const { items, ...rest } = await (await this.#home(kind, options)).list(options);
+    const shown = items.map((object) => this.#shown(kind, object));
+    return { ...rest, items: inListOrder(shown, this.#rules(kind)) };
+  }
+
+  async *watch(kind: ApiKind, options: WatchOptions): AsyncGenerator<readonly ResourceEvent[]> {
+    const home = await this.#home(kind, options);
+    for await (const events of home.watch(options)) {
+      yield events.map((event) => (event.is === "set" ? { ...event, object: this.#shown(kind, event.object) } : event));
+    }
+  }
+
+  async create(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
+    const object = await this.#prepared(kind, readGiven(kind, given), { isNew: true, call });
+    refuseFaults(createFaults(kind, object));
+    const home = await this.#home(kind, call);
+    return this.#shown(kind, await home.create(this.#asNew(kind, object), call));
+  }
+
+  async update(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
+    const prepared = await this.#prepared(kind, readGiven(kind, given), { isNew: false, call });
+    refuseFaults(updateFaults(kind, prepared));
+    return this.#shown(kind, await (await this.#home(kind, call)).update(prepared, call));
+  }
+
+  async updateStatus(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
+    const object = readGiven(kind, given);
+    refuseFaults(updateFaults(kind, object));
+    return this.#shown(kind, await (await this.#home(kind, call)).updateStatus(object, call));
+  }
+
+  async replace(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
+    const object = readGiven(kind, given);
+    const id = idOf(object);
+    const wanted = object.metadata.resourceVersion ?? "";
+    const home = await this.#home(kind, call);
+    const replaced = await this.#edit(kind, home, id, call, (current) => {
+      if (current === undefined) throw new Missing();
+      const { resourceVersion: stored = "" } = current.metadata;
+      if (wanted !== "" && wanted !== stored) throw updateConflict(kind, id, { given: wanted, stored });
+      const { labels, annotations } = object.metadata;
+      return { ...object, metadata: { ...current.metadata, labels, annotations } };
+    });
+    return replaced ?? (await this.get(kind, id, call)); // which says that it is not there
+  }
+
+  async apply(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
+    try {
+      return await this.create(kind, forCreate(readGiven(kind, given)), call);
+    } catch (error) {
+      if (!isResourceError(error, "exists", "unsupported")) throw error;
+      return await this.replace(kind, given, call);
+    }
+  }
+
+  async edit(kind: ApiKind, id: Id, change: ChangeV3, call: Call = {}): Promise<V3Object | undefined> {
+    return await this.#edit(kind, await this.#home(kind, call), id, call, change);
+  }
+
+  async delete(kind: ApiKind, id: Id, options: DeleteOptions = {}): Promise<void> {
+    const { resourceVersion: given, uid, signal } = options;
+    const home = await this.#home(kind, options);
+    const { beforeDelete } = this.#rules(kind);
+    const context = { neighbours: this.#neighbours(options), ipam: this.#options.ipam ?? {}, revision: given, signal };
+    const revision = beforeDelete === undefined ? given : await beforeDelete(id, context);
+    await home.delete(id, {
+      signal,
+      ...(revision === undefined ? {} : { revision }),
+      ...(uid === undefined ? {} : { uid }),
+    });
+  }
+
+  async #edit(kind: ApiKind, home: Home, id: Id, call: Call, change: ChangeV3): Promise<V3Object | undefined> {
+    try {
+      const edited = await home.edit(
+        id,
+        async (stored) => {
+          const current = stored === undefined ? undefined : this.#shown(kind, stored);
+          const next = await change(current);
+          if (next === "nothing" || next === "delete") return next;
+          const isNew = current === undefined;
+          const prepared = await this.#prepared(kind, readGiven(kind, next), { isNew, stored: current, call });
+          refuseFaults(isNew ? createFaults(kind, prepared) : []);
+          return isNew ? this.#asNew(kind, prepared) : prepared;
+        },
+        call,
+      );
+      return edited === undefined ? undefined : this.#shown(kind, edited);
+    } catch (error) {
+      if (error instanceof Missing) return undefined;
+      throw error;
+    }
+  }
+
+  /** Completed and checked, whether it is new or not. */
+  async #prepared(
+    kind: ApiKind,
+    object: V3Object,
+    { isNew, stored, call }: { isNew: boolean; stored?: V3Object | undefined; call: Call },
+  ): Promise<V3Object> {
+    const rules = this.#rules(kind);
+    const read = async () => stored ?? (await this.get(kind, idOf(object), call));
+    const context = { neighbours: this.#neighbours(call), isNew, stored: read };
+    const ready = (await rules.prepare?.(object, context)) ?? object;
+    const full = readGiven(kind, this.#checks.withDefaults(ready));
+    refuseFaults(this.#checks.faults(full));
+    await rules.check?.(full, context);
+    return full;
+  }
+
+  /** IPAM's own objects were never v3 objects, and have neither. */
+  #asNew(kind: ApiKind, object: V3Object): V3Object {
+    if (isIpamKind(kind)) return object;
+    const { makeUid = randomUUID } = this.#options;
+    const { uid = makeUid(), creationTimestamp = isoSeconds(this.#clock.wallMs()) } = object.metadata;
+    return { ...object, metadata: { ...object.metadata, uid, creationTimestamp } };
+  }
+
+  #shown(kind: ApiKind, object: V3Object): V3Object {
+    return this.#rules(kind).read?.(object) ?? object;
+  }
+
+  #rules(kind: ApiKind): Rules {
+    return rulesOf(kind, this.#datastore.flavour);
+  }
+
+  #neighbours(call: Call): Neighbours {
+    return {
+      get: (kind, id) => this.get(kind, id, call),
+      list: async (kind) => (await this.list(kind, call)).items,
+      update: (object) => this.update(object.kind, object, call),
+      edit: async (kind, id, change) => {
+        await this.edit(kind, id, change, call);
+      },
+      delete: (kind, id) => this.delete(kind, id, call),
+      sleep: (ms) => this.#clock.sleep(ms, call.signal),
+    };
+  }
+
+  async #home(kind: ApiKind, call: Call): Promise<Home> {
+    const datastore = this.#datastore;
+    const { clock, random, usePodCidr = false, interfacePrefix = "" } = this.#options;
+    const editing = { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) };
+    const home = homeOf(kind, datastore.flavour);
+    switch (home.is) {
+      case "node":
+        return createNodeHome({ datastore, usePodCidr, editing });
+      case "pod":
+        return createPodHome({ datastore, interfacePrefix: interfacePrefix.split(",")[0] || "cali" });
+      case "namespace-or-account":
+        return createProfileHome(datastore);
+      case "object": {
+        this.#form ??= await formOf(datastore, call);
+        const objects = createObjectHome({ datastore, kind, storedKind: home.kind, form: this.#form, editing });
+        return kind === "Profile" ? withDefaultAllow(objects) : objects;
+      }
+    }
+  }
+}
+
+/** Thrown out of an edit by whoever finds nothing to replace. */
+class Missing extends Error {}
+
+/** An API server says which group it has; folders and memory hold v3 objects as they are. */
+async function formOf(datastore: Datastore, { signal }: Call): Promise<StoredForm> {
+  if (datastore.flavour === "etcdv3") return "etcdv3";
+  return isKubernetes(datastore) ? await datastore.calicoGroup(signal) : "projectcalico.org";
+}
+
+function isKubernetes(datastore: Datastore): datastore is KubernetesDatastore {
+  return "calicoGroup" in datastore;
+}
+
+/** What a schema finds wrong is a fault as any other. */
+function readGiven(kind: ApiKind, given: unknown): V3Object {
+  try {
+    return readV3(kind, isRecord(given) ? given : {});
+  } catch (error) {
+    if (!(error instanceof FieldError)) throw error;
+    const fault = { name: error.field === "" ? kind : error.field, reason: error.rule };
+    throw new ResourceError("invalid", `error with field ${fault.name} (${fault.reason})`, {
+      cause: error,
+      faults: [fault],
+    });
+  }
+}
+
+/** Of the metadata only what users may say of a new object. */
+export function forCreate(object: V3Object): V3Object {
+  const { name, namespace, labels, annotations } = object.metadata;
+  return { ...object, metadata: { name, namespace, labels, annotations } };
+}
+
+function createFaults(kind: ApiKind, { metadata }: V3Object): Fault[] {
+  const { name = "", generateName = "", resourceVersion = "" } = metadata;
+  if (name === "") {
+    const hint = generateName === "" ? "" : " (GenerateName is not supported)";
+    return [{ name: "Metadata.Name", value: "", reason: `field must be set for a Create request${hint}` }];
+  }
+  if (resourceVersion !== "") {
+    const reason = "field must not be set for a Create request";
+    return [{ name: "Metadata.ResourceVersion", value: resourceVersion, reason }];
+  }
+  return namespaceFaults(kind, metadata);
+}
+
+function updateFaults(kind: ApiKind, { metadata }: V3Object): Fault[] {
+  const reason = "field must be set for an Update request";
+  const { resourceVersion = "", creationTimestamp = "", uid = "" } = metadata;
+  if (resourceVersion === "") return [{ name: "Metadata.ResourceVersion", value: "", reason }];
+  const faults = namespaceFaults(kind, metadata);
+  if (faults.length > 0 || isIpamKind(kind)) return faults;
+  if (creationTimestamp === "") {
+    return [{ name: "Metadata.CreationTimestamp", value: "0001-01-01 00:00:00 +0000 UTC", reason }];
+  }
+  return uid === "" ? [{ name: "Metadata.UID", value: "", reason }] : [];
+}
+
+function namespaceFaults(kind: ApiKind, { namespace = "" }: V3Object["metadata"]): Fault[] {
+  if (!isNamespaced(kind) || namespace !== "") return [];
+  return [{ name: "Metadata.Namespace", reason: "namespace is not specified on namespaced resource" }];
+}
+
+function isoSeconds(wallMs: number): string {
+  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
+}

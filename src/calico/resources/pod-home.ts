@@ -1,0 +1,138 @@
+// Calico's workload endpoints where Kubernetes has pods: a view of these. Only the CNI plugin writes, and only the
+// annotations that say which addresses a pod has: `annotatePod` when it has them, delete when it gave them back.
+import type { Datastore, StoredObject } from "../datastore/index.ts";
+import type { StringMap } from "../model/index.ts";
+import { fromPod, podAnnotationsOf, releasedPodAnnotations } from "./forms/pod-view.ts";
+import {
+  asRevision,
+  type Call,
+  type DeleteCall,
+  type Home,
+  type ListCall,
+  type Listed,
+  type ResourceEvent,
+  type WatchCall,
+} from "./home.ts";
+import { type Id, nameInMessages, podOfEndpoint } from "./names.ts";
+import { gather, idOf } from "./object-home.ts";
+import { notFound, type ResourceError, unsupported } from "./resource-error.ts";
+import type { V3Object } from "./v3-object.ts";
+import { translated, viewEvents, viewList } from "./view-home.ts";
+
+const kind = "WorkloadEndpoint";
+
+export type PodHomeOptions = {
+  readonly datastore: Datastore;
+  /** Of the names of pods' interfaces. */
+  readonly interfacePrefix: string;
+};
+
+export function createPodHome(options: PodHomeOptions): Home {
+  return new PodHome(options);
+}
+
+class PodHome implements Home {
+  readonly #options: PodHomeOptions;
+  readonly #view = (stored: StoredObject) => fromPod(stored, this.#options);
+  /** A deletion names the pod and not its node. */
+
+  constructor(options: PodHomeOptions) {
+    this.#options = options;
+  }
+
+  async get(id: Id, { signal }: Call): Promise<V3Object> {
+    const podId = podIdOf(id);
+    const stored = await translated(kind, id, () => this.#options.datastore.get("Pod", podId, { signal }));
+    if (stored === undefined) throw notFound(kind, id, `pods "${podId.name}" not found`);
+    const object = await translated(kind, id, async () => this.#view(stored));
+    if (object === undefined || object.metadata.name !== id.name) throw notFound(kind, id, undefined);
+    return object;
+  }
+
+  async list({ signal = new AbortController().signal, within }: ListCall): Promise<Listed> {
+    const pages = this.#options.datastore.list("Pod", { signal, ...(within === undefined ? {} : { within }) });
+    const id = { namespace: within?.namespace ?? "", name: "*" };
+    const { stored, revision } = await translated(kind, id, () => gather(pages));
+    return { ...viewList(stored, this.#view), revision };
+  }
+
+  /** An endpoint's deletion is said under the name of the last that was seen of the pod; of a pod never seen, not at all. */
+  async *watch({ from, signal, within }: WatchCall): AsyncGenerator<ResourceEvent[]> {
+    const names = new Map<string, string>();
+    const keyOf = ({ namespace, name }: Id) => `${namespace}/${name}`;
+    const view = (stored: StoredObject) => {
+      const object = this.#view(stored);
+      if (object?.metadata.name !== undefined) names.set(keyOf(stored.id), object.metadata.name);
+      return object;
+    };
+    const nameOf = (id: Id): Id | undefined => {
+      const name = names.get(keyOf(id));
+      names.delete(keyOf(id));
+      return name === undefined ? undefined : { namespace: id.namespace, name };
+    };
+    const narrowing = within === undefined ? {} : { within };
+    // What was there before the watch is asked for once, for the names of what will be deleted.
+    for (const { metadata } of (await this.list({ signal, ...narrowing })).items) {
+      const pod = podOfEndpoint(metadata.name ?? "");
+      if (pod !== undefined) names.set(`${metadata.namespace}/${pod}`, metadata.name ?? "");
+    }
+    const events = this.#options.datastore.watch("Pod", { from: asRevision(from), signal, ...narrowing });
+    yield* viewEvents(events, { kind, view, nameOf });
+  }
+
+  async create(object: V3Object): Promise<V3Object> {
+    throw refused("Create", object);
+  }
+
+  async update(object: V3Object): Promise<V3Object> {
+    throw refused("Update", object);
+  }
+
+  async updateStatus(object: V3Object): Promise<V3Object> {
+    throw refused("Update", object);
+  }
+
+  async edit(id: Id): Promise<V3Object | undefined> {
+    throw unsupported("Update", nameInMessages(kind, id), unspecified, ofPods);
+  }
+
+  async delete(id: Id, call: DeleteCall): Promise<void> {
+    await annotate(this.#options.datastore, id, releasedPodAnnotations, call);
+  }
+}
+
+/** The original's words, which name one of its internal modes. */
+const unspecified = "unsupported PatchMode: patchModeUnspecified";
+const ofPods = "workload endpoints follow from pods: change the pod";
+
+function refused(operation: string, object: V3Object): ResourceError {
+  return unsupported(operation, nameInMessages(kind, idOf(object)), unspecified, ofPods);
+}
+
+function podIdOf({ namespace, name }: Id): Id {
+  const pod = podOfEndpoint(name);
+  if (pod === undefined) {
+    throw notFound(kind, { namespace, name }, "malformed WorkloadEndpoint name - unable to determine Pod name");
+  }
+  return { namespace, name: pod };
+}
+
+/** For the CNI plugin: says on the pod which addresses it got. Without an address nothing is said. */
+export async function annotatePod(datastore: Datastore, endpoint: V3Object, call: DeleteCall = {}): Promise<void> {
+  const annotations = podAnnotationsOf(endpoint);
+  if (annotations !== undefined) await annotate(datastore, idOf(endpoint), annotations, call);
+}
+
+async function annotate(
+  datastore: Datastore,
+  id: Id,
+  annotations: StringMap,
+  { signal, revision, uid }: DeleteCall,
+): Promise<void> {
+  const podId = podIdOf(id);
+  // The uid is never changed, so that a patch which names it fails on another pod of the same name.
+  const patch = { metadata: { annotations, ...(uid === undefined ? {} : { uid }) } };
+  const at = revision === undefined ? {} : { revision: asRevision(revision) };
+  const why = `pods "${podId.name}" not found`;
+  await translated(kind, id, () => datastore.patch("Pod", podId, patch, { signal, through: "status", ...at }), why);
+}

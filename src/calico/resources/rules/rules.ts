@@ -1,0 +1,94 @@
+// Which rules hold for which kind.
+import type { Flavour } from "../../kinds/index.ts";
+import type { ApiKind } from "../api-kinds.ts";
+import { defaultAllowProfile } from "../forms/profile-view.ts";
+import { workloadEndpointName } from "../names.ts";
+import { alreadyExists, goListText, refuseFaults, unsupported } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
+import { ipPoolRules } from "./ip-pool.ts";
+import { storedNodeRules } from "./nodes.ts";
+import { policyRules, tierRules } from "./policies.ts";
+import type { Rules } from "./rule.ts";
+
+export function rulesOf(kind: ApiKind, flavour: Flavour): Rules {
+  if (kind === "Node") return flavour === "etcdv3" ? storedNodeRules : none;
+  return table[kind] ?? none;
+}
+
+const none: Rules = {};
+
+/** The filters that a peer names must be there. */
+const bgpPeerRules: Rules = {
+  prepare: async (peer, { neighbours }) => {
+    const wanted = Array.isArray(peer.spec.filters) ? peer.spec.filters : [];
+    if (wanted.length === 0) return peer;
+    const known = (await neighbours.list("BGPFilter")).map(({ metadata }) => metadata.name);
+    const missing = wanted.filter((name) => !known.includes(name));
+    if (missing.length > 0) {
+      refuseFaults([{ name: "BGPPeer.Spec.Filters", value: goListText(missing), reason: "BGPFilter(s) not found" }]);
+    }
+    return peer;
+  },
+};
+
+/** An endpoint's name follows from what it is the endpoint of; its namespace and orchestrator can be selected by. */
+const workloadEndpointRules: Rules = {
+  prepare: (endpoint) => {
+    const { metadata, spec } = endpoint;
+    const naming = workloadEndpointName(spec);
+    if (naming.is === "problem") {
+      const { field: name, value, reason } = naming;
+      refuseFaults([value === undefined ? { name, reason } : { name, value, reason }]);
+      return endpoint; // refuseFaults has thrown
+    }
+    const { name = "" } = metadata;
+    if (name !== "" && name !== naming.name) {
+      const expected = `expected name ${naming.name}`;
+      const reason = `the WorkloadEndpoint name does not match the primary identifiers assigned in the Spec: ${expected}`;
+      refuseFaults([{ name: "Name", value: name, reason }]);
+    }
+    const labels = {
+      ...metadata.labels,
+      "projectcalico.org/namespace": metadata.namespace ?? "",
+      "projectcalico.org/orchestrator": String(spec.orchestrator ?? ""),
+    };
+    return { ...endpoint, metadata: { ...metadata, name: naming.name, labels } };
+  },
+};
+
+/** One profile is always there, and always the same. */
+const profileRules: Rules = {
+  prepare: (profile, { isNew }) => {
+    if (profile.metadata.name !== defaultAllowProfile) return profile;
+    const isDefault = `The profile "${defaultAllowProfile}" is default provided by Calico`;
+    if (isNew) {
+      throw alreadyExists(defaultAllowProfile, `${defaultAllowProfile} already exists. ${isDefault}`);
+    }
+    throw unsupported("Update", defaultAllowProfile, provided("updated"));
+  },
+  beforeDelete: async (id, { revision }) => {
+    if (id.name === defaultAllowProfile) throw unsupported("Delete", defaultAllowProfile, provided("deleted"));
+    return revision;
+  },
+};
+
+function provided(what: string): string {
+  return `The profile "${defaultAllowProfile}" is a default provided by Calico and cannot be ${what}`;
+}
+
+const table: { readonly [kind in ApiKind]?: Rules } = {
+  BGPPeer: bgpPeerRules,
+  GlobalNetworkPolicy: policyRules,
+  IPPool: ipPoolRules,
+  NetworkPolicy: policyRules,
+  Profile: profileRules,
+  StagedGlobalNetworkPolicy: policyRules,
+  StagedNetworkPolicy: policyRules,
+  Tier: tierRules,
+  WorkloadEndpoint: workloadEndpointRules,
+};
+
+/** Lists are in the order of names but for kinds that have their own. */
+export function inListOrder(items: readonly V3Object[], { compare }: Rules): readonly V3Object[] {
+  return compare === undefined ? items : [...items].sort(compare);
+}
