@@ -1,6 +1,6 @@
 // Runs the checks and the tests, and closes with one line that counts them: `N passed, N failed, N skipped`.
 //   node tools/run-tests.ts [--quick | --all [--rest]] [PATTERN ...]
-// Without a flag (npm test): everything but the walks, which take minutes.
+// Without a flag (npm test): everything but the walks, which take minutes, and a part of the longest suite.
 // --quick (npm run check): leaves out what needs a peer, a process or more than a moment as well.
 // --all (npm run test:all): everything; with --rest only what a run without a flag leaves out.
 // A PATTERN runs only the test files whose path contains it, the walks among them, without the checks.
@@ -29,6 +29,9 @@ process.env.GOGC ??= "400";
 
 // Whoever brings back a failure has all property tests begin with the same seed.
 const execArgv = process.env.CATTAIL_SEED === undefined ? [] : ["--import", `${import.meta.dirname}/property-seed.ts`];
+
+// A file that is run by its name runs whole.
+process.env.CATTAIL_TEST_PART = patterns.length > 0 ? "all" : part;
 
 const files = testFiles();
 console.log(`> node --test (${files.length} files)`);

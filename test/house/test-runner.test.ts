@@ -1,12 +1,13 @@
 // What the runner itself promises: a property that fails tells its seed, the seed brings the same case back, a test that is
-// skipped for no reason is a failure, and the walks are in exactly one of the two parts. Tried in a folder of its own.
+// skipped for no reason is a failure, and nothing is left out of both parts. Tried in a folder of its own.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { isWanted } from "../../tools/parts-of-tests.ts";
+import { isWanted, shared } from "../../tools/parts-of-tests.ts";
+import { shareOf } from "../kit/share.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cattail-runner-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,16 +54,30 @@ test("two", { skip: "no reason is not this" }, () => {});`,
   match(stdout, /\n0 passed, 1 failed, 1 skipped\n$/);
 });
 
-test("each test file is run by npm test or by what it leaves out, and none by both", () => {
+test("each test file is run by npm test or by what it leaves out, and by both only a file that is shared out", () => {
   const files = globSync("{test,src,tools}/**/*.test.ts");
   const usual = files.filter((file) => isWanted(file, "usual"));
   const rest = files.filter((file) => isWanted(file, "rest"));
   ok(rest.length > 0);
-  deepEqual([...usual, ...rest].sort(), files.filter((file) => isWanted(file, "all")).sort());
+  deepEqual([...new Set([...usual, ...rest])].sort(), files.filter((file) => isWanted(file, "all")).sort());
+  deepEqual(
+    usual.filter((file) => rest.includes(file)),
+    shared,
+  );
   deepEqual(
     files.filter((file) => isWanted(file, "quick") && !usual.includes(file)),
     [],
   );
+});
+
+test("the two shares of a suite are all of it, and nothing twice", () => {
+  const cases = Array.from({ length: 101 }, (_, index) => index);
+  const shares = [...shareOf(cases, "usual"), ...shareOf(cases, "rest")];
+  deepEqual(
+    shares.toSorted((a, b) => a - b),
+    cases,
+  );
+  deepEqual(shareOf(cases, "all"), cases);
 });
 
 test("CONTRIBUTING.md names what npm test leaves out", () => {

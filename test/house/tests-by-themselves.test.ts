@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 const files = ["test/**/*.ts", "src/**/*.test.ts", "tools/**/*.test.ts", "bench/**/*.ts"]
   .flatMap((pattern) => globSync(pattern))
-  .filter((file) => !file.startsWith("test/alone/") && !import.meta.filename.endsWith(file));
+  .filter((file) => !/^test\/(alone|walks)\//.test(file) && !import.meta.filename.endsWith(file));
 
 /** Who has the first in a file says the second in it, too. */
 const ports: { of: string; started: RegExp; said: RegExp }[] = [

@@ -129,7 +129,7 @@ const slips: { name: string; variables: { readonly [name: string]: string }; say
   {
     name: "half a set of TLS files",
     variables: { FELIX_TYPHAADDR: "127.0.0.1:1", FELIX_TYPHACAFILE: "ca.crt" },
-    says: /^TLS towards the server is only partly set up; .*\(CLIENT_TLS_INCOMPLETE\)\n$/,
+    says: /^[tT]he TLS settings for the server are incomplete; .*\(CLIENT_TLS_INCOMPLETE\)\n$/,
   },
   {
     name: "an address that is none",

@@ -17,6 +17,7 @@ import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds, removeCrd } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
 import { listState } from "../kit/follow-state.ts";
+import { shareOf } from "../kit/share.ts";
 import { type ApiObject, Applied, labelOf, type Step, type Unit, unitsOf } from "./golden-apply.ts";
 import { Normaliser } from "./golden-normalise.ts";
 
@@ -47,7 +48,8 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  const cases = readdirSync(root).map((name) => readCase(name));
+  // All of them are also replayed without a server, each time: test/conformance/golden.test.ts.
+  const cases = shareOf(readdirSync(root).sort()).map((name) => readCase(name));
   // The one with the most writes comes last: nobody follows for whom it would have to be undone.
   cases.sort((one, other) => one.writes - other.writes);
   for (const { name, text, steps } of cases) {

@@ -23,7 +23,7 @@ function loadUnpacked<Binding>(name: string): Binding {
   } catch (error) {
     throw new CattailError("NATIVE_CODEC", {
       problem: `cannot load ${name} from the temporary folder ${tmpdir()}: ${(error as Error).message}`,
-      next: `Mount a writable folder there that allows execution (in Kubernetes an emptyDir at /tmp), point TMPDIR at one, or put ${name} into a folder and name that in CATTAIL_ASSETS`,
+      next: `Mount a writable folder there that allows execution (in Kubernetes an emptyDir at /tmp), set TMPDIR to such a folder, or put ${name} into a folder and set CATTAIL_ASSETS to it`,
       cause: error,
     });
   } finally {

@@ -53,7 +53,7 @@ function readConfigFile(path: string): string | undefined {
 function unreadable(path: string, why: string, cause?: unknown): CattailError {
   return new CattailError("SETTINGS_FILE_UNREADABLE", {
     problem: `the configuration file ${path} ${why}`,
-    next: "Check its path and permissions, or leave out --config-file",
+    next: "Check its path and permissions, or remove --config-file",
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -86,7 +86,7 @@ export function unusable(problem: string, next: string, cause?: unknown): Cattai
 
 function topOf(file: string, content: unknown): JsonRecord {
   if (content === null || content === undefined) return {}; // an empty file is an empty kubeconfig
-  if (!isRecord(content)) throw unusable(`${file} is not a kubeconfig: it holds no fields`, "Name another file");
+  if (!isRecord(content)) throw unusable(`${file} is not a kubeconfig: it has no fields`, "Name another file");
   const { kind = "Config", apiVersion = "v1" } = content;
   if (kind === "Config" && apiVersion === "v1") return content;
   throw unusable(

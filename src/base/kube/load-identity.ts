@@ -195,20 +195,20 @@ async function identityOf({ settings, cluster, user, ask }: Sources): Promise<Id
 function refuseUnasked({ cluster, user }: Place, settings: KubeSettings): void {
   if (user.authProvider !== undefined) {
     throw new CattailError("KUBECONFIG_EXEC", {
-      problem: `${user.where}: auth-provider "${user.authProvider}" is a kind of plugin that is compiled into a client, and there is none here`,
-      next: "use an exec plugin, which the cloud's own tool writes (such as kubelogin or gke-gcloud-auth-plugin), or a token or a certificate",
+      problem: `${user.where}: auth-provider "${user.authProvider}" is a plugin that must be compiled into the client, and Cattail has no such plugins`,
+      next: "Use an exec plugin (such as kubelogin or gke-gcloud-auth-plugin), a token or a certificate",
     });
   }
   if (user.exec !== undefined && !settings.allowExec) {
     throw new CattailError("KUBECONFIG_EXEC", {
-      problem: `${user.where}: it runs a program to get its credentials`,
-      next: "name the file in KUBECONFIG yourself if you trust that program, or use a token or a certificate",
+      problem: `${user.where}: it needs to run a program to get credentials`,
+      next: "If you trust that program, set KUBECONFIG to the file. Otherwise use a token or a certificate",
     });
   }
   if (cluster.proxyUrl !== undefined && !settings.allowProxy) {
     throw new CattailError("KUBECONFIG_PROXY", {
       problem: `${cluster.where}: it sends requests through the proxy ${withoutPassword(cluster.proxyUrl)}`,
-      next: "name the file in KUBECONFIG yourself if you trust that proxy, or remove proxy-url",
+      next: "If you trust that proxy, set KUBECONFIG to the file. Otherwise remove proxy-url",
     });
   }
 }

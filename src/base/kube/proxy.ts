@@ -53,7 +53,7 @@ export function checkedProxy(proxy: string): string {
   const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
   if (url !== undefined && /^(https?|socks[45]?[ah]?):$/.test(url.protocol) && url.hostname !== "") return proxy;
   throw new CattailError("KUBERNETES_PROXY", {
-    problem: `the proxy to the API server, ${withoutPassword(proxy)}, is not of the form http://host:port`,
+    problem: `the proxy for the API server is not of the form http://host:port: ${withoutPassword(proxy)}`,
     next: "Correct proxy-url in the kubeconfig, or HTTPS_PROXY and HTTP_PROXY; NO_PROXY names servers that are reached directly",
   });
 }

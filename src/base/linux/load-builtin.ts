@@ -14,7 +14,7 @@ export function loadBuiltin<Module>(name: "node:ffi" | "node:sqlite"): Module {
   const module = quietly(() => process.getBuiltinModule(name)) as Module | undefined;
   if (module !== undefined) return module;
   throw new CattailError("NODE_TOO_OLD", {
-    problem: `this Node (${process.version}) has no ${name}, which talks to the kernel here`,
+    problem: `this Node (${process.version}) has no ${name}, which this command needs to talk to the kernel`,
     next: `Use Node ${since[name]} or newer, and do not switch it off (--no-experimental-${name.slice("node:".length)})`,
   });
 }

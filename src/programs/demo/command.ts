@@ -58,7 +58,7 @@ function makeFolder(): string {
     return mkdtempSync(join(tmpdir(), "cattail-demo-"));
   } catch (error) {
     throw new CattailError("DEMO_FOLDER", {
-      problem: `no folder for the demo's certificates can be made in ${tmpdir()} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
+      problem: `cannot create a folder for the demo's certificates in ${tmpdir()} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
       next: "Set TMPDIR to a folder that this user may write to",
       cause: error,
     });

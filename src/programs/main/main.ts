@@ -112,7 +112,7 @@ function failOnUnwritableOutput(exitCode: number): void {
     fail(
       new CattailError("OUTPUT_UNWRITABLE", {
         problem: `standard output cannot be written (${problem.message})`,
-        next: "Make room on the disk, or send the output elsewhere",
+        next: "Free space on the disk, or write the output to another place",
         cause: problem,
       }),
     );

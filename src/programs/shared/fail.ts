@@ -24,8 +24,8 @@ function isOutOfFiles(error: unknown): boolean {
 
 function outOfFiles(cause: unknown): CattailError {
   return new CattailError("TOO_MANY_FILES", {
-    problem: `the system allows no more open files (${messageOf(cause)})`,
-    next: "Raise the limit: ulimit -n in a shell, LimitNOFILE= in a systemd unit; each client of a server takes one file, and the server itself some fifty",
+    problem: `this process has reached its limit of open files (${messageOf(cause)})`,
+    next: "Raise the limit (ulimit -n in a shell, LimitNOFILE= in a systemd unit). A server needs one file for each client and about 50 more",
     cause,
   });
 }

@@ -46,8 +46,8 @@ export function tlsOf(flags: TlsFlags, environment: ClientEnvironment): ClientTl
   throw new CattailError("CLIENT_TLS_INCOMPLETE", {
     problem:
       missing.length === 3
-        ? "mutual TLS needs a CA, a certificate and its key, and none is named"
-        : `mutual TLS needs --ca, --cert and --key, and ${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
+        ? "mutual TLS needs a CA, a certificate and a key, and none of them is given"
+        : `mutual TLS needs --ca, --cert and --key, but ${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
     next: "Give --certs FOLDER (cattail certs all makes one) or --ca, --cert and --key; or --plaintext for a server without TLS",
   });
 }

@@ -6,7 +6,7 @@ import { type LogNames, type LogSeverity, type Logs, openLogs } from "../../base
 export const typhaLogNames: LogNames = {
   component: "typha",
   syslogTag: "calico-typha",
-  whenNoFile: "Set TYPHA_LOGFILEPATH to a file that may be written, or to none to log to standard output alone",
+  whenNoFile: "Set TYPHA_LOGFILEPATH to a file that this user may write, or to none to log to standard output only",
 };
 
 const severities: { readonly [name: string]: LogSeverity } = {

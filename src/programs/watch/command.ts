@@ -137,7 +137,7 @@ function serversOf(flags: WatchFlags) {
   if (servers !== undefined) return servers;
   throw new CattailError("WATCH_NO_SERVER", {
     problem: "no server is named",
-    next: "Give --server HOST:PORT, or set FELIX_TYPHAADDR or FELIX_TYPHAK8SSERVICENAME as the nodes have it",
+    next: "Give --server HOST:PORT, or set FELIX_TYPHAADDR or FELIX_TYPHAK8SSERVICENAME as on the nodes",
   });
 }
 

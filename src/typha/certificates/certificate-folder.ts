@@ -77,8 +77,8 @@ export function readPair(pair: Pair, folder: string): CertifiedKey {
   const { certFile, keyFile } = filesOf(pair, folder);
   if (!hasPair(pair, folder)) {
     throw new CattailError("CERTS_FILE_MISSING", {
-      problem: `${certFile} and ${keyFile} are not both there`,
-      next: `Make them with "cattail certs ${pair === "authority" ? "init" : pair} --dir ${folder}", or name the folder that has them with --dir`,
+      problem: `${certFile} or ${keyFile} does not exist`,
+      next: `Make them with "cattail certs ${pair === "authority" ? "init" : pair} --dir ${folder}", or give the folder that has them with --dir`,
     });
   }
   return { certPem: readPemFile(certFile), keyPem: readPemFile(keyFile) };
@@ -89,7 +89,7 @@ export function readAuthorityCertificate(folder: string): string {
   const { certFile } = filesOf("authority", folder);
   if (existsSync(certFile)) return readPemFile(certFile);
   throw new CattailError("CERTS_FILE_MISSING", {
-    problem: `${certFile}, the CA's certificate, is not there`,
+    problem: `${certFile}, the CA's certificate, does not exist`,
     next: `Copy the certificate of the CA that signed the pairs in ${folder} to this name. The CA's key is not needed. Do not make a new CA: nodes and servers that trust the old one would refuse each other`,
   });
 }

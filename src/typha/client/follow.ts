@@ -112,14 +112,17 @@ function closeError(why: CloseReason, server: string, isTls: boolean): CattailEr
   const look = "Look at the server's log for the same moment: it says why it closed the connection";
   return new CattailError("CLIENT_CONNECTION_ENDED", {
     problem: `${server}: ${why.problem} (${why.code})`,
-    next: isTls || why.code !== "WIRE_PEER_CLOSED" ? look : `${look}. One that wants TLS does so to a client without`,
+    next:
+      isTls || why.code !== "WIRE_PEER_CLOSED"
+        ? look
+        : `${look}. A server that requires TLS closes connections without TLS`,
   });
 }
 
 function noServers(): CattailError {
   return new CattailError("CLIENT_NO_SERVERS", {
     problem: "no Typha server is known",
-    next: "Name one with host:port, or check that the calico-typha Service has ready endpoints",
+    next: "Give one as host:port, or check that the calico-typha Service has ready endpoints",
   });
 }
 

@@ -61,7 +61,7 @@ const program: ProgramSettings<Table> = {
   ],
   whyUnused,
   checkTogether,
-  next: `"cattail typha --help" lists every setting and what it may be; once these are right, "cattail typha --print-settings" shows them all`,
+  next: `"cattail typha --help" lists every setting and its allowed values; after the correction, "cattail typha --print-settings" shows all values`,
   introduction,
 };
 

@@ -192,8 +192,8 @@ function tooLong(path: string, limitMs: number): CattailError {
     problem: `the lock ${path} was not free within ${limitMs} ms${holder === undefined ? "" : `; process ${holder} has it`}`,
     next:
       holder === undefined
-        ? "Try again; if it stays so, look in /proc/locks for who holds it"
-        : `Look at what that process does (ps -fp ${holder}); the lock is free as soon as it ends`,
+        ? "Try again; if it is still locked, /proc/locks shows which process holds it"
+        : `Check what that process does (ps -fp ${holder}); the lock is released when it ends`,
   });
 }
 

@@ -99,7 +99,7 @@ test("a failure says which file, why and what to do, and leaves nothing behind",
   const at = freshFolder();
   await rejects(replaceFile(join(at, "no", "file"), "x"), {
     code: "FILE_UNWRITABLE",
-    message: new RegExp(`${at}/no/file cannot be written \\(ENOENT\\)\\. Check that its folder is there`),
+    message: new RegExp(`${at}/no/file cannot be written \\(ENOENT\\)\\. Check that its folder exists`),
   });
   mkdirSync(join(at, "folder"));
   await rejects(replaceFile(join(at, "folder"), "x"), { code: "FILE_UNWRITABLE", message: /EISDIR|ENOTEMPTY|EEXIST/ });

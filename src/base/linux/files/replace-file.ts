@@ -151,8 +151,8 @@ async function realpathOrSame(path: string): Promise<string> {
 
 function linkRefused(path: string): CattailError {
   return new CattailError("FILE_IS_LINK", {
-    problem: `${path} is a symbolic link, or its folder is, and is not followed`,
-    next: "Look at where it leads (ls -l). Remove the link if nobody needs it, or name the file by its real path",
+    problem: `${path} is a symbolic link, or its folder is one; links are not followed here`,
+    next: "See where it points (ls -l). Remove the link if nobody needs it, or give the real path of the file",
   });
 }
 
@@ -162,7 +162,7 @@ function asReplaceError(path: string, error: unknown): unknown {
   if (errnoOf(error) === "ELOOP") return linkRefused(path);
   return new CattailError("FILE_UNWRITABLE", {
     problem: `${path} cannot be written (${reasonOf(error)})`,
-    next: "Check that its folder is there and is a real folder, that this user may write to it, and that the disk is not full",
+    next: "Check that its folder exists and is not a link, that this user may write to it, and that the disk is not full",
     cause: error,
   });
 }

@@ -130,7 +130,7 @@ function signLeaf(of: {
   if (authorityEndsMs <= of.nowMs) {
     throw new CattailError("CERTS_CA_EXPIRED", {
       problem: `the CA expired on ${new Date(authorityEndsMs).toISOString()}`,
-      next: `Make a new one with "cattail certs init", and hand its certificate to every node before using it`,
+      next: `Make a new CA with "cattail certs init", and give its certificate to every node before you use it`,
     });
   }
   const extensions = [
@@ -206,8 +206,8 @@ function readKey(pem: string, whose: string): KeyObject {
     return createPrivateKey(pem);
   } catch (error) {
     throw new CattailError("CERTS_KEY_UNREADABLE", {
-      problem: `${whose} cannot be read: it is encrypted, or no private key`,
-      next: `It must be an unencrypted PEM key; "openssl pkey -in FILE" takes a passphrase off, "cattail certs inspect FILE" shows what a file holds`,
+      problem: `${whose} cannot be read: it is encrypted, or it is not a private key`,
+      next: `It must be an unencrypted PEM key; "openssl pkey -in FILE" removes a passphrase, "cattail certs inspect FILE" shows what is in a file`,
       cause: error,
     });
   }
@@ -268,7 +268,7 @@ function addressBytes(address: string): Buffer {
   if (isIP(address) !== 6 || address.includes("%")) {
     throw new CattailError("CERTS_ADDRESS", {
       problem: `${JSON.stringify(address)} is not an IP address`,
-      next: "Give an IPv4 or IPv6 address; names belong in the DNS names",
+      next: "Give an IPv4 or IPv6 address; use the DNS names for host names",
     });
   }
   // An embedded IPv4 tail is two groups; the gap of "::" is filled with zero groups.
@@ -290,8 +290,8 @@ function certificateOf(key: KeyObject, pem: string): Buffer {
   const found = readable(() => all.find((der) => new X509Certificate(der).checkPrivateKey(key)));
   if (found !== undefined) return found;
   throw new CattailError("CERTS_CA_KEY", {
-    problem: "the CA's key belongs to none of the certificates in the CA's file",
-    next: `Put the certificate that was made with the key back into the file; "cattail certs inspect FILE" shows what it holds`,
+    problem: "the CA's key does not belong to any certificate in the CA's file",
+    next: `Put the certificate that belongs to the key back into the file; "cattail certs inspect FILE" shows what is in it`,
   });
 }
 
@@ -301,7 +301,7 @@ function readable<T>(read: () => T): T {
   } catch (error) {
     throw new CattailError("CERTS_NOT_A_CERTIFICATE", {
       problem: "a certificate in the folder cannot be read",
-      next: `"cattail certs inspect FILE" shows which; put it back whole, or make it anew with --force`,
+      next: `"cattail certs inspect FILE" shows which one; restore it from a backup, or make a new one with --force`,
       cause: error,
     });
   }
@@ -311,7 +311,7 @@ function firstCertificate(pem: string): Buffer {
   const [der] = certificatesInPem(pem);
   if (der !== undefined) return der;
   throw new CattailError("CERTS_NOT_A_CERTIFICATE", {
-    problem: "the file holds no PEM certificate",
-    next: `"cattail certs inspect FILE" shows what a file holds`,
+    problem: "the file contains no PEM certificate",
+    next: `"cattail certs inspect FILE" shows what is in a file`,
   });
 }

@@ -22,8 +22,8 @@ export async function writePair(
     for (const file of [files.certFile, files.keyFile]) {
       if (await exists(file)) {
         throw new CattailError("CERTS_FILE_EXISTS", {
-          problem: `${file} exists already`,
-          next: `"cattail certs renew" makes new certificates with the same names, of the same CA; --force replaces the file, and with a CA's everything it has signed becomes worthless`,
+          problem: `${file} already exists`,
+          next: `"cattail certs renew" makes new certificates with the same names and the same CA. --force replaces the file; if you replace a CA, all its certificates become invalid`,
         });
       }
     }
@@ -61,7 +61,7 @@ async function makeFolder(folder: string): Promise<void> {
 function cannotWrite(file: string, error: unknown): CattailError {
   return new CattailError("CERTS_WRITE", {
     problem: `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-    next: "Check that its folder is one, that this user may write there, and that the disk is not full",
+    next: "Check that its folder exists, that this user may write to it, and that the disk is not full",
     cause: error,
   });
 }

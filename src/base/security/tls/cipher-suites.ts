@@ -33,7 +33,7 @@ export function tlsPolicy(settings: { minVersion?: string; cipherSuites?: readon
   const { minVersion = "", cipherSuites: names = [] } = settings;
   if (minVersion !== "" && minVersion !== "1.2" && minVersion !== "1.3") {
     throw new CattailError("TLS_MIN_VERSION", {
-      problem: `TLS_MIN_VERSION is ${JSON.stringify(minVersion)}, which is not a version served here`,
+      problem: `TLS_MIN_VERSION is ${JSON.stringify(minVersion)}, which is not supported`,
       next: "Set it to 1.2 or 1.3, or leave it unset for 1.2",
     });
   }
@@ -54,7 +54,7 @@ function suiteNamed(name: string): Suite {
   const found = cipherSuites.get(name);
   if (found !== undefined) return found;
   throw new CattailError("TLS_CIPHER_SUITES", {
-    problem: `TLS_CIPHER_SUITES names ${JSON.stringify(name)}, which is not a cipher suite known here`,
+    problem: `TLS_CIPHER_SUITES names ${JSON.stringify(name)}, which is not a supported cipher suite`,
     next: `Use a comma-separated list of: ${[...cipherSuites.keys()].join(", ")}`,
   });
 }

@@ -84,7 +84,7 @@ const cases: {
     want: "kept",
     says: /holds no certificate/,
   },
-  { name: "an empty key", write: ({ write }) => write({ keyPem: "" }), want: "kept", says: /no private key/ },
+  { name: "an empty key", write: ({ write }) => write({ keyPem: "" }), want: "kept", says: /no readable private key/ },
   { name: "an empty CA", write: ({ write }) => write({}, ""), want: "kept", says: /holds no certificate/ },
   {
     name: "a CA that did not issue the pair",

@@ -57,7 +57,7 @@ export function parseTlsMaterial(pem: { cert: string; key: string; ca: string },
   if (!leaf.x509.checkPrivateKey(key.object)) {
     throw new CattailError("TLS_KEY_MISMATCH", {
       problem: `${keyFile} is not the key of ${certFile}`,
-      next: "Put the certificate and the key that were made together in place; if they are being replaced, wait for both",
+      next: "Use a certificate and a key that belong together. If you are replacing them now, wait until both files are written",
     });
   }
   const checked = {
@@ -222,8 +222,8 @@ function privateKey(text: string, where: string): { object: ReturnType<typeof cr
     return { object: createPrivateKey(pem), pem };
   } catch (error) {
     throw new CattailError("TLS_KEY_INVALID", {
-      problem: `${where} holds no private key that can be read`,
-      next: "It must be an unencrypted PEM key (PKCS#8, PKCS#1 or SEC1), whole",
+      problem: `${where} contains no readable private key`,
+      next: "It must be a complete, unencrypted PEM key (PKCS#8, PKCS#1 or SEC1)",
       cause: error,
     });
   }
@@ -236,8 +236,8 @@ function tryMaterial(material: Pick<TlsMaterial, "cert" | "key" | "ca">, where: 
     createSecureContext(tlsServerOptions(material, tlsPolicy()));
   } catch (error) {
     throw new CattailError("TLS_CERTIFICATE_INVALID", {
-      problem: `${where} cannot be served with (${messageOf(error)})`,
-      next: "Make another pair, with a key of ECDSA P-256 or RSA 2048 at least and a signature of SHA-256 or better",
+      problem: `${where} cannot be used by the server (${messageOf(error)})`,
+      next: "Make another pair: an ECDSA P-256 key or an RSA key of at least 2048 bits, and a SHA-256 signature or better",
       cause: error,
     });
   }
@@ -249,7 +249,7 @@ async function readText(file: string, what: string): Promise<string> {
   } catch (error) {
     throw new CattailError("TLS_FILE_UNREADABLE", {
       problem: `the ${what} file ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      next: "Check that it is mounted there and readable by this user",
+      next: "Check that the file is mounted there, and that this user may read it",
       cause: error,
     });
   }
@@ -258,7 +258,7 @@ async function readText(file: string, what: string): Promise<string> {
 function invalid(where: string, problem: string, cause?: unknown): CattailError {
   return new CattailError("TLS_CERTIFICATE_INVALID", {
     problem: `${where} ${problem}`,
-    next: `It must be PEM: from "-----BEGIN CERTIFICATE-----" at the start of a line to a whole END line; "cattail certs inspect" shows what a file holds`,
+    next: `It must be PEM: from a line "-----BEGIN CERTIFICATE-----" to its END line; "cattail certs inspect" shows what is in a file`,
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -236,5 +236,6 @@ async function mustBeFolder(path: string): Promise<void> {
     const problem = `the folder ${path} cannot be read: ${messageOf(cause)}`;
     throw new CattailError("DIRECTORY_UNREADABLE", { problem, next, cause });
   });
-  if (!stats.isDirectory()) throw new CattailError("DIRECTORY_UNREADABLE", { problem: `${path} is no folder`, next });
+  if (!stats.isDirectory())
+    throw new CattailError("DIRECTORY_UNREADABLE", { problem: `${path} is not a folder`, next });
 }

@@ -236,7 +236,7 @@ function parseEndpoint(text: string): Address {
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
     throw new CattailError("ETCD_ENDPOINT", {
       problem: `etcd endpoint "${text}" is not of the form http://host:port or https://host:port`,
-      next: "correct it in the list of etcd endpoints",
+      next: "Correct it in the list of etcd endpoints",
     });
   }
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;

@@ -12,8 +12,8 @@ export type LoadedCredentials = { readonly fingerprint: string; readonly secureC
 export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new CattailError("ETCD_TLS_PAIR", {
-      problem: `etcd's client ${files.certFile === undefined ? "key" : "certificate"} is set without its other half`,
-      next: "set both the certificate file and the key file, or neither",
+      problem: `etcd's client ${files.certFile === undefined ? "key" : "certificate"} is set, but not the ${files.certFile === undefined ? "certificate" : "key"} that belongs to it`,
+      next: "Set both the certificate file and the key file, or neither",
     });
   }
   const [ca, cert, key] = await Promise.all([read(files.caFile), read(files.certFile), read(files.keyFile)]);
@@ -56,7 +56,7 @@ async function read(file: string | undefined): Promise<Buffer | undefined> {
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
       problem: `etcd's TLS file ${file} cannot be read: ${String(cause)}`,
-      next: "check the path and that this user may read it",
+      next: "Check the path, and that this user may read it",
       cause,
     });
   }
@@ -69,14 +69,14 @@ function checkPair(files: EtcdTlsFiles, cert: Buffer, key: Buffer): void {
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
       problem: `${files.certFile} and ${files.keyFile} cannot be read as a certificate and a key: ${String(cause)}`,
-      next: "check that both are PEM files and the key has no passphrase",
+      next: "Check that both are PEM files and that the key has no passphrase",
       cause,
     });
   }
   if (!isPair) {
     throw new CattailError("ETCD_TLS_PAIR", {
       problem: `the certificate in ${files.certFile} does not belong to the key in ${files.keyFile}`,
-      next: "write both files of one pair",
+      next: "Use the certificate and the key of one pair",
     });
   }
 }

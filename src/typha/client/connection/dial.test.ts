@@ -23,13 +23,12 @@ test("where nobody listens, that is what to look at", async () => {
 test("without TLS nobody is sent to look for certificates", async () => {
   match(
     await refusalOf(await freePort(), true),
-    /^Check that the server listens there; "cattail doctor --server 127\.0\.0\.1:\d+ --plaintext" looks step by step$/,
+    /^Check that the server listens there; "cattail doctor --server 127\.0\.0\.1:\d+ --plaintext" checks it step by step$/,
   );
 });
 
 test("where somebody listens and hangs up, the certificates are what to look at", async () => {
-  const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
+  await using server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
   await once(server, "listening");
-  match(await refusalOf((server.address() as AddressInfo).port), /look at the certificates of both sides; .*same cert/);
-  server.close();
+  match(await refusalOf((server.address() as AddressInfo).port), /check the certificates of both sides; .*same cert/);
 });

@@ -83,13 +83,13 @@ function dialError(
   { problem, isReached, isPlain, cause }: { problem: string; isReached: boolean; isPlain: boolean; cause: unknown },
 ): CattailError {
   const look = isReached
-    ? "Somebody listens there, so look at the certificates of both sides"
+    ? "The server listens there, so check the certificates of both sides"
     : "Check that the server listens there";
   const doctor = `cattail doctor --server ${server}`;
   return new CattailError("CLIENT_DIAL", {
     problem: `no connection to ${server}: ${problem}`,
     next: isPlain
-      ? `${look}; "${doctor} --plaintext" looks step by step`
+      ? `${look}; "${doctor} --plaintext" checks it step by step`
       : `${look}; "${doctor}" with the same certificates explains the handshake step by step`,
     ...(cause === undefined ? {} : { cause }),
   });

@@ -74,8 +74,8 @@ function tlsOf(read: Read, prefix: string): ClientTls | undefined {
     ...(hasName ? [] : [`TYPHACN or ${prefix}TYPHAURISAN`]),
   ];
   throw new CattailError("CLIENT_TLS_INCOMPLETE", {
-    problem: `TLS towards the server is only partly set up; missing: ${missing.map((name) => `${prefix}${name}`).join(", ")}`,
-    next: "Set them too, or none of them to connect without TLS",
+    problem: `the TLS settings for the server are incomplete; missing: ${missing.map((name) => `${prefix}${name}`).join(", ")}`,
+    next: "Set these too, or set none of them to connect without TLS",
   });
 }
 

@@ -19,7 +19,7 @@ export async function claimPort({ host, port }: ListenAddress): Promise<void> {
 export function cannotListen({ host, port }: ListenAddress, error: unknown): CattailError {
   return new CattailError("SERVER_LISTEN", {
     problem: `cannot listen on ${host === "" ? "all addresses" : host}, port ${port}: ${(error as Error).message}`,
-    next: "Free the port, or choose another with TYPHA_SERVERHOST and TYPHA_SERVERPORT",
+    next: "Free the port, or choose another address with TYPHA_SERVERHOST and TYPHA_SERVERPORT",
     cause: error,
   });
 }
