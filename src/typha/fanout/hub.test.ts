@@ -9,10 +9,10 @@ import { silentLog } from "../../base/lib/index.ts";
 import { syncerTypes } from "../../calico/model/basics.ts";
 import type { Snapshot } from "../cache/index.ts";
 import { clientFrame, clientPreamble, serverStreams } from "../wire/index.ts";
-import { type FanoutLimits, type FeedSource, Hub, type Session, Tally } from "./index.ts";
+import { type BroadcastSource, type FanoutLimits, Hub, type Session, Tally } from "./index.ts";
 
 const noSnapshot: Snapshot = { variant: "modern/none", position: 0, keys: 0, parts: [], bytes: 0, rawBytes: 0 };
-const source: FeedSource = {
+const source: BroadcastSource = {
   snapshot: async () => noSnapshot,
   release: () => undefined,
   changes: async () => ({ to: 0, updates: 0, messages: [], bytes: new Uint8Array(), status: undefined }),

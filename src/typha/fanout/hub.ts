@@ -5,20 +5,20 @@ import type { SyncerType } from "../../calico/model/basics.ts";
 import type { Position, Variant } from "../cache/index.ts";
 import type { WriteRecord } from "./counting/write-log.ts";
 import { tickIntervalMs } from "./limits.ts";
-import { Feed, type FeedSource } from "./publishing/broadcast.ts";
+import { Broadcast, type BroadcastSource } from "./publishing/broadcast.ts";
 import type { Flush } from "./publishing/flush.ts";
 import type { FlushSink } from "./publishing/publisher.ts";
 import type { ClientReport } from "./session/client-report.ts";
-import { ends, type SessionEnd } from "./session/close-reason.ts";
 import { SharedFrames } from "./session/frames.ts";
 import { Session, type SessionContext, type Transport } from "./session/session.ts";
+import { type SessionEnd, sessionEnds } from "./session/session-ends.ts";
 
-export type HubOptions = Omit<SessionContext, "feeds" | "frames" | "onGreeted" | "onEnd"> & {
-  readonly sources: ReadonlyMap<SyncerType, FeedSource>;
+export type HubOptions = Omit<SessionContext, "broadcasts" | "frames" | "onGreeted" | "onEnd"> & {
+  readonly sources: ReadonlyMap<SyncerType, BroadcastSource>;
 };
 
 export class Hub implements FlushSink {
-  readonly feeds: ReadonlyMap<SyncerType, Feed>;
+  readonly broadcasts: ReadonlyMap<SyncerType, Broadcast>;
   readonly #context: SessionContext;
   readonly #sessions = new Map<bigint, Session>();
   /** Oldest first: a Set keeps the order of accept. */
@@ -28,11 +28,13 @@ export class Hub implements FlushSink {
 
   constructor(options: HubOptions) {
     const { sources, tally, streams, random, clock } = options;
-    this.feeds = new Map([...sources].map(([syncer, source]) => [syncer, new Feed(syncer, source, tally, clock)]));
+    this.broadcasts = new Map(
+      [...sources].map(([syncer, source]) => [syncer, new Broadcast(syncer, source, tally, clock)]),
+    );
     this.#idBase = BigInt(Math.floor(random() * 2 ** 32)) << 32n;
     this.#context = {
       ...options,
-      feeds: this.feeds,
+      broadcasts: this.broadcasts,
       frames: new SharedFrames(streams),
       onGreeted: (session) => this.#noteGreeted(session),
       onEnd: (session, why) => this.#noteEnd(session, why),
@@ -51,7 +53,7 @@ export class Hub implements FlushSink {
     log.debug("connection accepted", { client: transport.address, connID: session.id });
     if (this.#handshaking.size > limits.maxHandshaking) {
       const [longest] = this.#handshaking;
-      longest?.end(ends.flood);
+      longest?.end(sessionEnds.flood);
     }
     return session;
   }
@@ -75,7 +77,7 @@ export class Hub implements FlushSink {
     } catch (error) {
       if (!signal.aborted) throw error;
     }
-    this.endAll(ends.shutdown);
+    this.endAll(sessionEnds.shutdown);
   }
 
   tick(nowMs: number): void {
@@ -107,23 +109,23 @@ export class Hub implements FlushSink {
   }
 
   variantsInUse(syncer: SyncerType): Iterable<Variant> {
-    return this.feeds.get(syncer)?.variantsInUse ?? [];
+    return this.broadcasts.get(syncer)?.variantsInUse ?? [];
   }
 
   oldestPosition(syncer: SyncerType): Position {
-    return this.feeds.get(syncer)?.oldestPosition ?? Number.POSITIVE_INFINITY;
+    return this.broadcasts.get(syncer)?.oldestPosition ?? Number.POSITIVE_INFINITY;
   }
 
   flushCostMs(syncer: SyncerType): number {
-    return this.feeds.get(syncer)?.costMs ?? 0;
+    return this.broadcasts.get(syncer)?.costMs ?? 0;
   }
 
   writesSince(syncer: SyncerType, position: Position): readonly WriteRecord[] {
-    return this.feeds.get(syncer)?.writes.since(position) ?? [];
+    return this.broadcasts.get(syncer)?.writes.since(position) ?? [];
   }
 
   take(syncer: SyncerType, flush: Flush): void {
-    this.feeds.get(syncer)?.take(flush);
+    this.broadcasts.get(syncer)?.take(flush);
   }
 
   #noteGreeted(session: Session): void {

@@ -22,9 +22,9 @@ export {
 } from "./governor.ts";
 export { Hub, type HubOptions } from "./hub.ts";
 export type { FanoutLimits } from "./limits.ts";
-export { Feed, type FeedSource, type Follower } from "./publishing/broadcast.ts";
+export { Broadcast, type BroadcastSource, type Receiver } from "./publishing/broadcast.ts";
 export { type Flush, RecentFlushes } from "./publishing/flush.ts";
 export { type CatchUp, type FlushSink, Publisher } from "./publishing/publisher.ts";
 export { type ClientReport, cut } from "./session/client-report.ts";
-export { ends, fanoutEndCodes, type SessionEnd } from "./session/close-reason.ts";
 export { Session, type SessionContext, type Transport } from "./session/session.ts";
+export { fanoutEndCodes, type SessionEnd, sessionEnds } from "./session/session-ends.ts";

@@ -7,11 +7,11 @@ import { type SyncerBatch, type SyncerType, syncerTypes } from "../../calico/mod
 import { type CacheReader, KvCache, type LegacyForm, type Position } from "../cache/index.ts";
 import {
   type ClientReport,
-  ends,
   type FanoutMetrics,
   noMetrics,
   Publisher,
   replay,
+  sessionEnds,
   Tally,
   type WriteRecord,
 } from "../fanout/index.ts";
@@ -154,7 +154,7 @@ export async function startServer(options: ServeOptions): Promise<Server> {
     apply: (batch) => publishers.get(batch.syncer)?.apply(batch),
     clients: async () => (await Promise.all(threads.map((thread) => thread.reports()))).flat(),
     setMaxConnections: (max) => governor.setMax(max),
-    handOverNode: (already) => governor.endNode(already, ends.handOver),
+    handOverNode: (already) => governor.endNode(already, sessionEnds.handOver),
     setTlsMaterial(material) {
       for (const thread of threads) thread.setMaterial(material);
     },

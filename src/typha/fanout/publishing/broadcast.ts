@@ -11,29 +11,29 @@ import { FlushTimes } from "./flush-times.ts";
 import type { CatchUp } from "./publisher.ts";
 
 /** Undefined: the answer will not come, because the server is stopping. */
-export type FeedSource = {
+export type BroadcastSource = {
   snapshot(variant: Variant): Promise<Snapshot | undefined>;
   release(snapshot: Snapshot): void;
   changes(since: Position, variant: Variant): Promise<CatchUp | "forgotten" | undefined>;
 };
 
-export type Follower = {
+export type Receiver = {
   readonly position: Position;
-  /** A flush that has just been made. True: it is on its way as it is; false: the follower is busy or takes another. */
+  /** A flush that has just been made. True: it is on its way as it is; false: the receiver is busy or takes another. */
   offer(flush: Flush): boolean;
 };
 
-export class Feed {
+export class Broadcast {
   readonly syncer: SyncerType;
-  readonly source: FeedSource;
+  readonly source: BroadcastSource;
   readonly #metrics: FanoutMetrics;
   readonly #clock: Clock;
-  /** What it took lately to write one flush to all followers, smoothed. */
+  /** What it took lately to write one flush to all receivers, smoothed. */
   #costMs = 0;
   readonly recent = new RecentFlushes();
   readonly #times = new FlushTimes();
   readonly writes = new WriteLog();
-  readonly #followers = new Map<Follower, Variant>();
+  readonly #receivers = new Map<Receiver, Variant>();
   readonly #uses = new Map<Variant, number>();
   #flushed: { position: Position; status: SyncStatus; atMs: number } = {
     position: 0,
@@ -41,7 +41,7 @@ export class Feed {
     atMs: 0,
   };
 
-  constructor(syncer: SyncerType, source: FeedSource, metrics: FanoutMetrics, clock: Clock) {
+  constructor(syncer: SyncerType, source: BroadcastSource, metrics: FanoutMetrics, clock: Clock) {
     this.syncer = syncer;
     this.source = source;
     this.#metrics = metrics;
@@ -69,15 +69,15 @@ export class Feed {
     this.#flushed = { ...flushed, atMs: 0 };
   }
 
-  follow(follower: Follower, variant: Variant): void {
-    this.#followers.set(follower, variant);
+  join(receiver: Receiver, variant: Variant): void {
+    this.#receivers.set(receiver, variant);
     this.#uses.set(variant, (this.#uses.get(variant) ?? 0) + 1);
   }
 
-  leave(follower: Follower): void {
-    const variant = this.#followers.get(follower);
+  leave(receiver: Receiver): void {
+    const variant = this.#receivers.get(receiver);
     if (variant === undefined) return;
-    this.#followers.delete(follower);
+    this.#receivers.delete(receiver);
     const left = (this.#uses.get(variant) ?? 1) - 1;
     if (left === 0) this.#uses.delete(variant);
     else this.#uses.set(variant, left);
@@ -89,7 +89,7 @@ export class Feed {
 
   get oldestPosition(): Position {
     let oldest = Number.POSITIVE_INFINITY;
-    for (const follower of this.#followers.keys()) oldest = Math.min(oldest, follower.position);
+    for (const receiver of this.#receivers.keys()) oldest = Math.min(oldest, receiver.position);
     return oldest;
   }
 
@@ -97,14 +97,14 @@ export class Feed {
     this.recent.add(flush);
     this.#times.note(flush.to, flush.atMs);
     this.#flushed = { position: flush.to, status: flush.status, atMs: flush.atMs };
-    // Noted before it is offered: a follower that takes it in another way counts itself.
+    // Noted before it is offered: a receiver that takes it in another way counts itself.
     if (flush.updates > 0) {
       const atMs = this.#clock.wallMs();
       this.writes.note({ from: flush.from, to: flush.to, firstAtMs: atMs, lastAtMs: atMs, clients: 0 });
     }
     const startMs = this.#clock.monotonicMs();
     let taken = 0;
-    for (const follower of this.#followers.keys()) if (follower.offer(flush)) taken += 1;
+    for (const receiver of this.#receivers.keys()) if (receiver.offer(flush)) taken += 1;
     this.#costMs += (this.#clock.monotonicMs() - startMs - this.#costMs) / 8;
     if (flush.updates > 0) this.writes.noteTaken(taken, this.#clock.wallMs());
     if (taken === 0) return;

@@ -1,4 +1,4 @@
-// Watches how far one client is behind (Feed.lagMs). A client beyond the limit is not cut, because its backlog merges; it
+// Watches how far one client is behind (Broadcast.lagMs). A client beyond the limit is not cut, because its backlog merges; it
 // is counted when that happens within its grace after the snapshot, and logged once until it has caught up.
 import type { Log, LogFields } from "../../../base/lib/index.ts";
 import type { SyncerType } from "../../../calico/model/basics.ts";

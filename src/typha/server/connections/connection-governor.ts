@@ -6,10 +6,10 @@ import {
   type Candidate,
   type ClientReport,
   chooseToShed,
-  ends,
   type FanoutMetrics,
   jittered,
   type SessionEnd,
+  sessionEnds,
   shutdownIntervalMs,
 } from "../../fanout/index.ts";
 import type { ServingThread } from "../threads/serving-thread.ts";
@@ -58,7 +58,7 @@ export class ConnectionGovernor {
         await clock.sleep(jittered(dropIntervalMs, 0.1, random), signal);
         if (this.activeCount <= this.#max) continue;
         const clients = await this.#clients();
-        const dropped = await this.#dropOne(clients, clients.length - this.#max, ends.rebalancing);
+        const dropped = await this.#dropOne(clients, clients.length - this.#max, sessionEnds.rebalancing);
         if (dropped > 0) metrics.add("typha_connections_dropped", undefined, dropped);
       }
     } catch (error) {
@@ -84,7 +84,7 @@ export class ConnectionGovernor {
         await clock.sleep(intervalMs * (0.95 + 0.1 * random()), signal);
         const clients = await this.#clients();
         // That nobody was dropped says nothing: the one who was chosen may have left meanwhile.
-        await this.#dropOne(clients, clients.length, ends.shutdown);
+        await this.#dropOne(clients, clients.length, sessionEnds.shutdown);
         const isLast = clients.length <= 1 && this.activeCount <= 1;
         if (isLast || clock.monotonicMs() >= endMs) return;
       }

@@ -12,7 +12,7 @@ import {
   type TlsPolicy,
   tlsServerOptions,
 } from "../../../base/security/index.ts";
-import { ends, type Hub, type Session } from "../../fanout/index.ts";
+import { type Hub, type Session, sessionEnds } from "../../fanout/index.ts";
 import { neighbourName } from "../peers/neighbour-protocol.ts";
 import { cannotListen, type ListenAddress } from "./claim-port.ts";
 import { alpnOf } from "./freshness.ts";
@@ -127,7 +127,7 @@ export class Listener {
         if (session === undefined) socket.destroy();
         else {
           session.attach(socket);
-          this.#trust?.add(socket, () => session.end(ends.untrusted));
+          this.#trust?.add(socket, () => session.end(sessionEnds.untrusted));
         }
       },
       refuse: (refusal) => this.#options.refuse(refusal),
@@ -151,7 +151,7 @@ export class Listener {
     const { hub } = this.#options;
     const key = peerKey(socket);
     const session = hub.accept({ address: key, destroy: () => socket.destroy() });
-    socket.on("error", (error) => session.end(ends.socket(error)));
+    socket.on("error", (error) => session.end(sessionEnds.socket(error)));
     if (this.#tls === undefined) {
       session.attach(socket);
       return;
@@ -160,7 +160,7 @@ export class Listener {
     socket.on("close", () => {
       // The port may have come back with another connection meanwhile.
       if (this.#securing.get(key) === session) this.#securing.delete(key);
-      session.end(ends.tlsFailed);
+      session.end(sessionEnds.tlsFailed);
     });
     // Reading starts with this listener; what came is taken over by the TLS socket.
     socket.once("readable", () => {

@@ -1,7 +1,7 @@
 // Serves clients on the main thread: for one-core machines, for tests, and with TYPHA_WORKERS=0.
 
 import type { SyncerType } from "../../../calico/model/basics.ts";
-import { type FeedSource, Hub, type HubOptions, type Publisher } from "../../fanout/index.ts";
+import { type BroadcastSource, Hub, type HubOptions, type Publisher } from "../../fanout/index.ts";
 import { Listener, type ListenerOptions } from "../listening/listener.ts";
 import type { ServingThread } from "./serving-thread.ts";
 
@@ -12,7 +12,7 @@ export async function startLocalThread(options: {
 }): Promise<{ thread: ServingThread; port: number }> {
   const sources = new Map([...options.publishers].map(([syncer, publisher]) => [syncer, sourceOf(publisher)]));
   const hub = new Hub({ ...options.hub, sources });
-  for (const [syncer, publisher] of options.publishers) hub.feeds.get(syncer)?.startAt(publisher.flushed);
+  for (const [syncer, publisher] of options.publishers) hub.broadcasts.get(syncer)?.startAt(publisher.flushed);
   const listener = new Listener({ ...options.listener, hub, isShared: false });
   const port = await listener.listen();
   const stopping = new AbortController();
@@ -41,7 +41,7 @@ export async function startLocalThread(options: {
   return { thread, port };
 }
 
-function sourceOf(publisher: Publisher): FeedSource {
+function sourceOf(publisher: Publisher): BroadcastSource {
   return {
     snapshot: async (variant) => publisher.snapshot(variant),
     release: (snapshot) => publisher.release(snapshot),

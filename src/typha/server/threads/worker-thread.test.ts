@@ -6,7 +6,7 @@ import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { defaultLimits } from "../../../../test/kit/fanout-limits.ts";
 import { recordLog } from "../../../../test/kit/recorded-log.ts";
 import { syncStatus } from "../../../calico/model/basics.ts";
-import { ends, noMetrics } from "../../fanout/index.ts";
+import { noMetrics, sessionEnds } from "../../fanout/index.ts";
 import { WorkerThread } from "./worker-thread.ts";
 
 /**
@@ -110,7 +110,11 @@ test("one that cannot listen in the place of a dead one is followed by another",
 test("a worker that hangs is waited for two seconds, and then not at all", async () => {
   await using worker = await startWorker("");
   const { thread, clock } = worker;
-  const answers = Promise.all([thread.reports(), thread.writesSince("felix", 0), thread.drop([1n], ends.shutdown)]);
+  const answers = Promise.all([
+    thread.reports(),
+    thread.writesSince("felix", 0),
+    thread.drop([1n], sessionEnds.shutdown),
+  ]);
   let isAnswered = false;
   void answers.then(() => {
     isAnswered = true;

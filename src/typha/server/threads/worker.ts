@@ -1,9 +1,9 @@
-// The entry of a worker thread: a listener on the shared port, a hub, and feeds whose source is the main thread.
+// The entry of a worker thread: a listener on the shared port, a hub, and broadcasts whose source is the main thread.
 import { parentPort, workerData } from "node:worker_threads";
 import { CattailError, type Log, type LogFields, limitRepeats, systemClock } from "../../../base/lib/index.ts";
 import { type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
 import type { Position, Snapshot, Variant } from "../../cache/index.ts";
-import { type CatchUp, type FeedSource, type Flush, Hub, Tally } from "../../fanout/index.ts";
+import { type BroadcastSource, type CatchUp, type Flush, Hub, Tally } from "../../fanout/index.ts";
 import { offeredStreams } from "../codec.ts";
 import { Listener } from "../listening/listener.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -36,7 +36,7 @@ const hub = new Hub({
   version: setup.version,
   worker: setup.number,
 });
-for (const [syncer, flushed] of setup.flushed) hub.feeds.get(syncer)?.startAt(flushed);
+for (const [syncer, flushed] of setup.flushed) hub.broadcasts.get(syncer)?.startAt(flushed);
 const listener = new Listener({
   ...setup.listen,
   hub,
@@ -135,11 +135,11 @@ async function stop(): Promise<void> {
 // Once a flush is being made its variants are fixed, so the main thread hears of a new one as soon as there is one.
 function beat(): void {
   const oldest = new Map<SyncerType, Position>();
-  for (const [syncer, feed] of hub.feeds) {
-    const variants = [...feed.variantsInUse];
+  for (const [syncer, broadcast] of hub.broadcasts) {
+    const variants = [...broadcast.variantsInUse];
     if (toldVariants.get(syncer) !== variants.join()) post({ is: "variants", syncer, variants });
     toldVariants.set(syncer, variants.join());
-    oldest.set(syncer, feed.oldestPosition);
+    oldest.set(syncer, broadcast.oldestPosition);
   }
   const busy = performance.eventLoopUtilization();
   tally.set("cattail_worker_connections", `${setup.number}`, hub.activeCount);
@@ -152,7 +152,7 @@ function beat(): void {
   post({ is: "pulse", active: hub.activeCount, oldest, metrics: tally.drain() });
 }
 
-function sourceOf(syncer: SyncerType): FeedSource {
+function sourceOf(syncer: SyncerType): BroadcastSource {
   return {
     snapshot: (variant: Variant) =>
       ask<Snapshot | undefined>((request) => post({ is: "askSnapshot", request, syncer, variant })),

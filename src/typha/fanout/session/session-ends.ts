@@ -22,7 +22,7 @@ export type SessionEnd =
       readonly problem: string;
     };
 
-export const ends = {
+export const sessionEnds = {
   writeTimeout: (stalledMs: number): SessionEnd => ({
     code: "FANOUT_WRITE_TIMEOUT",
     severity: "info",
@@ -57,4 +57,5 @@ export const ends = {
     severity: "info",
     problem: error === undefined ? "client closed the connection" : `connection failed: ${error.message}`,
   }),
+  failed: (error: unknown): SessionEnd => sessionEnds.socket(error instanceof Error ? error : new Error(String(error))),
 } as const satisfies { [name: string]: SessionEnd | ((detail: never) => SessionEnd) };
