@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openDirectoryDatastore } from "../../src/calico/datastore/index.ts";
-import { initialiseDatastore, runSyncers } from "../../src/calico/syncer/index.ts";
+import { initialiseDatastore } from "../../src/calico/resources/index.ts";
+import { runSyncers } from "../../src/calico/syncer/index.ts";
 import { Cattail, cattail, probe } from "../kit/cattail-process.ts";
 import { eventually } from "../kit/eventually.ts";
 import { Followed } from "../kit/followed.ts";
@@ -33,7 +34,13 @@ test("an empty folder becomes ready; a policy written into it is served, and gon
   const { signal } = ending;
   using _ = { [Symbol.dispose]: () => ending.abort() };
   const newClusterGuid = () => "0".repeat(32);
-  await initialiseDatastore(datastore, { signal, clock: systemClock, log: silentLog, newClusterGuid });
+  await initialiseDatastore(datastore, {
+    signal,
+    clock: systemClock,
+    log: silentLog,
+    newClusterGuid,
+    clusterTypes: ["typha"],
+  });
   const kvs = new Map<string, string>();
   let status = 0;
   const reading = (async () => {

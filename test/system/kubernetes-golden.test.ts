@@ -9,7 +9,7 @@ import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { follow, type KubernetesDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
 import { crdManifest, customKinds, followedKinds, type Kind } from "../../src/calico/kinds/index.ts";
 import { type SyncerType, syncerTypes } from "../../src/calico/model/index.ts";
-import { initialiseDatastore } from "../../src/calico/syncer/index.ts";
+import { initialiseDatastore } from "../../src/calico/resources/index.ts";
 import type { ExpectedEvent, ExpectedKv, ExpectedSnapshot, ExpectedWrite } from "../conformance/golden-case.ts";
 import { compareEvents, compareSnapshot, type Finding, place } from "../conformance/golden-compare.ts";
 import { createReplay, writeToEvent } from "../conformance/golden-replay.ts";
@@ -40,7 +40,13 @@ describe("the golden corpus through a real API server", { skip: peer.missing ?? 
     datastore = await openKubernetes(settings, { clock: systemClock, log: silentLog });
     const signal = AbortSignal.timeout(60_000);
     const newClusterGuid = () => "0123456789abcdef0123456789abcdef";
-    await initialiseDatastore(datastore, { clock: systemClock, log: silentLog, signal, newClusterGuid });
+    await initialiseDatastore(datastore, {
+      clock: systemClock,
+      log: silentLog,
+      signal,
+      newClusterGuid,
+      clusterTypes: ["typha"],
+    });
   });
   after(async () => {
     await dismissLeft();

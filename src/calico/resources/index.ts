@@ -2,6 +2,7 @@
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
 export type { Checks } from "./checks.ts";
 export type { Call, Change, ChangeV3, Listed, ResourceEvent, Unreadable } from "./home.ts";
+export { initialiseDatastore } from "./initialise.ts";
 export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workloadEndpointName } from "./names.ts";
 export { forCreate, openResources, type ResourcesOptions } from "./open-resources.ts";
 export { annotatePod } from "./pod-home.ts";

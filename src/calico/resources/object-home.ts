@@ -1,7 +1,14 @@
 // Kinds that a datastore keeps as objects of their own: custom resources, or values in etcd.
 
 import { translateUid } from "../convert/views.ts";
-import { type Datastore, type EditOptions, edit, type ListPage, type StoredObject } from "../datastore/index.ts";
+import {
+  type Datastore,
+  type EditOptions,
+  edit,
+  type KubernetesDatastore,
+  type ListPage,
+  type StoredObject,
+} from "../datastore/index.ts";
 import { type Kind, kindInfo } from "../kinds/index.ts";
 import { compareUtf8, FieldError } from "../model/index.ts";
 import type { ApiKind } from "./api-kinds.ts";
@@ -241,4 +248,14 @@ export async function gather(
   // A streamed list comes in any order.
   const stored = [...found.values()].sort((a, b) => compareUtf8(keyOf(a.id), keyOf(b.id)));
   return { stored, revision };
+}
+
+/** An API server says which group it has; folders and memory hold v3 objects as they are. */
+export async function storedFormOf(datastore: Datastore, { signal }: Call): Promise<StoredForm> {
+  if (datastore.flavour === "etcdv3") return "etcdv3";
+  return isKubernetes(datastore) ? await datastore.calicoGroup(signal) : "projectcalico.org";
+}
+
+function isKubernetes(datastore: Datastore): datastore is KubernetesDatastore {
+  return "calicoGroup" in datastore;
 }

@@ -6,7 +6,7 @@
 //   delete   rules.beforeDelete ▸ home.delete
 import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
-import type { Datastore, KubernetesDatastore } from "../datastore/index.ts";
+import type { Datastore } from "../datastore/index.ts";
 import { FieldError } from "../model/index.ts";
 import { type ApiKind, homeOf, isNamespaced } from "./api-kinds.ts";
 import { type Checks, noChecks } from "./checks.ts";
@@ -15,7 +15,7 @@ import { isIpamKind } from "./forms/ipam.ts";
 import type { Call, ChangeV3, Home, Listed, ResourceEvent } from "./home.ts";
 import type { Id } from "./names.ts";
 import { createNodeHome } from "./node-home.ts";
-import { createObjectHome, idOf, type StoredForm } from "./object-home.ts";
+import { createObjectHome, idOf, type StoredForm, storedFormOf } from "./object-home.ts";
 import { createPodHome } from "./pod-home.ts";
 import { createProfileHome } from "./profile-home.ts";
 import { type Fault, isResourceError, ResourceError, refuseFaults, updateConflict } from "./resource-error.ts";
@@ -212,7 +212,7 @@ class StoredResources implements Resources {
       case "namespace-or-account":
         return createProfileHome(datastore);
       case "object": {
-        this.#form ??= await formOf(datastore, call);
+        this.#form ??= await storedFormOf(datastore, call);
         const objects = createObjectHome({ datastore, kind, storedKind: home.kind, form: this.#form, editing });
         return kind === "Profile" ? withDefaultAllow(objects) : objects;
       }
@@ -222,16 +222,6 @@ class StoredResources implements Resources {
 
 /** Thrown out of an edit by whoever finds nothing to replace. */
 class Missing extends Error {}
-
-/** An API server says which group it has; folders and memory hold v3 objects as they are. */
-async function formOf(datastore: Datastore, { signal }: Call): Promise<StoredForm> {
-  if (datastore.flavour === "etcdv3") return "etcdv3";
-  return isKubernetes(datastore) ? await datastore.calicoGroup(signal) : "projectcalico.org";
-}
-
-function isKubernetes(datastore: Datastore): datastore is KubernetesDatastore {
-  return "calicoGroup" in datastore;
-}
 
 /** What a schema finds wrong is a fault as any other. */
 function readGiven(kind: ApiKind, given: unknown): V3Object {

@@ -2,5 +2,4 @@
 export { createSyncerCore, type SyncerCore } from "./core.ts";
 export type { Feed } from "./feed.ts";
 export { feedsOf } from "./feeds.ts";
-export { initialiseDatastore } from "./initialise.ts";
 export { runSyncers, type Syncers } from "./run-syncers.ts";

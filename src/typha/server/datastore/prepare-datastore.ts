@@ -4,7 +4,7 @@
 
 import { type Clock, deadline, type Log, messageOf } from "../../../base/lib/index.ts";
 import { type Datastore, isDatastoreError } from "../../../calico/datastore/index.ts";
-import { initialiseDatastore } from "../../../calico/syncer/index.ts";
+import { initialiseDatastore } from "../../../calico/resources/index.ts";
 import type { Settings } from "../../settings/index.ts";
 
 const retryMs = 1000;
@@ -17,11 +17,12 @@ export async function prepareDatastore(
 ): Promise<void> {
   if (datastoreType === "memory") return; // whoever brings objects in memory brings these, too
   const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
+  const clusterTypes = ["typha"];
   let lastProblem: string | undefined;
   while (!signal.aborted) {
     using attempt = deadline(signal, attemptMs, clock);
     try {
-      await initialiseDatastore(datastore, { clock, log, signal: attempt.signal, newClusterGuid });
+      await initialiseDatastore(datastore, { clock, log, signal: attempt.signal, newClusterGuid, clusterTypes });
       log.info("Datastore initialized.");
       return;
     } catch (error) {

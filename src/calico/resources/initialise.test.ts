@@ -17,6 +17,7 @@ const options = {
   log: silentLog,
   signal: new AbortController().signal,
   newClusterGuid: () => guid,
+  clusterTypes: ["typha"],
 };
 
 function specOf(stored: StoredObject | undefined): JsonRecord {

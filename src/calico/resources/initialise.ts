@@ -1,7 +1,8 @@
-// What a Typha writes before it serves: the ClusterInformation that tells clients the datastore may be used, and the tiers
-// that every policy needs. All of it is tried; rights that are missing are named in the log and do not stop the server,
-// because somebody else (calicoctl, the operator, an older Typha) may have written the same.
+// What every program writes before it uses a datastore: the ClusterInformation that tells clients the datastore may be
+// used, and the tiers that every policy needs. All of it is tried; rights that are missing are named in the log and do not
+// stop the program, because somebody else (calicoctl, the operator, an older Typha) may have written the same.
 
+import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, type JsonRecord, type Log } from "../../base/lib/index.ts";
 import {
   type Datastore,
@@ -12,7 +13,12 @@ import {
   type StoredObject,
   writeJson,
 } from "../datastore/index.ts";
-import { builtInTiers, type ClusterInformationSpec, type Flavour, type Kind } from "../kinds/index.ts";
+import { builtInTiers, type ClusterInformationSpec, type Flavour } from "../kinds/index.ts";
+import { FieldError } from "../model/index.ts";
+import { fromCustomResource, toCustomResource } from "./forms/custom-resource.ts";
+import { toEtcdResource } from "./forms/etcd.ts";
+import { type StoredForm, storedFormOf } from "./object-home.ts";
+import { readV3 } from "./v3-object.ts";
 
 type InitialiseOptions = {
   readonly clock: Clock;
@@ -20,13 +26,19 @@ type InitialiseOptions = {
   readonly signal: AbortSignal;
   /** 32 hex digits. */
   readonly newClusterGuid: () => string;
+  /** What the program adds to the cluster's type; "kdd" comes last where Kubernetes keeps the data. */
+  readonly clusterTypes?: readonly string[];
+  /** Of Calico. Not given: what is stored stays. */
+  readonly calicoVersion?: string;
+  readonly makeUid?: () => string;
 };
 
 /** Throws the first DatastoreError that is about more than rights, after everything has been tried. */
 export async function initialiseDatastore(datastore: Datastore, options: InitialiseOptions): Promise<void> {
+  const form = await storedFormOf(datastore, options);
   const steps = [
-    () => ensureClusterInformation(datastore, options),
-    ...builtInTiers.map((tier) => () => ensureTier(datastore, tier, options)),
+    () => ensureClusterInformation(datastore, form, options),
+    ...builtInTiers.map((tier) => () => ensureTier(datastore, calicoObject("Tier", tier, form, options), options)),
   ];
   let failure: unknown;
   for (const step of steps) {
@@ -42,11 +54,11 @@ export async function initialiseDatastore(datastore: Datastore, options: Initial
 
 async function ensureTier(
   datastore: Datastore,
-  { name, ...spec }: (typeof builtInTiers)[number],
+  { name, value }: { name: string; value: JsonRecord },
   { log, signal }: InitialiseOptions,
 ): Promise<void> {
   try {
-    await datastore.create("Tier", calicoObject("Tier", name, spec), { signal });
+    await datastore.create("Tier", value, { signal });
     log.info("created tier", { tier: name });
   } catch (error) {
     if (isDatastoreError(error, "exists")) return;
@@ -57,17 +69,21 @@ async function ensureTier(
   }
 }
 
-async function ensureClusterInformation(datastore: Datastore, options: InitialiseOptions): Promise<void> {
+async function ensureClusterInformation(
+  datastore: Datastore,
+  form: StoredForm,
+  options: InitialiseOptions,
+): Promise<void> {
   const { clock, log, signal } = options;
   const kind = "ClusterInformation";
   let clusterType: string | undefined;
   const complete = (stored: StoredObject | undefined): Decision => {
-    const { object, spec } =
-      stored === undefined ? { object: calicoObject(kind, "default", {}), spec: {} } : readStored(stored);
+    const { object, spec } = stored === undefined ? { object: {}, spec: {} } : readStored(stored);
     const whole = completeSpec(spec, datastore.flavour, options);
     clusterType = whole.clusterType;
-    const isWhole = stored !== undefined && writeJson(whole) === writeJson(spec);
-    return isWhole ? "nothing" : { value: { ...object, spec: whole } };
+    if (stored === undefined) return calicoObject(kind, { name: "default", ...whole }, form, options);
+    if (writeJson(whole) === writeJson(spec)) return "nothing";
+    return { value: { ...object, metadata: markedMetadata(object, form), spec: whole } };
   };
   try {
     const { did } = await edit(datastore, kind, { namespace: "", name: "default" }, complete, { clock, signal });
@@ -106,21 +122,43 @@ function unreadable(problem: string): DatastoreError {
 function completeSpec(
   spec: JsonRecord,
   flavour: Flavour,
-  { newClusterGuid }: InitialiseOptions,
+  { newClusterGuid, clusterTypes = [], calicoVersion }: InitialiseOptions,
 ): JsonRecord & ClusterInformationSpec {
   const { clusterGUID, clusterType, datastoreReady } = spec;
-  const wanted = flavour === "kubernetes" ? ["typha", "kdd"] : ["typha"];
+  const wanted = flavour === "kubernetes" ? [...clusterTypes, "kdd"] : clusterTypes;
   const present = typeof clusterType === "string" && clusterType !== "" ? clusterType.split(",") : [];
+  const types = [...present, ...wanted.filter((type) => !present.includes(type))].join(",");
   return {
     ...spec,
     clusterGUID: typeof clusterGUID === "string" && clusterGUID !== "" ? clusterGUID : newClusterGuid(),
-    clusterType: [...present, ...wanted.filter((type) => !present.includes(type))].join(","),
+    ...(types === "" ? {} : { clusterType: types }),
     datastoreReady: typeof datastoreReady === "boolean" ? datastoreReady : true,
+    ...(calicoVersion === undefined ? {} : { calicoVersion }),
   };
 }
 
-function calicoObject(kind: Kind, name: string, spec: object): object {
-  return { kind, apiVersion: "projectcalico.org/v3", metadata: { name }, spec };
+/** A new object in the form of the datastore. */
+function calicoObject(
+  kind: "ClusterInformation" | "Tier",
+  { name, ...spec }: { readonly name: string; readonly [field: string]: unknown },
+  form: StoredForm,
+  { clock, makeUid = randomUUID }: InitialiseOptions,
+): { name: string; value: JsonRecord } {
+  const creationTimestamp = `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`;
+  const object = readV3(kind, { metadata: { name, uid: makeUid(), creationTimestamp }, spec });
+  return { name, value: form === "etcdv3" ? toEtcdResource(object) : toCustomResource(object, { form }) };
+}
+
+/** The metadata of a CR that other hands made gains what ours would have; fields we do not know stay. */
+function markedMetadata(object: JsonRecord, form: StoredForm): unknown {
+  if (form !== "crd.projectcalico.org") return object.metadata;
+  try {
+    const { metadata } = toCustomResource(fromCustomResource("ClusterInformation", object, ""), { form });
+    return { ...(isRecord(object.metadata) ? object.metadata : {}), ...(isRecord(metadata) ? metadata : {}) };
+  } catch (error) {
+    if (error instanceof FieldError) return object.metadata; // an annotation that is none of ours to mend
+    throw error;
+  }
 }
 
 function isAboutRights(error: unknown): boolean {
