@@ -78,6 +78,18 @@ describe("what is said of one batch", () => {
     },
     { name: "nothing of a deletion of what was never there", batch: [gone("/a")], said: [], skipped: 1 },
     {
+      name: "nothing of a value that is invalid from the start",
+      batch: [gone("/a", updateType.new)],
+      said: [],
+      skipped: 1,
+    },
+    {
+      name: "a value that was invalid from the start, once it is good, with the syncer's word",
+      before: [gone("/a", updateType.new)],
+      batch: [set("/a", "1", updateType.updated)],
+      said: ["2 /a=1"],
+    },
+    {
       name: "nothing of a second deletion",
       before: [set("/a", "1")],
       batch: [gone("/a"), gone("/a")],
