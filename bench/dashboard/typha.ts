@@ -41,7 +41,7 @@ const typha = await startTypha({
   signal,
 });
 while (!typha.health.summary().ready) await systemClock.sleep(100);
-const { debug, dashboard } = typha.windows;
+const { debug, dashboard } = typha.httpAddresses;
 console.log(
   JSON.stringify({ port: typha.server.address.port, keys: typha.server.cacheSize("felix"), debug, dashboard }),
 );

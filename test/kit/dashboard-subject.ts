@@ -47,7 +47,7 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   const read = loadSettings({ environment, configFile: "" });
   const { signal } = ending;
   const typha = started.use(await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal }));
-  await eventually(() => typha.windows.dashboard !== undefined, "the dashboard");
+  await eventually(() => typha.httpAddresses.dashboard !== undefined, "the dashboard");
   const servers = `127.0.0.1:${typha.server.address.port}`;
   const connect = (hostname: string, info = "an agent of a test") =>
     void drain(follow({ servers, type: "felix", hostname, info, signal }));
@@ -60,7 +60,7 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   return {
     typha,
     datastore,
-    address: `http://${typha.windows.dashboard}/`,
+    address: `http://${typha.httpAddresses.dashboard}/`,
     connect,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

@@ -65,7 +65,7 @@ class Replicas implements AsyncDisposable {
   }
 
   async ask<Answer>(server: number, path: string): Promise<Answer> {
-    const response = await fetch(`http://${this.typhas[server]?.windows.dashboard}${path}`);
+    const response = await fetch(`http://${this.typhas[server]?.httpAddresses.dashboard}${path}`);
     return (await response.json()) as Answer; // our own server's JSON
   }
 

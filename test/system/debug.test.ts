@@ -48,7 +48,7 @@ describe("the debug address", () => {
         signal: ending.signal,
       }),
     );
-    address = typha.windows.debug ?? "";
+    address = typha.httpAddresses.debug ?? "";
     const servers = `127.0.0.1:${typha.server.address.port}`;
     void drain(follow({ servers, type: "felix", hostname: "node-002", version: "v9", signal: ending.signal }));
     await eventually(

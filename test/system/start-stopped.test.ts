@@ -11,10 +11,10 @@ import { typhaSettings } from "../kit/typha-settings.ts";
 // However slow the machine is: it is stopped before it has waited for the addresses long enough.
 const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(300_000, signal) };
 const hosts = ["127.0.0.1", ...((await canListen({ port: 0, host: "::1" })) ? ["::1"] : [])];
-const windows = ["health", "metrics", "debug", "dashboard"];
-for (const stopAt of windows) {
+const servers = ["health", "metrics", "debug", "dashboard"];
+for (const stopAt of servers) {
   test(`stopped as its ${stopAt} address listens, every address is free again`, { timeout: 300_000 }, async () => {
-    const ports = await Promise.all(windows.map(() => freePort()));
+    const ports = await Promise.all(servers.map(() => freePort()));
     const [health, metrics, debug, dashboard] = ports.map(String);
     const settings = await typhaSettings();
     const environment = {

@@ -83,7 +83,7 @@ test("metrics files that cannot be used keep only the metrics away, and only whi
   const read = loadSettings({ environment, configFile: "" });
   await using typha = await startTypha({ read, version: "test", log, clock, signal });
   await eventually(() => typha.health.summary().ready, "a Typha that serves");
-  equal(typha.windows.metrics, undefined);
+  equal(typha.httpAddresses.metrics, undefined);
   const said = () => lines.filter(({ message }) => message.startsWith("Metrics cannot be served"));
   await eventually(() => said().length > 0, "a line that says so");
   match(String(said()[0]?.fields.problem), /typha\.crt/);

@@ -29,5 +29,6 @@ export { plainLine, plainText } from "./plain-text.ts";
 export { RecentRate } from "./recent-rate.ts";
 export { isRecord, type JsonRecord } from "./records.ts";
 export { type Settled, settleWithin } from "./settle-within.ts";
+export { shuffled } from "./shuffled.ts";
 export { unreachable } from "./unreachable.ts";
 export { type SilenceOptions, untilSilent } from "./until-silent.ts";

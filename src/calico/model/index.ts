@@ -20,7 +20,7 @@ export {
   writeGoString,
 } from "./go-json.ts";
 export { canonicalTime, parseDuration } from "./go-time.ts";
-export { keyKind } from "./key-kind.ts";
+export { keyKind, placesOfKeyKind } from "./key-kind.ts";
 export {
   escapeName,
   type Key,

@@ -82,7 +82,7 @@ async function run(flags: Flags, { folder, screen, signal, stack }: Running): Pr
       signal,
     }),
   );
-  const { server, windows } = typha;
+  const { server, httpAddresses } = typha;
   const address = `127.0.0.1:${server.address.port}`;
   const nodes = stack.use(startDemoNodes({ address, folder, count: flags.nodes, signal }));
   screen.introduce({
@@ -90,7 +90,7 @@ async function run(flags: Flags, { folder, screen, signal, stack }: Running): Pr
     folder,
     nodes: { all: flags.nodes, connected: nodes.connectable },
     commandName: commandName(),
-    ...(windows.dashboard === undefined ? {} : { dashboard: `http://${windows.dashboard}/` }),
+    ...(httpAddresses.dashboard === undefined ? {} : { dashboard: `http://${httpAddresses.dashboard}/` }),
   });
   const living = cluster.live(signal);
   while (!signal.aborted) {

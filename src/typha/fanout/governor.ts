@@ -1,5 +1,6 @@
 // How many connections this server should have, whom to ask to leave, and how fast. Pure arithmetic; server/ keeps the
 // clock and carries it out.
+import { shuffled } from "../../base/lib/index.ts";
 import type { SyncerType } from "../../calico/model/basics.ts";
 
 export type ConnectionTarget = {
@@ -77,15 +78,4 @@ export function shutdownIntervalMs(options: { timeoutMs: number; connections: nu
 /** The delay of one tick: the interval and up to `share` of it more, drawn anew each time. */
 export function jittered(intervalMs: number, share: number, random: () => number): number {
   return intervalMs * (1 + random() * share);
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  const copy = [...items];
-  for (let index = copy.length - 1; index > 0; index -= 1) {
-    const other = Math.floor(random() * (index + 1));
-    const held = copy[index] as T; // both indexes are within the array
-    copy[index] = copy[other] as T;
-    copy[other] = held;
-  }
-  return copy;
 }

@@ -34,7 +34,7 @@ export type Typha = AsyncDisposable & {
   readonly server: Server;
   readonly health: Health;
   /** The HTTP addresses in use, by name. */
-  readonly windows: { readonly [name in "health" | "metrics" | "debug" | "dashboard"]?: string };
+  readonly httpAddresses: { readonly [name in "health" | "metrics" | "debug" | "dashboard"]?: string };
   /** Looks at the TLS files now. */
   reload(): Promise<void>;
   /** Hands clients over gradually, then ends. */

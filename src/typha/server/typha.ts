@@ -16,7 +16,7 @@ import { serverLimits, workerCount } from "./connections/server-limits.ts";
 import { DatastoreContact } from "./datastore/datastore-contact.ts";
 import { createLegacySpeech } from "./datastore/legacy-losses.ts";
 import { prepareDatastore } from "./datastore/prepare-datastore.ts";
-import { startWindows } from "./http/http-addresses.ts";
+import { startHttpAddresses } from "./http/http-addresses.ts";
 import { Introspection } from "./introspection/introspection.ts";
 import { openTls } from "./listening/server-tls.ts";
 import { askNeighbour } from "./peers/ask-neighbour.ts";
@@ -48,13 +48,13 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
   const parts = await startParts(options, started, signal);
   const refresh = new MetricsRefresh(parts);
   const loops = startLoops(parts, { ...options, refresh, signal });
-  const windows = started.use(await startWindows(parts, { refresh, signal }));
+  const http = started.use(await startHttpAddresses(parts, { refresh, signal }));
   const all = started.move();
   const { server, health, tls } = parts;
   return {
     server,
     health,
-    windows: windows.addresses,
+    httpAddresses: http.addresses,
     reload: async () => void (await tls?.reload()),
     async shutdown() {
       await server.shutdown();

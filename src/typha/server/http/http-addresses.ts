@@ -15,16 +15,19 @@ import type { Typha, TyphaParts } from "../typha-parts.ts";
 import { TyphaDashboard } from "./dashboard-source.ts";
 import { debugRoutes } from "./debug-routes.ts";
 
-export type Windows = AsyncDisposable & { readonly addresses: Typha["windows"] };
+export type HttpAddresses = AsyncDisposable & { readonly addresses: Typha["httpAddresses"] };
 
 type Opening = { readonly refresh: MetricsRefresh; readonly signal: AbortSignal };
 
-export async function startWindows(parts: TyphaParts, { refresh, signal: given }: Opening): Promise<Windows> {
+export async function startHttpAddresses(
+  parts: TyphaParts,
+  { refresh, signal: given }: Opening,
+): Promise<HttpAddresses> {
   const { settings, options } = parts;
   const closing = new AbortController();
   const signal = AbortSignal.any([given, closing.signal]);
   const edge = { clock: options.clock, log: options.log, signal };
-  const servers: { -readonly [name in keyof Typha["windows"]]: HttpServer } = {};
+  const servers: { -readonly [name in keyof Typha["httpAddresses"]]: HttpServer } = {};
   await using opened = new AsyncDisposableStack();
   if (settings.healthEnabled) {
     servers.health = opened.use(
@@ -41,7 +44,7 @@ export async function startWindows(parts: TyphaParts, { refresh, signal: given }
     ? keepTrying(() => startMetrics(parts, { ...edge, refresh }), edge)
     : Promise.resolve(undefined);
   opened.defer(async () => await (await metrics)?.[Symbol.asyncDispose]());
-  opened.defer(() => closing.abort(new Error("the windows are closed"))); // which ends the trying
+  opened.defer(() => closing.abort(new Error("the HTTP servers are closed"))); // which ends the trying
   const metricsListening = metrics.then(async (server) => {
     if (server !== undefined) servers.metrics = server;
     await server?.listening;

@@ -5,14 +5,20 @@
 //                         └─▶ journal, timeline
 
 import type { Clock } from "../../../base/lib/index.ts";
-import { type SyncerBatch, type SyncerType, syncerTypes, unescapeName } from "../../../calico/model/index.ts";
+import {
+  keyKind,
+  placesOfKeyKind,
+  type SyncerBatch,
+  type SyncerType,
+  syncerTypes,
+  unescapeName,
+} from "../../../calico/model/index.ts";
 import type { CacheReader, KeyInfo, Position } from "../../cache/index.ts";
 import { ageOfView, isBehind } from "../../dashboard/index.ts";
 import type { ClientReport, WriteRecord } from "../../fanout/index.ts";
 import { readPiece } from "../../wire/index.ts";
 import type { Server } from "../serve.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
-import { kindOfPath, placesOfKind } from "./kind-of-path.ts";
 import { Timeline } from "./timeline.ts";
 
 export type KeyQuery = {
@@ -111,12 +117,12 @@ export class Introspection {
   keys({ syncer, prefix = "", search = "", kind = "", offset, limit }: KeyQuery): { total: number; rows: KeyFacts[] } {
     const cache = this.#cache(syncer);
     if (cache === undefined) return { total: 0, rows: [] };
-    const places = prefix === "" ? placesOfKind(kind) : [prefix];
+    const places = prefix === "" ? placesOfKeyKind(kind) : [prefix];
     const range = places.flatMap((place) => withPrefix(cache.keys(), place));
     // A pattern that ignores case is faster than making every path lower case.
     const wanted = search === "" ? undefined : new RegExp(search.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "i");
     const isAsked = ({ path }: KeyInfo) =>
-      (wanted === undefined || wanted.test(path)) && (kind === "" || kindOfPath(path) === kind);
+      (wanted === undefined || wanted.test(path)) && (kind === "" || keyKind(path) === kind);
     const found = wanted === undefined && kind === "" ? range : range.filter(isAsked);
     const rows = found.slice(offset, offset + limit).map((key) => this.#facts(syncer, cache, key));
     return { total: found.length, rows };
@@ -157,7 +163,7 @@ export class Introspection {
   kinds(syncer: SyncerType): KindFacts[] {
     const counts = new Map<string, { kind: string; keys: number; bytes: number }>();
     for (const key of this.#cache(syncer)?.keys() ?? []) {
-      const kind = kindOfPath(key.path);
+      const kind = keyKind(key.path);
       const known = counts.get(kind) ?? { kind, keys: 0, bytes: 0 };
       known.keys += 1;
       known.bytes += sizeOf(key);
@@ -230,7 +236,7 @@ export class Introspection {
   #facts(syncer: SyncerType, cache: CacheReader, key: KeyInfo): KeyFacts {
     const { revision } = readPiece(cache.pieceOf(key));
     const changedAtMs = this.#timelines.get(syncer)?.timeOf(key.position) ?? null;
-    return { path: key.path, kind: kindOfPath(key.path), bytes: sizeOf(key), revision, changedAtMs };
+    return { path: key.path, kind: keyKind(key.path), bytes: sizeOf(key), revision, changedAtMs };
   }
 
   /** A deletion is forgotten once every client has it. */
@@ -239,7 +245,7 @@ export class Introspection {
     if (last === undefined) return undefined;
     const { path, receivedAtMs: changedAtMs } = last;
     const trace = await this.#trace(syncer, last.position, { history });
-    return { path, kind: kindOfPath(path), bytes: 0, revision: "", changedAtMs, syncer, value: null, history, trace };
+    return { path, kind: keyKind(path), bytes: 0, revision: "", changedAtMs, syncer, value: null, history, trace };
   }
 
   async #trace(
