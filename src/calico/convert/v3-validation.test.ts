@@ -141,7 +141,7 @@ const felix: Row[] = [
   [{ bpfExcludeCIDRsFromNAT: ["x"] }, "bpfExcludeCIDRsFromNAT"],
   [{ kubeNodePortRanges: ["http"] }, "kubeNodePortRanges"],
   [{ kubeNodePortRanges: [1, 2, 3, 4, 5, 6, 7, 8] }, "kubeNodePortRanges"],
-  [{ kubeNodePortRanges: [0] }, "kubeNodePortRanges"],
+  [{ kubeNodePortRanges: [0] }, "kubeNodePortRanges[0]"],
   [{ externalNodesList: ["fd00::/8"] }, "externalNodesList"],
   [{ openstackRegion: "Region" }, "openstackRegion"],
   [{ openstackRegion: "a".repeat(47) }, "openstackRegion"],

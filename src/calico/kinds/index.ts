@@ -8,13 +8,16 @@ export {
   calicoNodeStatusSpec,
   calicoNodeStatusStatus,
 } from "./bgp/calico-node-status.ts";
+export { type Problem, problemText } from "./checks/check.ts";
+export { annotationsProblem, isDnsName, isDnsSubdomain, labelsProblem, utf8Length } from "./checks/name-rules.ts";
+export { isInterfaceName, isPortName, isStrictNetwork } from "./checks/tags.ts";
 export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster/cluster-information.ts";
 export {
   type FelixConfigurationSpec,
   felixConfigurationSpec,
   felixFields,
   settingName,
-} from "./cluster/felix-configuration.ts";
+} from "./cluster/felix-fields.ts";
 export type { Setting } from "./cluster/felix-settings.ts";
 export { type NodeSpec, type NodeStatus, nodeSpec, nodeStatus } from "./cluster/node.ts";
 export type { CellContext, Column } from "./columns.ts";
@@ -34,7 +37,17 @@ export { type IpPoolSpec, ipPoolSpec } from "./ipam/ip-pool.ts";
 export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam/ipam-block.ts";
 export { ipamConfigSpec, v1IpamConfig } from "./ipam/ipam-config.ts";
 export { ipamHandleSpec, v1IpamHandle } from "./ipam/ipam-handle.ts";
-export type { CalicoGroup, CustomResource, Flavour, KindInfo, KindSchema, Right, Role } from "./kind.ts";
+export type {
+  CalicoGroup,
+  CrossRule,
+  CustomResource,
+  Flavour,
+  KindInfo,
+  KindSchema,
+  Right,
+  Role,
+  SpecObject,
+} from "./kind.ts";
 export { type EndpointSliceBody, endpointSliceBody } from "./kubernetes/endpoint-slice.ts";
 export { type ServiceSpec, type ServiceStatus, serviceSpec, serviceStatus } from "./kubernetes/service.ts";
 export type { LabelSelector } from "./parts/label-selector.ts";
@@ -66,3 +79,4 @@ export {
   rightsOf,
   type TableForm,
 } from "./registry.ts";
+export { problemsBeforeWrite, specProblems, validate, withDefaults } from "./validate.ts";

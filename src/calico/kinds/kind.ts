@@ -3,7 +3,15 @@
 //
 // The facts are plain values and cost nothing to load. Schemas, checks and defaults are functions or lazy: nothing of them
 // is made before somebody reads, checks or writes an object of the kind (bench: docs/decisions/0019).
-import { type CrdSchema, type ResourceKind, resourceKindInfo, resourceRoot, type Schema } from "../model/index.ts";
+import {
+  type CrdSchema,
+  type ObjectMeta,
+  type ResourceKind,
+  resourceKindInfo,
+  resourceRoot,
+  type Schema,
+} from "../model/index.ts";
+import type { Check, Problem } from "./checks/check.ts";
 import type { Columns } from "./columns.ts";
 
 /** How objects look: as Kubernetes serves them, or as Calico stores them in etcd. */
@@ -83,7 +91,42 @@ export type KindInfo = {
   /** Absent: objects of the kind are read member by member, or not at all. */
   readonly schema?: KindSchema;
   readonly newGroup?: NewGroup;
+  /** What is filled in when an object is written. Given what has been read against the schema; answers the new spec. */
+  readonly fill?: Fill;
+  /** What is filled in is also shown to whoever reads an object that lacks it. */
+  readonly fillsOnRead?: true;
+  /** The rules of the spec's fields, made when first asked for. */
+  readonly checks?: () => Check<object>;
+  /** The rules of the object as a whole, which come last. */
+  readonly wholeChecks?: (object: SpecObject<object>) => Iterable<Problem>;
+  /** What is looked at before a write, and stops it: only then are the other rules applied. */
+  readonly beforeWrite?: (object: SpecObject<object>, previous: SpecObject<object> | undefined) => Iterable<Problem>;
+  /** Rules that need other objects. They are said here, and applied by whoever has a datastore. */
+  readonly crossRules?: readonly CrossRule[];
 };
+
+/** An object that was read against the schema of its kind. */
+export type SpecObject<S> = { readonly metadata: ObjectMeta; readonly spec: S };
+
+type Fill = (object: SpecObject<object>) => SpecObject<object>;
+
+export type CrossRule = {
+  readonly before: readonly ("create" | "update" | "delete")[];
+  /** The kinds whose objects decide. */
+  readonly needs: readonly string[];
+  readonly rule: string;
+};
+
+/** Rules and defaults know their kind's spec, loops over all kinds do not: the schema has made sure that it is one. */
+export function specChecks<S extends object>(make: () => Check<S>): () => Check<object> {
+  return make as () => Check<object>;
+}
+
+export function forSpec<S extends object, A extends unknown[], R>(
+  rule: (object: SpecObject<S>, ...rest: A) => R,
+): (object: SpecObject<object>, ...rest: A) => R {
+  return rule as (object: SpecObject<object>, ...rest: A) => R; // as above
+}
 
 /** A kind that Calico defines in a cluster: it has a schema and a CRD. */
 export type CustomResource = KindInfo & {
@@ -161,4 +204,9 @@ export function etcdKind(
     whenMissing: "api",
     ...said,
   };
+}
+
+/** Kinds of which there is one object. */
+export function* onlyDefault({ name = "" }: ObjectMeta, reason: string): Generator<Problem> {
+  if (name !== "default") yield { field: "metadata.name", rule: "must be default", name: "", reason };
 }

@@ -7,6 +7,7 @@ import {
   felixFields,
   type Setting,
   settingName,
+  specProblems,
 } from "../../kinds/index.ts";
 import { compareUtf8, FieldError, type Key, keyToPath, type Schema } from "../../model/index.ts";
 import { type Resource, readResource } from "../object/resource.ts";
@@ -22,7 +23,6 @@ import {
   type ProcessorOutput,
 } from "../processor/processor.ts";
 import { convertWhole, type PassThroughKind } from "../processor/whole-object.ts";
-import { felixConfigurationProblem } from "./felix-configuration-problem.ts";
 
 type ConfigField = {
   readonly name: string;
@@ -51,7 +51,7 @@ export function createFelixConfigurationProcessor(): Processor {
     kind: "FelixConfiguration",
     schema: felixConfigurationSpec,
     annotationPrefix: "config.projectcalico.org/",
-    problem: ({ spec }) => felixConfigurationProblem(spec),
+    problem: ({ spec }) => specProblems("FelixConfiguration", spec)[0],
     fields: settings.map(([field, { as, format }]) => {
       const name = settingName(field, as);
       return {

@@ -1,6 +1,6 @@
 // HostEndpoint to the endpoint that clients read, under its node.
 import { ipToText, parseIp } from "../../../base/lib/index.ts";
-import { type HostEndpointSpec, hostEndpointSpec } from "../../kinds/index.ts";
+import { type HostEndpointSpec, hostEndpointSpec, isInterfaceName } from "../../kinds/index.ts";
 import {
   always,
   dscp as dscpSchema,
@@ -18,7 +18,6 @@ import {
   protocol,
   type StringMap,
 } from "../../model/index.ts";
-import { isInterfaceName } from "../object/checks.ts";
 import { createConflictProcessor } from "../processor/conflict-processor.ts";
 import { type Converted, type FieldProblem, invalid, type Processor, type Warning } from "../processor/processor.ts";
 import { readDscp } from "./dscp.ts";

@@ -1,7 +1,7 @@
 // Kubernetes nodes to Calico's: what calico-node and the tunnel allocator wrote into annotations becomes spec and status.
 // An annotation that cannot be used counts as not being there.
 import { canonicalIp, canonicalMac, type JsonRecord, parseCidr, parseCidrOrIp } from "../../../base/lib/index.ts";
-import { type NodeSpec, nodeSpec } from "../../kinds/index.ts";
+import { isStrictNetwork, type NodeSpec, nodeSpec } from "../../kinds/index.ts";
 import {
   canonicalAsNumber,
   cleanJson,
@@ -18,7 +18,6 @@ import {
   stringMapAt,
 } from "../../model/index.ts";
 import { annotationField, ownText, parseOrUndefined, parseTextMap } from "../object/annotations.ts";
-import { isStrictNetwork } from "../object/checks.ts";
 import { creationTimeOf } from "../object/kubernetes-metadata.ts";
 import { attempt, type Processor, type Warning } from "../processor/processor.ts";
 import type { V3Node } from "./calico-node.ts";

@@ -1,7 +1,7 @@
 // What the validation filter demands of the metadata of every API object that is sent whole.
+import { annotationsProblem, isDnsSubdomain, labelsProblem, utf8Length } from "../../kinds/index.ts";
 import type { ObjectMeta } from "../../model/index.ts";
 import type { FieldProblem } from "../processor/processor.ts";
-import { annotationsProblem, isDnsSubdomain, labelsProblem } from "./name-rules.ts";
 
 const maxAnnotationBytes = 262_144;
 
@@ -16,14 +16,4 @@ export function metadataProblem({ name = "", labels = {}, annotations = {} }: Ob
     return { field: "metadata.annotations", rule: `must be no more than ${maxAnnotationBytes} bytes in all` };
   }
   return labelsProblem(Object.entries(labels), "metadata.labels");
-}
-
-function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit >= 0x800 && (unit < 0xd800 || unit > 0xdfff)) bytes += 2;
-    else if (unit >= 0x80) bytes += 1; // half of a surrogate pair is two of its four bytes
-  }
-  return bytes;
 }

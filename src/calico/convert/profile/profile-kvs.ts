@@ -1,6 +1,7 @@
 // The three key/values that every profile becomes, in the order in which they are sent: labels, rules, the profile itself.
+
+import { isDnsSubdomain, labelsProblem } from "../../kinds/index.ts";
 import { escapeName, resourcePrefix, type StringMap, sortByUtf8, writeGoString } from "../../model/index.ts";
-import { isDnsSubdomain, labelsProblem } from "../object/name-rules.ts";
 import { type ConvertedKv, deletion, type FieldProblem, invalidKv } from "../processor/processor.ts";
 
 const profilePrefix = resourcePrefix("Profile");

@@ -1,6 +1,6 @@
 // Profiles as etcd stores them. The default one is always what it is, whatever is stored under its name: that is what the
 // original's list shows.
-import { type ProfileSpec, profileSpec } from "../../kinds/index.ts";
+import { type ProfileSpec, profileSpec, specProblems } from "../../kinds/index.ts";
 import { FieldError, goMap, goString, v1ProfileRules } from "../../model/index.ts";
 import { metadataProblem } from "../object/metadata-rules.ts";
 import { type Resource, readResource, writeResource } from "../object/resource.ts";
@@ -10,7 +10,6 @@ import { keyless, unreadable } from "../processor/keyed-processor.ts";
 import { attempt, objectName, type Processor, refused, type Warning } from "../processor/processor.ts";
 import { defaultAllowKvs, defaultAllowProfile } from "./namespace.ts";
 import { profileDeletions, profileKvs } from "./profile-kvs.ts";
-import { profileSpecProblem } from "./profile-problem.ts";
 
 export function createProfileProcessor(): Processor {
   return {
@@ -54,7 +53,7 @@ function convert({ metadata, spec }: Resource<ProfileSpec>) {
       resource: writeResource("Profile", metadata, { spec: profileSpec.go.write(spec) }),
     },
     v3ResourceVersion: metadata.resourceVersion ?? "",
-    problem: metadataProblem(metadata) ?? profileSpecProblem(spec),
+    problem: metadataProblem(metadata) ?? specProblems("Profile", spec)[0],
     /** The rules are checked by themselves, as clients read them. */
     ofRules: rulesProblem(inbound, "spec.ingress") ?? rulesProblem(outbound, "spec.egress"),
     warnings,

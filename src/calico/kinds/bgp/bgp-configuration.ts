@@ -1,4 +1,6 @@
 // BGPConfiguration: how nodes speak BGP; passed through to clients.
+
+import { parseCidr } from "../../../base/lib/index.ts";
 import {
   asNumber,
   duration,
@@ -13,8 +15,10 @@ import {
   text,
   uint16,
 } from "../../model/index.ts";
+import { always, each, fields, filled, given, type Problem } from "../checks/check.ts";
+import { above, ignoredInterface, ipOf, name, net, priority as priorityTags, required } from "../checks/tags.ts";
 import { cell, nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
 import { bgpPassword } from "./bgp-password.ts";
 
@@ -72,6 +76,102 @@ export const bgpConfigurationSpec = lazy(() =>
 );
 export type BgpConfigurationSpec = SchemaType<typeof bgpConfigurationSpec>;
 
+const looksLikeCommunity = (text: string) => /^\d+(:\d+){1,2}$/.test(text);
+
+/** Undefined: it is one. */
+function communityReason(text: string): string | undefined {
+  if (!looksLikeCommunity(text)) return "invalid community value or format used.";
+  const parts = text.split(":");
+  const bits = parts.length === 2 ? 16 : 32;
+  if (parts.every((part) => Number(part) < 2 ** bits)) return undefined;
+  return `invalid community value, expected ${bits} bit value`;
+}
+
+function* communityProblems({ communities = [], prefixAdvertisements = [] }: BgpConfigurationSpec): Generator<Problem> {
+  const form = "must be a:b (16 bits each) or a:b:c (32 bits each)";
+  for (const [at, { value = "" }] of communities.entries()) {
+    const reason = communityReason(value);
+    if (reason === undefined) continue;
+    yield { field: `spec.communities[${at}].value`, rule: form, name: "Spec.Communities[].Value", value, reason };
+  }
+  for (const [at, { cidr: range = "", communities: used = [] }] of prefixAdvertisements.entries()) {
+    const field = `spec.prefixAdvertisements[${at}]`;
+    if (parseCidr(range) === undefined) {
+      const said = { name: "Spec.PrefixAdvertisement[].CIDR", value: range, reason: "invalid CIDR value." };
+      yield { field: `${field}.cidr`, rule: "must be a network without host bits", ...said };
+    }
+    for (const [index, value] of used.entries()) {
+      const isDefined = communities.some((community) => community.name === value);
+      const reason = looksLikeCommunity(value)
+        ? communityReason(value)
+        : isDefined
+          ? undefined
+          : "community used is invalid or not defined.";
+      if (reason === undefined) continue;
+      const rule = "must be a community's value or defined name";
+      const called = "Spec.PrefixAdvertisement[].Communities[]";
+      yield { field: `${field}.communities[${index}]`, rule, name: called, value, reason };
+    }
+  }
+}
+
+type Block = NonNullable<BgpConfigurationSpec["serviceClusterIPs"]>[number];
+
+const checks = () => {
+  const blocks = each(fields<Block>({ cidr: filled(net) }));
+  return fields<BgpConfigurationSpec>(
+    {
+      serviceLoadBalancerIPs: blocks,
+      serviceExternalIPs: blocks,
+      serviceClusterIPs: blocks,
+      communities: each(
+        fields<NonNullable<BgpConfigurationSpec["communities"]>[number]>({
+          name: always("", required, name),
+          value: always("", required),
+        }),
+      ),
+      prefixAdvertisements: each(
+        fields<NonNullable<BgpConfigurationSpec["prefixAdvertisements"]>[number]>({
+          cidr: always("", required, net),
+          communities: (value, at) => always<unknown>(undefined, required)(value, at),
+        }),
+      ),
+      listenPort: filled(...above(0)),
+      ignoredInterfaces: each(always("", ignoredInterface)),
+      localWorkloadPeeringIPV4: filled(ipOf(4)),
+      localWorkloadPeeringIPV6: filled(ipOf(6)),
+      ipv4NormalRoutePriority: given(...priorityTags),
+      ipv6NormalRoutePriority: given(...priorityTags),
+    },
+    communityProblems,
+  );
+};
+
+/** Of these there is one for all nodes. */
+const clusterWide: readonly (readonly [keyof BgpConfigurationSpec, string, string])[] = [
+  ["nodeToNodeMeshEnabled", "NodeToNodeMeshEnabled", "nodeToNodeMeshEnabled"],
+  ["asNumber", "ASNumber", "ASNumber"],
+  ["serviceLoadBalancerIPs", "ServiceLoadBalancerIPs", "ServiceLoadBalancerIPs"],
+  ["serviceExternalIPs", "ServiceExternalIPs", "ServiceExternalIPs"],
+  ["serviceClusterIPs", "ServiceClusterIPs", "ServiceClusterIPs"],
+  ["nodeMeshPassword", "NodeMeshPassword", "NodeMeshPassword"],
+  ["nodeMeshMaxRestartTime", "NodeMeshMaxRestartTime", "NodeMeshMaxRestartTime"],
+];
+
+function* beforeWrite({ metadata, spec }: SpecObject<BgpConfigurationSpec>): Generator<Problem> {
+  if (metadata.name === "default") return;
+  for (const [field, called, shown] of clusterWide) {
+    const value = spec[field];
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    yield {
+      field: `spec.${field}`,
+      rule: "is for the configuration that is called default",
+      name: `BGPConfiguration.Spec.${called}`,
+      reason: `Cannot set ${shown} on a non default BGP Configuration.`,
+    };
+  }
+}
+
 export const bgpConfiguration = followedResource("BGPConfiguration", {
   carries: "enforcement",
   names: ["bgpconfiguration", "bgpconfigurations", "bgpconfig", "bgpconfigs"],
@@ -86,4 +186,6 @@ export const bgpConfiguration = followedResource("BGPConfiguration", {
   rights: { node: ["get", "list", "watch", "create"] },
   schema: { spec: bgpConfigurationSpec },
   newGroup: { shortNames: ["bgpconfig", "bgpconfigs"] },
+  checks: specChecks(checks),
+  beforeWrite: forSpec(beforeWrite),
 });

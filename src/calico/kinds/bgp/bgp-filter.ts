@@ -13,8 +13,10 @@ import {
   struct,
   text,
 } from "../../model/index.ts";
+import { always, type Check, each, fields, filled, given } from "../checks/check.ts";
+import { bgpFilterInterface, netOf, oneOf, priority, required as requiredTag, within } from "../checks/tags.ts";
 import { countCell, nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
 
 const atomic = { "x-kubernetes-list-type": "atomic" };
@@ -114,6 +116,44 @@ export const bgpFilterSpec = lazy(() =>
 );
 export type BgpFilterSpec = SchemaType<typeof bgpFilterSpec>;
 
+type FilterRule = NonNullable<BgpFilterSpec["exportV4"]>[number];
+type Operation = NonNullable<FilterRule["operations"]>[number];
+
+const needed: Check<unknown> = always<unknown>(undefined, requiredTag);
+
+function ruleChecks(family: 4 | 6): Check<readonly FilterRule[]> {
+  const bits = within(0, family === 4 ? 32 : 128).map((tag) => ({ ...tag, tag: `bgpFilterPrefixLengthV${family}` }));
+  return each(
+    fields<FilterRule>({
+      cidr: filled(netOf(family)),
+      prefixLength: fields<NonNullable<FilterRule["prefixLength"]>>({ min: given(...bits), max: given(...bits) }),
+      source: filled(oneOf("RemotePeers")),
+      interface: filled(bgpFilterInterface),
+      peerType: filled(oneOf("eBGP", "iBGP")),
+      communities: fields<NonNullable<FilterRule["communities"]>>({ values: needed }),
+      priority: given(...priority),
+      action: always("", requiredTag),
+      operations: each(
+        fields<Operation>({
+          addCommunity: fields<NonNullable<Operation["addCommunity"]>>({ value: needed }),
+          prependASPath: fields<NonNullable<Operation["prependASPath"]>>({ prefix: needed }),
+          setPriority: fields<NonNullable<Operation["setPriority"]>>({
+            value: always<number | bigint>(0, requiredTag, ...priority),
+          }),
+        }),
+      ),
+    }),
+  );
+}
+
+const checks = () =>
+  fields<BgpFilterSpec>({
+    exportV4: ruleChecks(4),
+    importV4: ruleChecks(4),
+    exportV6: ruleChecks(6),
+    importV6: ruleChecks(6),
+  });
+
 export const bgpFilter = followedResource("BGPFilter", {
   carries: "enforcement",
   names: ["bgpfilter", "bgpfilters", "bgpf", "bgpfs", "bf", "bfs"],
@@ -128,4 +168,5 @@ export const bgpFilter = followedResource("BGPFilter", {
   },
   rights: { node: ["list", "watch"] },
   schema: { spec: bgpFilterSpec },
+  checks: specChecks(checks),
 });

@@ -1,4 +1,6 @@
 // BGPPeer: who a node peers with; passed through to clients.
+
+import { parseIp } from "../../../base/lib/index.ts";
 import {
   asNumber,
   duration,
@@ -12,8 +14,10 @@ import {
   struct,
   text,
 } from "../../model/index.ts";
+import { each, fields, filled, type Problem } from "../checks/check.ts";
+import { addressOfPeer, ipAndPort, name, reachableBy, selector as selectorTag } from "../checks/tags.ts";
 import { type Column, cell, nameCell, valueAt } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled, isOn, notBoth } from "../parts/cel.ts";
 import { bgpPassword } from "./bgp-password.ts";
 
@@ -71,6 +75,33 @@ export const bgpPeerSpec = lazy(() =>
 );
 export type BgpPeerSpec = SchemaType<typeof bgpPeerSpec>;
 
+const checks = () =>
+  fields<BgpPeerSpec>(
+    {
+      node: filled(name),
+      nodeSelector: filled(selectorTag),
+      peerIP: filled(ipAndPort),
+      peerSelector: filled(selectorTag),
+      reachableBy: filled(reachableBy),
+      filters: each(filled(name)),
+      localWorkloadSelector: filled(selectorTag),
+    },
+    familyProblems,
+  );
+
+function* familyProblems({ reachableBy: gateway = "", peerIP = "" }: BgpPeerSpec): Generator<Problem> {
+  if (gateway === "" || peerIP === "") return;
+  const [here, there] = [parseIp(gateway), parseIp(addressOfPeer(peerIP) ?? "")];
+  if (here?.version === there?.version) return;
+  yield {
+    field: "spec.reachableBy",
+    rule: "must be of the same family as peerIP",
+    name: "ReachableBy",
+    value: gateway,
+    reason: "ReachableBy and PeerIP address family mismatched",
+  };
+}
+
 const peersNode: Column = {
   heading: "NODE",
   cell: (object) => String(valueAt(object, "spec.node") || valueAt(object, "spec.nodeSelector") || "(global)"),
@@ -92,4 +123,12 @@ export const bgpPeer = followedResource("BGPPeer", {
       ["Peer ASN", ".spec.asNumber", "string"],
     ],
   },
+  checks: specChecks(checks),
+  crossRules: [
+    {
+      before: ["create", "update"],
+      needs: ["BGPFilter"],
+      rule: "BGPPeer.Spec.Filters = '[a b]' (BGPFilter(s) not found), for those that are missing",
+    },
+  ],
 });

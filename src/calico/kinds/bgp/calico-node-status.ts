@@ -13,8 +13,10 @@ import {
   time,
   uint32,
 } from "../../model/index.ts";
+import { always, type Check, fields } from "../checks/check.ts";
+import { name, required as requiredTag, unique, within } from "../checks/tags.ts";
 import { cell, listCell, nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, specChecks } from "../kind.ts";
 
 const atomic = { "x-kubernetes-list-type": "atomic" };
 
@@ -85,6 +87,21 @@ export const calicoNodeStatusStatus = lazy(() =>
 );
 export type CalicoNodeStatusStatus = SchemaType<typeof calicoNodeStatusStatus>;
 
+const needed: Check<unknown> = always<unknown>(undefined, requiredTag);
+
+/** A rule for whatever is given, and another for what is not. */
+const givenAnd =
+  <T>(check: Check<T>): Check<T> =>
+  (value, at) =>
+    value === undefined ? needed(value, at) : check(value, at);
+
+const checks = () =>
+  fields<CalicoNodeStatusSpec>({
+    node: always("", requiredTag, name),
+    classes: givenAnd(always<readonly unknown[]>([], unique)),
+    updatePeriodSeconds: givenAnd(always<number | bigint>(0, ...within(0, 86400))),
+  });
+
 export const calicoNodeStatus = followedResource("CalicoNodeStatus", {
   carries: "optional",
   names: ["caliconodestatus", "caliconodestatuses", "nodestatus", "nodestatuses"],
@@ -100,4 +117,5 @@ export const calicoNodeStatus = followedResource("CalicoNodeStatus", {
       ["Classes", ".spec.classes", "string"],
     ],
   },
+  checks: specChecks(checks),
 });

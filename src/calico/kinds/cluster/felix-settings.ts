@@ -1,5 +1,5 @@
 // The classes of FelixConfiguration's fields: how each is read and written, and how it looks as a setting of Felix, which
-// is a text. felix-configuration.ts is the table of the fields.
+// is a text. felix-fields.ts is the table of the fields.
 import { parseCidrOrIp } from "../../../base/lib/index.ts";
 import {
   type CrdSchema,

@@ -1,7 +1,22 @@
 // KubeControllersConfiguration: what Calico's controllers do. No client is told of it.
-import { duration, int32, int64, integer, kept, lazy, list, map, required, struct, text } from "../../model/index.ts";
+import {
+  duration,
+  int32,
+  int64,
+  integer,
+  kept,
+  lazy,
+  list,
+  map,
+  required,
+  type SchemaType,
+  struct,
+  text,
+} from "../../model/index.ts";
+import { each, fields, filled, type Problem } from "../checks/check.ts";
+import { cidrs, labels, name, oneOf, regexp, selector } from "../checks/tags.ts";
 import { nameCell } from "../columns.ts";
-import { customResource } from "../kind.ts";
+import { customResource, forSpec, onlyDefault, type SpecObject, specChecks } from "../kind.ts";
 
 const period = lazy(() => struct({ reconcilerPeriod: duration() }));
 
@@ -57,6 +72,82 @@ export const kubeControllersConfigurationStatus = lazy(() =>
   }),
 );
 
+type Spec = SchemaType<typeof kubeControllersConfigurationSpec>;
+type Controllers = NonNullable<Spec["controllers"]>;
+type NodeController = NonNullable<Controllers["node"]>;
+type AutoEndpoint = NonNullable<NodeController["hostEndpoint"]>;
+type Template = NonNullable<AutoEndpoint["templates"]>[number];
+
+const checks = () => {
+  const onOrOff = filled(oneOf("Enabled", "Disabled"));
+  const templates = each(
+    fields<Template>({
+      generateName: filled(name),
+      interfaceCIDRs: filled(cidrs),
+      interfacePattern: filled(regexp),
+      labels,
+      nodeSelector: filled(selector),
+    }),
+  );
+  const choice = { ...oneOf("Enabled", "Disabled"), tag: "createDefaultHostEndpoint" };
+  const hostEndpoint = fields<AutoEndpoint>({
+    autoCreate: onOrOff,
+    createDefaultHostEndpoint: filled(choice),
+    templates,
+  });
+  return fields<Spec>({
+    healthChecks: onOrOff,
+    controllers: fields<Controllers>({
+      node: fields<NodeController>({ syncLabels: onOrOff, hostEndpoint }),
+      migration: fields<NonNullable<Controllers["migration"]>>({ policyNameMigrator: onOrOff }),
+    }),
+  });
+};
+
+function* beforeWrite({ metadata, spec }: SpecObject<Spec>): Generator<Problem> {
+  yield* onlyDefault(
+    metadata,
+    'Cannot create a Kube Controllers Configuration resource with a name other than "default"',
+  );
+  const seen = new Set<string>();
+  for (const [at, template] of (spec.controllers?.node?.hostEndpoint?.templates ?? []).entries()) {
+    const { generateName = "", interfaceCIDRs = [], interfacePattern = "" } = template;
+    const field = `spec.controllers.node.hostEndpoint.templates[${at}]`;
+    const called = `KubeControllersConfiguration.Node.HostEndpoint.Templates.${generateName}`;
+    if (generateName === "") {
+      yield { field, rule: "must have a generateName", name: called, reason: "GenerateName must be specified" };
+    } else if (generateName.length > 253) {
+      const rule = "must have a generateName of up to 253 characters";
+      yield { field, rule, name: called, reason: "GenerateName must not be longer than 253 characters" };
+    } else if (seen.has(generateName)) {
+      yield { field, rule: "must have a generateName of its own", name: called, reason: "GenerateName must be unique" };
+    }
+    seen.add(generateName);
+    if (interfaceCIDRs.length > 0 || interfacePattern !== "") continue;
+    const reason = "InterfaceCIDRs or InterfacePattern must be specified";
+    yield { field, rule: "must have interfaceCIDRs or an interfacePattern", name: called, reason };
+  }
+}
+
+/** What the original fills in, where the controller is there at all. */
+function fill({ metadata, spec }: SpecObject<Spec>): SpecObject<Spec> {
+  const { node, loadBalancer, ...others } = spec.controllers ?? {};
+  return {
+    metadata,
+    spec: {
+      ...spec,
+      prometheusMetricsPort: spec.prometheusMetricsPort ?? 9094,
+      controllers: {
+        ...others,
+        ...(node === undefined ? {} : { node: { ...node, leakGracePeriod: node.leakGracePeriod ?? "15m0s" } }),
+        ...(loadBalancer === undefined
+          ? {}
+          : { loadBalancer: { ...loadBalancer, assignIPs: loadBalancer.assignIPs || "AllServices" } }),
+      },
+    },
+  };
+}
+
 export const kubeControllersConfiguration = customResource("KubeControllersConfiguration", {
   names: [
     "kubecontrollersconfiguration",
@@ -68,4 +159,7 @@ export const kubeControllersConfiguration = customResource("KubeControllersConfi
   rights: { ctl: ["get", "list", "create", "update", "delete"] },
   schema: { spec: kubeControllersConfigurationSpec, status: kubeControllersConfigurationStatus },
   newGroup: { shortNames: ["kcc", "kccs"] },
+  fill: forSpec(fill),
+  checks: specChecks(checks),
+  beforeWrite: forSpec(beforeWrite),
 });

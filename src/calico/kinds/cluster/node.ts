@@ -10,8 +10,10 @@ import {
   struct,
   text,
 } from "../../model/index.ts";
+import { each, fields, filled, type Problem } from "../checks/check.ts";
+import { cidrOf, ipOf, ipType, mac, name, net } from "../checks/tags.ts";
 import { type Column, cell, nameCell, valueAt } from "../columns.ts";
-import { servedKind } from "../kind.ts";
+import { servedKind, specChecks } from "../kind.ts";
 
 export const nodeSpec = lazy(() =>
   struct({
@@ -54,6 +56,39 @@ const asNumberCell: Column = {
   },
 };
 
+type Bgp = NonNullable<NodeSpec["bgp"]>;
+
+const checks = () =>
+  fields<NodeSpec>(
+    {
+      bgp: fields<Bgp>({
+        ipv4Address: filled(cidrOf(4)),
+        ipv6Address: filled(cidrOf(6)),
+        ipv4IPIPTunnelAddr: filled(ipOf(4)),
+        routeReflectorClusterID: filled(ipOf(4)),
+      }),
+      ipv4VXLANTunnelAddr: filled(ipOf(4)),
+      vxlanTunnelMACAddr: filled(mac),
+      ipv6VXLANTunnelAddr: filled(ipOf(6)),
+      vxlanTunnelMACAddrV6: filled(mac),
+      wireguard: fields<NonNullable<NodeSpec["wireguard"]>>({
+        interfaceIPv4Address: filled(ipOf(4)),
+        interfaceIPv6Address: filled(ipOf(6)),
+      }),
+      addresses: each(
+        fields<NonNullable<NodeSpec["addresses"]>[number]>({ address: filled(net), type: filled(ipType) }),
+      ),
+      interfaces: each(fields<NonNullable<NodeSpec["interfaces"]>[number]>({ name: filled(name) })),
+    },
+    bgpProblems,
+  );
+
+function* bgpProblems({ bgp }: NodeSpec): Generator<Problem> {
+  if (bgp === undefined || Object.values(bgp).some((value) => value !== undefined && value !== "")) return;
+  const reason = "Spec.BGP should not be empty";
+  yield { field: "spec.bgp", rule: "must not be empty", name: "BGP", value: "&{<nil>    }", reason };
+}
+
 export const node = servedKind("v1/nodes", "cluster", {
   carries: "enforcement",
   etcdPrefix: resourcePrefix("Node"),
@@ -68,4 +103,5 @@ export const node = servedKind("v1/nodes", "cluster", {
     ctl: ["get", "list", "update", "status:update"],
   },
   schema: { spec: nodeSpec, status: nodeStatus },
+  checks: specChecks(checks),
 });

@@ -11,8 +11,10 @@ import {
   text,
   uint16,
 } from "../../model/index.ts";
+import { always, each, fields, filled, type Problem } from "../checks/check.ts";
+import { above, interfaceName, ip, name, portName } from "../checks/tags.ts";
 import { cell, listCell, nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
 
 const asSet = { "x-kubernetes-list-type": "set" };
@@ -46,6 +48,30 @@ export type HostEndpointSpec = SchemaType<typeof hostEndpointSpec>;
 
 const nodeCell = cell("NODE", "spec.node");
 
+type HostPort = NonNullable<HostEndpointSpec["ports"]>[number];
+
+function* protocolProblems({ protocol: by = "" }: HostPort, { path }: { readonly path: string }): Generator<Problem> {
+  if (["TCP", "UDP", "SCTP", "tcp", "udp", "sctp", 6, 17, 132].includes(by)) return;
+  yield {
+    field: `${path}.protocol`,
+    rule: "must be TCP, UDP or SCTP, by name",
+    name: "EndpointPort.Protocol",
+    value: String(by),
+    reason: "EndpointPort protocol does not support ports.",
+  };
+}
+
+const checks = () =>
+  fields<HostEndpointSpec>({
+    node: filled(name),
+    interfaceName: filled(interfaceName),
+    expectedIPs: each(filled(ip)),
+    profiles: each(filled(name)),
+    ports: each(
+      fields<HostPort>({ name: always("", portName), port: always<number | bigint>(0, ...above(0)) }, protocolProblems),
+    ),
+  });
+
 export const hostEndpoint = followedResource("HostEndpoint", {
   carries: "enforcement",
   names: ["hostendpoint", "hostendpoints", "hep", "heps"],
@@ -67,4 +93,5 @@ export const hostEndpoint = followedResource("HostEndpoint", {
       ["Interface", ".spec.interfaceName", "string"],
     ],
   },
+  checks: specChecks(checks),
 });

@@ -2,9 +2,12 @@
 
 import { isRecord } from "../../../base/lib/index.ts";
 import { lazy, list, map, type SchemaType, sortByUtf8, struct, text } from "../../model/index.ts";
+import { each, fields } from "../checks/check.ts";
+import { labels as labelsTag } from "../checks/tags.ts";
 import { type Column, nameCell, valueAt } from "../columns.ts";
-import { etcdKind } from "../kind.ts";
+import { etcdKind, specChecks } from "../kind.ts";
 import { rule } from "../policy/rule.ts";
+import { ruleChecks } from "../policy/rule-checks.ts";
 
 export const profileSpec = lazy(() => struct({ ingress: list(rule), egress: list(rule), labelsToApply: map(text()) }));
 export type ProfileSpec = SchemaType<typeof profileSpec>;
@@ -23,4 +26,11 @@ export const profile = etcdKind("Profile", {
   names: ["profile", "profiles", "pro", "pros"],
   columns: { ps: [nameCell], wide: [nameCell, labelsCell] },
   schema: { spec: profileSpec },
+  checks: specChecks(() =>
+    fields<ProfileSpec>({
+      ingress: each(ruleChecks),
+      egress: each(ruleChecks),
+      labelsToApply: labelsTag,
+    }),
+  ),
 });

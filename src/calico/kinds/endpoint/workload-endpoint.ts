@@ -1,4 +1,6 @@
 // WorkloadEndpoint: an interface of a workload. Stored in etcd only; Kubernetes has pods.
+
+import { parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import {
   dscp,
   int64,
@@ -13,8 +15,10 @@ import {
   text,
   uint16,
 } from "../../model/index.ts";
+import { always, each, fields, filled, type Problem, printGo } from "../checks/check.ts";
+import { above, cidr, containerId, interfaceName, ip, ipOf, mac, name, net, portName } from "../checks/tags.ts";
 import { type Column, cell, listCell, nameCell, valueAt } from "../columns.ts";
-import { etcdKind } from "../kind.ts";
+import { etcdKind, forSpec, type SpecObject, specChecks } from "../kind.ts";
 
 const amount = () => integer(int64);
 
@@ -70,6 +74,93 @@ export const workloadEndpointSpec = lazy(() =>
 );
 export type WorkloadEndpointSpec = SchemaType<typeof workloadEndpointSpec>;
 
+type Spec = WorkloadEndpointSpec;
+type WorkloadPort = NonNullable<Spec["ports"]>[number];
+type Nat = NonNullable<Spec["ipNATs"]>[number];
+
+const checks = () => {
+  const ports = fields<WorkloadPort>(
+    { name: filled(portName), port: always<number | bigint>(0, ...above(0)), hostIP: filled(net) },
+    function* ({ name: called = "", hostPort = 0 }, { path }) {
+      if (called !== "" || hostPort !== 0) return;
+      const reason = "WorkloadEndpointPort name must not be empty if no HostPort is specified";
+      yield { field: `${path}.name`, rule: "must be given", name: "WorkloadEndpointPort.Name", value: "", reason };
+    },
+  );
+  return fields<Spec>(
+    {
+      orchestrator: filled(name),
+      workload: filled(name),
+      node: filled(name),
+      containerID: filled(containerId),
+      pod: filled(name),
+      endpoint: filled(name),
+      serviceAccountName: filled(name),
+      ipNetworks: each(filled(net)),
+      ipNATs: each(fields<Nat>({ internalIP: filled(ip), externalIP: filled(ip) }, natProblems)),
+      ipv4Gateway: filled(ipOf(4)),
+      ipv6Gateway: filled(ipOf(6)),
+      profiles: each(filled(name)),
+      interfaceName: always("", interfaceName),
+      mac: filled(mac),
+      ports: each(ports),
+      allowSpoofedSourcePrefixes: each(filled(cidr)),
+    },
+    networkProblems,
+  );
+};
+
+function* natProblems(
+  { internalIP = "", externalIP = "" }: Nat,
+  { path }: { readonly path: string },
+): Generator<Problem> {
+  const [inside, outside] = [parseIp(internalIP), parseIp(externalIP)];
+  if (inside === undefined || outside === undefined || inside.version === outside.version) return;
+  const rule = "must be of the same family as internalIP";
+  const reason = "mismatched IP versions";
+  yield { field: `${path}.externalIP`, rule, name: "ExternalIP", value: externalIP, reason };
+}
+
+function* networkProblems({ ipNetworks = [], ipNATs = [] }: Spec): Generator<Problem> {
+  const networks = ipNetworks.map(parseCidrOrIp);
+  for (const [at, network] of networks.entries()) {
+    if (network === undefined || network.prefixLength === (network.ip.version === 4 ? 32 : 128)) continue;
+    const reason = "IP network contains multiple addresses";
+    const rule = "must be a single address";
+    yield { field: `spec.ipNetworks[${at}]`, rule, name: "IPNetworks", value: printGo(ipNetworks), reason };
+  }
+  const own = new Set(networks.map((network) => network?.ip.bytes.join(".")));
+  for (const [at, { internalIP = "", externalIP = "" }] of ipNATs.entries()) {
+    if (own.has(parseIp(internalIP)?.bytes.join("."))) continue;
+    const value = printGo([{ internalIP, externalIP }]);
+    const reason = "NAT is not in the endpoint networks";
+    yield { field: `spec.ipNATs[${at}]`, rule: "must be for one of ipNetworks", name: "IPNATs", value, reason };
+  }
+}
+
+const escaped = (text: string) => text.replaceAll("-", "--");
+
+/** The name that node, orchestrator, workload and endpoint make together. */
+export function workloadEndpointName({
+  node = "",
+  orchestrator = "",
+  workload = "",
+  pod = "",
+  endpoint = "",
+}: Spec): string {
+  const place = orchestrator === "k8s" ? pod : workload;
+  return [node, orchestrator, place, endpoint].map(escaped).join("-");
+}
+
+function* beforeWrite({ metadata, spec }: SpecObject<Spec>): Generator<Problem> {
+  const expected = workloadEndpointName(spec);
+  const { name: called = "" } = metadata;
+  if (called === expected) return;
+  const said = "the WorkloadEndpoint name does not match the primary identifiers assigned in the Spec";
+  const reason = `${said}: expected name ${expected}`;
+  yield { field: "metadata.name", rule: `must be ${expected}`, name: "Name", value: called, reason };
+}
+
 const workloadColumns: readonly Column[] = [
   {
     heading: "WORKLOAD",
@@ -96,4 +187,6 @@ export const workloadEndpoint = etcdKind("WorkloadEndpoint", {
     more: [cell("ORCHESTRATOR", "spec.orchestrator")],
   },
   schema: { spec: workloadEndpointSpec },
+  checks: specChecks(checks),
+  beforeWrite: forSpec(beforeWrite),
 });

@@ -1,7 +1,11 @@
 // IPPool: addresses for workloads, and how packets to them travel.
+
+import { canonicalCidr, cidrToText, isMasked, mask, parseCidr } from "../../../base/lib/index.ts";
 import { flag, int64, integer, kept, lazy, list, required, type SchemaType, struct, text } from "../../model/index.ts";
+import { fields, filled, type Problem, printGo } from "../checks/check.ts";
+import { net, selector as selectorTag } from "../checks/tags.ts";
 import { cell, nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
 import { type CelRule, celRules, isFilled, isOn, noGlobal } from "../parts/cel.ts";
 import { conditionsStatus } from "../parts/conditions.ts";
 
@@ -87,6 +91,87 @@ export const ipPoolSpec = lazy(() =>
 );
 export type IpPoolSpec = SchemaType<typeof ipPoolSpec>;
 
+const isIpv6Text = (text: string) => text.includes(":");
+
+function fill({ metadata, spec }: SpecObject<IpPoolSpec>): SpecObject<IpPoolSpec> {
+  const text = spec.cidr ?? "";
+  const isGiven = (value: string | undefined) => value !== undefined && value !== "";
+  return {
+    metadata,
+    spec: {
+      ...spec,
+      cidr: canonicalCidr(text)?.text ?? text,
+      nodeSelector: isGiven(spec.nodeSelector) ? spec.nodeSelector : "all()",
+      blockSize: spec.blockSize || (isIpv6Text(text) ? 122 : 26),
+      allowedUses: spec.allowedUses?.length ? spec.allowedUses : ["Workload", "Tunnel"],
+      ipipMode: isGiven(spec.ipipMode) ? spec.ipipMode : "Never",
+      vxlanMode: isGiven(spec.vxlanMode) ? spec.vxlanMode : "Never",
+      assignmentMode: isGiven(spec.assignmentMode) ? spec.assignmentMode : "Automatic",
+    },
+  };
+}
+
+const isStrict = (text: string) => {
+  const found = parseCidr(text);
+  return found !== undefined && isMasked(found);
+};
+const knownUses = ["Workload", "Tunnel", "LoadBalancer"];
+
+function* poolProblems({ cidr: text = "", allowedUses = [] }: IpPoolSpec): Generator<Problem> {
+  const said = { field: "spec.cidr", name: "IPpool.CIDR", value: text };
+  if (text === "") yield { ...said, rule: "must be given", reason: "IPPool CIDR must be specified" };
+  else if (parseCidr(text) === undefined) {
+    yield { ...said, rule: "must be a CIDR", reason: "IPPool CIDR must be a valid subnet" };
+  } else if (!isStrict(text)) {
+    yield { ...said, rule: "must not have host bits set", reason: "IP pool CIDR is not strictly masked" };
+  }
+  for (const [at, use] of allowedUses.entries()) {
+    if (knownUses.includes(use)) continue;
+    const rule = `must be one of ${knownUses.join(", ")}`;
+    const value = printGo(allowedUses);
+    yield { field: `spec.allowedUses[${at}]`, rule, name: "IPpool.AllowedUses", value, reason: `unknown use: ${use}` };
+  }
+}
+
+/** What the original looks at before it writes: nothing else is said while one of these is wrong. */
+function* beforeWrite({ spec }: SpecObject<IpPoolSpec>, previous: SpecObject<object> | undefined): Generator<Problem> {
+  const text = spec.cidr ?? "";
+  const network = parseCidr(text);
+  const said = { field: "spec.cidr", name: "IPPool.Spec.CIDR" };
+  if (previous !== undefined) {
+    yield* fixedProblems(spec, previous.spec);
+    return;
+  }
+  if (text === "") yield { ...said, rule: "must be given", reason: "IPPool CIDR must be specified" };
+  else if (network === undefined) {
+    yield { ...said, value: text, rule: "must be a CIDR", reason: "IPPool CIDR must be a valid subnet" };
+  } else if (!isMasked(network)) {
+    const value = cidrToText(mask(network));
+    yield { ...said, value, rule: "must not have host bits set", reason: "IPPool CIDR is not strictly masked" };
+  }
+}
+
+/** What a pool is made of stays as it is. */
+function* fixedProblems(spec: IpPoolSpec, previous: IpPoolSpec): Generator<Problem> {
+  const again = "must not change: make a new pool";
+  const said = { field: "spec.cidr", name: "IPPool.Spec.CIDR", rule: again };
+  if (spec.cidr !== previous.cidr) {
+    yield { ...said, value: spec.cidr ?? "", reason: "IPPool CIDR cannot be modified" };
+  }
+  if (String(spec.blockSize ?? 0) !== String(previous.blockSize ?? 0)) {
+    const value = String(spec.blockSize ?? 0);
+    const reason = "IPPool BlockSize cannot be modified";
+    yield { field: "spec.blockSize", name: "IPPool.Spec.BlockSize", rule: again, value, reason };
+  }
+  const wasForServices = previous.allowedUses?.includes("LoadBalancer") === true;
+  if (wasForServices && !spec.allowedUses?.includes("LoadBalancer")) {
+    const value = printGo(spec.allowedUses ?? []);
+    // The original's own spelling.
+    const reason = "IPPool allowed use cannot be changed from LoadBalacer to Workload or Tunnel";
+    yield { field: "spec.allowedUses", name: "IPPool.Spec.AllowedUses", rule: again, value, reason };
+  }
+}
+
 const cidr = cell("CIDR", "spec.cidr");
 const selector = cell("SELECTOR", "spec.nodeSelector");
 
@@ -123,4 +208,25 @@ export const ipPool = followedResource("IPPool", {
       ["Age", ".metadata.creationTimestamp", "date"],
     ],
   },
+  fill: forSpec(fill),
+  fillsOnRead: true,
+  checks: specChecks(() =>
+    fields<IpPoolSpec>(
+      { cidr: filled(net), nodeSelector: filled(selectorTag), namespaceSelector: filled(selectorTag) },
+      poolProblems,
+    ),
+  ),
+  beforeWrite: forSpec(beforeWrite),
+  crossRules: [
+    {
+      before: ["create"],
+      needs: ["IPPool"],
+      rule: "IPPool.Spec.CIDR: IPPool(b) CIDR overlaps with IPPool(a) CIDR C, one for each pool, disabled ones included",
+    },
+    {
+      before: ["create"],
+      needs: ["IPAMBlock"],
+      rule: "IPPool.Spec.BlockSize: IPPool blocksSize conflicts with existing allocations that use a different blockSize",
+    },
+  ],
 });

@@ -1,7 +1,9 @@
 // IPReservation: addresses that are not handed out.
-import { lazy, list, struct, text } from "../../model/index.ts";
+import { lazy, list, type SchemaType, struct, text } from "../../model/index.ts";
+import { fields, filled } from "../checks/check.ts";
+import { cidrs } from "../checks/tags.ts";
 import { listCell, nameCell } from "../columns.ts";
-import { customResource } from "../kind.ts";
+import { customResource, specChecks } from "../kind.ts";
 
 export const ipReservationSpec = lazy(() =>
   struct({
@@ -14,4 +16,5 @@ export const ipReservation = customResource("IPReservation", {
   columns: { ps: [nameCell], wide: [nameCell, listCell("CIDRS", "spec.reservedCIDRs", 80)] },
   rights: { node: ["list"], cni: ["get", "list"], ctl: ["get", "list", "create", "update", "delete"] },
   schema: { spec: ipReservationSpec },
+  checks: specChecks(() => fields<SchemaType<typeof ipReservationSpec>>({ reservedCIDRs: filled(cidrs) })),
 });

@@ -1,6 +1,10 @@
 // GlobalNetworkPolicy: a policy for endpoints of all namespaces, and of none.
 import { flag, lazy, type SchemaType, struct } from "../../model/index.ts";
-import { followedResource } from "../kind.ts";
+import { each, fields, filled } from "../checks/check.ts";
+import { allOf, name, selector as selectorTag, unique } from "../checks/tags.ts";
+import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
+import { policyProblems } from "./policy-checks.ts";
+import { fillPolicy, tierExists } from "./policy-defaults.ts";
 import {
   globalRules,
   performanceHints,
@@ -11,6 +15,7 @@ import {
   tierAndOrder,
   types,
 } from "./policy-fields.ts";
+import { ruleChecks } from "./rule-checks.ts";
 
 export const globalPolicyFields = () => ({
   ...tierAndOrder(),
@@ -28,6 +33,20 @@ export const globalPolicyFields = () => ({
 export const globalNetworkPolicySpec = lazy(() => struct(globalPolicyFields(), globalRules()));
 export type GlobalNetworkPolicySpec = SchemaType<typeof globalNetworkPolicySpec>;
 
+export const globalPolicyChecks = () =>
+  fields<GlobalNetworkPolicySpec>({
+    tier: filled(name),
+    ingress: each(ruleChecks),
+    egress: each(ruleChecks),
+    selector: filled(selectorTag),
+    serviceAccountSelector: filled(selectorTag),
+    namespaceSelector: filled(selectorTag),
+    performanceHints: filled(unique, allOf("AssumeNeededOnEveryNode")),
+  });
+
+const wholeChecks = (object: SpecObject<GlobalNetworkPolicySpec>) =>
+  policyProblems(object, { specName: "GlobalNetworkPolicySpec", isGlobal: true });
+
 export const globalNetworkPolicy = followedResource("GlobalNetworkPolicy", {
   carries: "enforcement",
   names: ["globalnetworkpolicy", "globalnetworkpolicies", "gnp", "gnps"],
@@ -38,4 +57,8 @@ export const globalNetworkPolicy = followedResource("GlobalNetworkPolicy", {
     columns: [...policyPrinterColumns, ["Age", ".metadata.creationTimestamp", "date"]],
     selectable: [".spec.tier"],
   },
+  fill: forSpec(fillPolicy),
+  checks: specChecks(globalPolicyChecks),
+  wholeChecks: forSpec(wholeChecks),
+  crossRules: [tierExists],
 });

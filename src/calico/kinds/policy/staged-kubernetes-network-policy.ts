@@ -1,15 +1,26 @@
 // StagedKubernetesNetworkPolicy: a Kubernetes NetworkPolicy's spec, staged.
 
-import { lazy, struct } from "../../model/index.ts";
+import { lazy, type SchemaType, struct } from "../../model/index.ts";
 import { nameCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, forSpec, type SpecObject } from "../kind.ts";
 import { podSelectorCell } from "../parts/label-selector.ts";
 import { kubernetesNetworkPolicyFields } from "./kubernetes-network-policy.ts";
+import { stagedDeleteProblems } from "./policy-checks.ts";
 import { stagedAction } from "./policy-fields.ts";
 
 export const stagedKubernetesNetworkPolicySpec = lazy(() =>
   struct({ stagedAction: stagedAction(), ...kubernetesNetworkPolicyFields() }),
 );
+
+type Spec = SchemaType<typeof stagedKubernetesNetworkPolicySpec>;
+
+const wholeChecks = ({ spec }: SpecObject<Spec>) =>
+  stagedDeleteProblems(spec, {
+    specName: "StagedKubernetesNetworkPolicySpec",
+    value: JSON.stringify(spec),
+    except: "",
+    besides: ["policyTypes"],
+  });
 
 export const stagedKubernetesNetworkPolicy = followedResource("StagedKubernetesNetworkPolicy", {
   carries: "optional",
@@ -25,4 +36,5 @@ export const stagedKubernetesNetworkPolicy = followedResource("StagedKubernetesN
   columns: { ps: [nameCell], wide: [nameCell, podSelectorCell] },
   schema: { spec: stagedKubernetesNetworkPolicySpec },
   newGroup: { shortNames: ["sknp"] },
+  wholeChecks: forSpec(wholeChecks),
 });

@@ -1,7 +1,10 @@
 // Tier: the order in which groups of policies are asked, and what happens when none of a group applies.
-import { float, lazy, optional, struct, text } from "../../model/index.ts";
+import { float, lazy, optional, type SchemaType, struct, text } from "../../model/index.ts";
+import { fields, given } from "../checks/check.ts";
+import { isDnsLabel, strictMetadataProblems } from "../checks/metadata.ts";
+import { oneOf } from "../checks/tags.ts";
 import { nameCell, orderCell } from "../columns.ts";
-import { followedResource } from "../kind.ts";
+import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
 import { type CelRule, celRules } from "../parts/cel.ts";
 import { conditionsStatus } from "../parts/conditions.ts";
 
@@ -35,6 +38,13 @@ export const tierSpec = lazy(() =>
 
 const tierRules = () => celRules(...builtInTiers.flatMap(pinned));
 
+type TierSpec = SchemaType<typeof tierSpec>;
+
+const fill = ({ metadata, spec }: SpecObject<TierSpec>): SpecObject<TierSpec> => ({
+  metadata,
+  spec: { ...spec, order: spec.order ?? defaultTierOrder, defaultAction: spec.defaultAction ?? "Deny" },
+});
+
 export const tier = followedResource("Tier", {
   carries: "enforcement",
   names: ["tier", "tiers"],
@@ -58,4 +68,15 @@ export const tier = followedResource("Tier", {
       ["Status", ".status.conditions[?(@.type=='Ready')].reason", "string"],
     ],
   },
+  fill: forSpec(fill),
+  fillsOnRead: true,
+  checks: specChecks(() => fields<TierSpec>({ defaultAction: given(oneOf("Allow", "Deny", "Log", "Pass")) })),
+  wholeChecks: ({ metadata }) => strictMetadataProblems(metadata, isDnsLabel),
+  crossRules: [
+    {
+      before: ["delete"],
+      needs: ["GlobalNetworkPolicy", "NetworkPolicy", "StagedGlobalNetworkPolicy", "StagedNetworkPolicy"],
+      rule: "a tier that a policy names cannot go: operation delete is not supported on t: Cannot delete a non-empty tier",
+    },
+  ],
 });

@@ -1,6 +1,7 @@
 // Kubernetes' rules for names, labels and annotations, which the validation filter applies to every API object.
 import type { StringMap } from "../../model/index.ts";
-import type { FieldProblem } from "../processor/processor.ts";
+
+type FieldProblem = { readonly field: string; readonly rule: string };
 
 const label = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
 const subdomain = new RegExp(`^${label}(?:\\.${label})*$`);
@@ -23,7 +24,14 @@ function isQualifiedName(text: string): boolean {
   return name.length <= 63 && namePart.test(name);
 }
 
-function isLabelValue(text: string): boolean {
+/** A key as Kubernetes takes it apart; `isPart` says whether the part behind the slash is made as it must be. */
+export function qualifiedNameParts(text: string): { prefix: string | undefined; part: string; isPart: boolean } {
+  const slash = text.indexOf("/");
+  const part = text.slice(slash + 1);
+  return { prefix: slash < 0 ? undefined : text.slice(0, slash), part, isPart: namePart.test(part) };
+}
+
+export function isLabelValue(text: string): boolean {
   return text === "" || (text.length <= 63 && namePart.test(text));
 }
 
@@ -42,4 +50,14 @@ export function labelsProblem(labels: Iterable<readonly [string, string]>, field
 export function annotationsProblem(annotations: StringMap, field: string): FieldProblem | undefined {
   const bad = Object.keys(annotations).find((key) => !isQualifiedName(key.toLowerCase()));
   return bad === undefined ? undefined : { field: `${field}[${JSON.stringify(bad)}]`, rule: keyRule };
+}
+
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x800 && (unit < 0xd800 || unit > 0xdfff)) bytes += 2;
+    else if (unit >= 0x80) bytes += 1; // half of a surrogate pair is two of its four bytes
+  }
+  return bytes;
 }
