@@ -61,8 +61,13 @@ function Connection({ connection, nowMs }: { connection: ConnectionView; nowMs: 
       <td>{duration(nowMs - connection.connectedSinceMs)}</td>
       <td>{connection.address}</td>
       <td>
-        {connection.version}, {connection.compression === "none" ? "uncompressed" : connection.compression},{" "}
-        {connection.policyKeys} policy keys
+        {[
+          connection.version,
+          connection.compression === "none" ? "uncompressed" : connection.compression,
+          `${connection.policyKeys} policy keys`,
+        ]
+          .filter((text) => text !== "")
+          .join(", ")}
       </td>
     </tr>
   );

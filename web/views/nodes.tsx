@@ -165,25 +165,28 @@ function stateText(node: NodeView) {
 function OtherClients({ others, nowMs }: { others: OtherClientView[]; nowMs: number }) {
   if (others.length === 0) return null;
   return (
-    <table class="card">
-      <caption>
-        Other clients <span class="quiet">programs that follow this server and are no node's agent</span>
-      </caption>
-      <thead>
-        <Headings columns={["program", "on", "from", "follows", { number: "connected" }]} />
-      </thead>
-      <tbody>
-        {others.map(({ host, connection }) => (
-          <tr key={connection.id}>
-            <th scope="row">{connection.info}</th>
-            <td>{host}</td>
-            <td>{connection.address}</td>
-            <td>{connection.syncer}</td>
-            <td class="number">{duration(nowMs - connection.connectedSinceMs)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
+    <section class="scroll below" aria-label="Other clients" tabIndex={0}>
+      <table class="card">
+        <caption>
+          Other clients <span class="quiet">programs that follow this server and are no node's agent</span>
+        </caption>
+        <thead>
+          <Headings columns={["program", "on", "from", "follows", { number: "connected" }]} />
+        </thead>
+        <tbody>
+          {others.map(({ host, connection }) => (
+            <tr key={connection.id}>
+              <th scope="row">{connection.info}</th>
+              <td>{host}</td>
+              <td>{connection.address}</td>
+              <td>{connection.syncer}</td>
+              <td class="number">{duration(nowMs - connection.connectedSinceMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

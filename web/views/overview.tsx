@@ -39,11 +39,11 @@ export function OverviewPage({ overview }: { overview: OverviewView }) {
         <div>
           <Syncers overview={overview} />
           <Connections overview={overview} />
+          <Certificates certificates={overview.certificates} nowMs={overview.nowMs} />
+          <Scope overview={overview} />
         </div>
         <Kinds overview={overview} />
       </div>
-      <Certificates certificates={overview.certificates} nowMs={overview.nowMs} />
-      <Scope overview={overview} />
       <p class="quiet">
         Cattail {overview.version} on {overview.address}, {threads(overview.workers)}, up for{" "}
         {duration(overview.nowMs - overview.startedAtMs)}.
@@ -177,6 +177,8 @@ function Connections({ overview }: { overview: OverviewView }) {
 
 function Kinds({ overview }: { overview: OverviewView }) {
   const most = Math.max(1, ...overview.keysByKind.map(({ keys }) => keys));
+  const shown = overview.keysByKind.slice(0, mostKinds);
+  const others = overview.keysByKind.slice(mostKinds);
   return (
     <table class="card">
       <caption>
@@ -191,7 +193,7 @@ function Kinds({ overview }: { overview: OverviewView }) {
         </tr>
       </thead>
       <tbody>
-        {overview.keysByKind.map(({ kind, keys, bytes: size }) => (
+        {shown.map(({ kind, keys, bytes: size }) => (
           <tr key={kind}>
             <th scope="row">
               <a href={linkTo("keys", { kind })}>{kind}</a>
@@ -204,9 +206,28 @@ function Kinds({ overview }: { overview: OverviewView }) {
             <td class="number">{bytes(size)}</td>
           </tr>
         ))}
+        {others.length > 0 && (
+          <tr>
+            <th scope="row">
+              <a href={linkTo("keys")}>
+                {others.length === 1 ? "one more kind" : `${amount(others.length)} more kinds`}
+              </a>
+            </th>
+            <td class="bar" />
+            <td class="number">{amount(total(others, ({ keys }) => keys))}</td>
+            <td class="number">{bytes(total(others, ({ bytes: size }) => size))}</td>
+          </tr>
+        )}
       </tbody>
     </table>
   );
+}
+
+/** As many as stand beside the data sets; the rest is a click away. */
+const mostKinds = 8;
+
+function total<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
 }
 
 /** On a logarithmic scale: there are a thousand pods to a tier, and both are to be seen. The figures stand beside it. */
