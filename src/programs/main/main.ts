@@ -1,7 +1,7 @@
 // The command line. Each command is a file beside this one, loaded only when it is the one that was asked for: a person
-// waiting for `certs` should not wait for the server's modules. Errors say what was seen and what to do next. The table
+// waiting for `certs` should not wait for the server's modules, nor one who asks for the version for the parser of command lines. Errors say what was seen and what to do next. The table
 // below is the list of commands: help, completion and the README's table are held to it.
-import { Command, Help } from "commander";
+import type { Command } from "commander";
 import { CattailError } from "../../base/lib/index.ts";
 import { fail } from "../shared/fail.ts";
 import { ServerSignals } from "../shared/server-signals.ts";
@@ -61,25 +61,32 @@ const entries: readonly Entry[] = [
   },
 ];
 
-const program = new Command("cattail")
-  .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
-  .showHelpAfterError("(run the same command with --help to see what it takes)")
-  // That a flag is not set when nobody sets it goes without saying.
-  .configureHelp({
-    optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, ""),
-  })
-  .addHelpText(
-    "after",
-    "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
-  );
-
 const words = askedVersion(process.argv.slice(2));
 // `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
 failOnUnwritableOutput(exitCodeOfMisuse);
-program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
 try {
+  if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
+  else await parse();
+} catch (error) {
+  fail(error);
+}
+
+async function parse(): Promise<void> {
+  const { Command, Help } = await import("commander");
+  const program = new Command("cattail")
+    .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
+    .showHelpAfterError("(run the same command with --help to see what it takes)")
+    // That a flag is not set when nobody sets it goes without saying.
+    .configureHelp({
+      optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, ""),
+    })
+    .addHelpText(
+      "after",
+      "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
+    );
+  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.
     if (asked === name || asked === "completion")
@@ -87,8 +94,6 @@ try {
     else program.command(name).description(says);
   }
   await program.parseAsync(words, { from: "user" });
-} catch (error) {
-  fail(error);
 }
 
 /** `--version` is what many type before they have read that it is a command; `calico-typha --version` was one. */

@@ -1,5 +1,4 @@
 // Which build this is: what tools/build.ts wrote beside the built files, or, in a checkout, what package.json and git say.
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
 declare const CATTAIL_BUILD: Build | undefined; // set by the bundler that makes the single executable
@@ -20,6 +19,8 @@ function packageVersion(): string {
 
 function commit(): string {
   try {
+    // Loaded late: what is built needs no git.
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
     const folder = new URL("../../..", import.meta.url).pathname;
     const options = { encoding: "utf8", stdio: "pipe" } as const;
     return execFileSync("git", ["-C", folder, "rev-parse", "--short=12", "HEAD"], options).trim();
