@@ -8,7 +8,7 @@ import { attention } from "./attention.ts";
 import type { NodeState, OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
 import { History, sampleIntervalMs } from "./history.ts";
-import { Paced } from "./paced.ts";
+import { type Pace, Paced, paces } from "./paced.ts";
 import type { DashboardSource, KeyQuery } from "./source.ts";
 
 export type DashboardOptions = {
@@ -34,10 +34,10 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
   const current = async () => {
     const make = async () => JSON.stringify(await overview(source, history, clock));
-    return (await answers.paced.get("overview to push", make, "source")).value;
+    return (await answers.paced.get("overview to push", make, paces.bySource)).value;
   };
-  const answer = (make: (url: URL) => Promise<unknown>, pacedBy: "cost" | "source" = "cost"): HttpHandler =>
-    jsonAnswer(answers, make, pacedBy);
+  const answer = (make: (url: URL) => Promise<unknown>, pace: Pace = paces.byCost): HttpHandler =>
+    jsonAnswer(answers, make, pace);
   const server = startHttp({
     ...options,
     name: "dashboard",
@@ -47,8 +47,8 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
       "/events": async (request, response) => {
         if (listen(request, response, listeners)) push([response], await current());
       },
-      "/api/overview": answer(() => overview(source, history, clock), "source"),
-      "/api/nodes": answer(() => source.nodes(), "source"),
+      "/api/overview": answer(() => overview(source, history, clock), paces.bySource),
+      "/api/nodes": answer(() => source.nodes(), paces.bySource),
       "/api/watches": answer(async () => source.watches()),
       "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
       "/api/key": answer((url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
@@ -129,15 +129,11 @@ async function every(
 type Answers = { readonly paced: Paced<string>; readonly run: string };
 
 // The tag is the number of the answer: a browser that has this one is told so, and need not be sent it again.
-function jsonAnswer(
-  { paced, run }: Answers,
-  make: (url: URL) => Promise<unknown>,
-  pacedBy: "cost" | "source",
-): HttpHandler {
+function jsonAnswer({ paced, run }: Answers, make: (url: URL) => Promise<unknown>, pace: Pace): HttpHandler {
   return async (request, response, url) => {
     // What is not there is an answer like any other: a pod that is gone is no failure of the page.
     const text = async () => JSON.stringify((await make(url)) ?? null);
-    const { value, number } = await paced.get(`${url.pathname}${url.search}`, text, pacedBy);
+    const { value, number } = await paced.get(`${url.pathname}${url.search}`, text, pace);
     const etag = `"${run}-${number}"`;
     const headers = { "content-type": "application/json", "cache-control": "no-cache", etag, ...securityHeaders };
     const isKnown = request.headers["if-none-match"] === etag;

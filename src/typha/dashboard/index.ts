@@ -3,4 +3,5 @@ export type * from "./contract.ts";
 export { type DashboardOptions, startDashboard } from "./dashboard.ts";
 export type { FelixKeys, KeyValue } from "./endpoint-policies.ts";
 export { ageOfView, isAgent, isBehind, nodeState } from "./node-state.ts";
+export { type Pace, Paced } from "./paced.ts";
 export type { DashboardSource, KeyQuery } from "./source.ts";

@@ -1,6 +1,6 @@
 import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { Paced } from "./paced.ts";
+import { Paced, paces } from "./paced.ts";
 
 function paced() {
   const time = { nowMs: 0 };
@@ -37,9 +37,20 @@ for (const { name, costMs, afterMs, isAnew } of cases) {
 test("what waits for others is made anew after half a second, however long it took", async () => {
   const time = { nowMs: 0 };
   const answers = new Paced<number>(() => time.nowMs);
-  const ask = () => answers.get("q", async () => (time.nowMs += 5000), "source");
+  const ask = () => answers.get("q", async () => (time.nowMs += 5000), paces.bySource);
   equal((await ask()).number, 1);
   time.nowMs += 500;
+  equal((await ask()).number, 2);
+});
+
+test("what is paced from the question on is made anew for who asks just as often", async () => {
+  const time = { nowMs: 0 };
+  const answers = new Paced<number>(() => time.nowMs);
+  const ask = () => answers.get("q", async () => (time.nowMs += 100), { ...paces.bySource, since: "asked" });
+  equal((await ask()).number, 1);
+  time.nowMs = 499;
+  equal((await ask()).number, 1);
+  time.nowMs = 500;
   equal((await ask()).number, 2);
 });
 

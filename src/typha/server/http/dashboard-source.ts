@@ -15,6 +15,8 @@ import {
   type NodeView,
   nodeState,
   type OverviewView,
+  type Pace,
+  Paced,
   type SyncerView,
   type WatchView,
 } from "../../dashboard/index.ts";
@@ -31,18 +33,26 @@ type Clients = NodesView & {
 
 const syncerStates = ["waiting for the datastore", "resyncing", "in sync"] as const;
 /** Every report crosses from its thread to this one, which is most of what the page costs with thousands of clients. */
-const reportIntervalMs = { least: 1000, perClient: 2.5 };
-const kindsInterval = { leastMs: 900, timesCost: 200 };
+const reportPace = {
+  leastMs: 1000,
+  perClientMs: 2.5,
+  /** So that whoever asks once a second is not always just too early. */
+  earlyMs: 50,
+};
+const kindsPace: Pace = { leastMs: 900, mostMs: Number.POSITIVE_INFINITY, timesCost: 200, since: "answered" };
 
 export class TyphaDashboard implements DashboardSource {
   readonly #parts: TyphaParts;
   readonly #since = new Map<SyncerType, number>();
-  #clients: { readonly known: Promise<Clients>; freshUntilMs: number } | undefined;
-  #kinds: { readonly facts: OverviewView["keysByKind"]; readonly freshUntilMs: number } | undefined;
+  readonly #clients: Paced<Clients>;
+  readonly #kinds: Paced<OverviewView["keysByKind"]>;
   readonly felix: DashboardSource["felix"];
 
   constructor(parts: TyphaParts) {
     this.#parts = parts;
+    const nowMs = () => parts.options.clock.monotonicMs();
+    this.#clients = new Paced(nowMs);
+    this.#kinds = new Paced(nowMs);
     const { introspection } = parts;
     this.felix = {
       get: (path) => introspection.value("felix", path),
@@ -75,7 +85,7 @@ export class TyphaDashboard implements DashboardSource {
       unheardServers: neighbours.unheard.map(({ server, why }) => ({ server, why })),
       datastore: { type: settings.datastoreType, state, detail },
       syncers: syncerTypes.map((syncer) => this.#syncer(syncer, reports)),
-      keysByKind: this.#kindFacts(),
+      keysByKind: await this.#kindFacts(),
       connections: reports.length,
       certificates: this.#certificates(),
     };
@@ -115,16 +125,11 @@ export class TyphaDashboard implements DashboardSource {
     return { ...detail, history };
   }
 
-  #look(): Promise<Clients> {
-    const { clock } = this.#parts.options;
-    const nowMs = clock.monotonicMs();
-    if (this.#clients !== undefined && nowMs < this.#clients.freshUntilMs) return this.#clients.known;
-    const known = this.#ask();
-    const { least, perClient } = reportIntervalMs;
-    const waitMs = Math.max(least, perClient * this.#parts.server.activeCount);
-    // A little early, so that whoever asks once a second is not always just too early.
-    this.#clients = { known, freshUntilMs: nowMs + waitMs - 50 };
-    return known;
+  async #look(): Promise<Clients> {
+    const { leastMs, perClientMs, earlyMs } = reportPace;
+    const waitMs = Math.max(leastMs, perClientMs * this.#parts.server.activeCount) - earlyMs;
+    const pace: Pace = { leastMs: waitMs, mostMs: waitMs, timesCost: 0, since: "asked" };
+    return (await this.#clients.get("", () => this.#ask(), pace)).value;
   }
 
   async #ask(): Promise<Clients> {
@@ -157,18 +162,9 @@ export class TyphaDashboard implements DashboardSource {
   }
 
   // Looks at every key, so it is done the less often the longer it takes.
-  #kindFacts(): OverviewView["keysByKind"] {
-    const { introspection, options } = this.#parts;
-    const startMs = options.clock.monotonicMs();
-    if (this.#kinds === undefined || startMs >= this.#kinds.freshUntilMs) {
-      const facts = introspection.kinds("felix").map((kind) => ({ ...kind }));
-      const endMs = options.clock.monotonicMs();
-      this.#kinds = {
-        facts,
-        freshUntilMs: endMs + Math.max(kindsInterval.leastMs, kindsInterval.timesCost * (endMs - startMs)),
-      };
-    }
-    return this.#kinds.facts;
+  async #kindFacts(): Promise<OverviewView["keysByKind"]> {
+    const make = async () => this.#parts.introspection.kinds("felix").map((kind) => ({ ...kind }));
+    return (await this.#kinds.get("", make, kindsPace)).value;
   }
 
   #certificates(): CertificateView[] {
