@@ -6,27 +6,30 @@ import { whenForbidden } from "./missing-rights.ts";
 export function kindsPage(): string {
   return `# Kinds
 
-What the server follows, where it finds it, and what happens when it may not or cannot read it; then the kinds that only
-other programs use. This page is made from the files of the kinds
-(\`src/calico/kinds\`) by \`node tools/generate-docs.ts\`; a test keeps it fresh.
+The first table lists the kinds that the server watches, where they are stored, and what happens if a kind is forbidden or does not exist. The second table lists the kinds that only other programs use.
 
-"Enforcement" kinds decide which packets pass: while one of them may not be read, the server is not ready, and the log,
-\`/watches\` and \`cattail doctor\` show the missing rule as YAML ready to paste. "Optional" kinds are taken as empty while
-they may not be read: that is warned about once, counted and shown, and tried again, after a while every five minutes. If
-the right is taken away later, what was last read of such a kind is kept until it may be read again.
+| a kind that carries | while it is forbidden |
+|---|---|
+| enforcement (it decides which packets pass) | the server is not ready. The log, \`/watches\` and \`cattail doctor\` show the missing RBAC rule as YAML |
+| optional | the server is ready and sends no objects of this kind. It logs one warning, counts it in \`cattail_forbidden_kinds\`, and tries again, at most every five minutes |
 
-The API server checks rights before existence, so a forbidden list does not tell whether the kind is there. Discovery,
-which every authenticated user may ask, does: a kind that does not exist is empty, whatever our rights are.
+If a permission for an optional kind is taken away later, the server keeps what it last read of it.
+
+The API server checks permissions before it checks whether a kind exists. So the server asks the discovery API, which every authenticated user may use: a kind that does not exist is empty, whatever the permissions are.
+
+This page is generated from the files in \`src/calico/kinds\` by \`npm run docs\`.
+
+## Kinds that the server watches
 
 | Kind | In Kubernetes | In etcd | Carries | When forbidden | When it does not exist |
 |---|---|---|---|---|---|
 ${followedKinds.map(row).join("\n")}
 
-\`<group>\` is \`crd.projectcalico.org/v1\`, or \`projectcalico.org/v3\` where that is configured or the only one of the two.
+\`<group>\` is \`crd.projectcalico.org/v1\`. It is \`projectcalico.org/v3\` if that is configured, or if the cluster has only that one.
 
-## Kinds that the server does not follow
+## Kinds that the server does not watch
 
-Other programs read and write them: address management, the node's agent, the command line.
+Other programs use them: IP address management, the agent on a node, the command line.
 
 | Kind | In Kubernetes | In etcd |
 |---|---|---|
@@ -35,11 +38,10 @@ ${kindNames
   .map((kind) => `| ${[kind, ...places(kind)].join(" | ")} |`)
   .join("\n")}
 
-## The rights it needs
+## Permissions
 
-\`cattail manifests rbac\` prints them, with the service account that has them; \`--api-group projectcalico.org\` prints
-them for the other group. The server lists and watches every kind of the first table. At its first start it also reads, creates and
-completes the ClusterInformation and creates the tiers that are missing, where it may.
+\`cattail manifests rbac\` prints the permissions that the server needs, with the ServiceAccount. \`--api-group projectcalico.org\` prints them for the other API group. The server lists and watches every kind of the first
+table. At its first start it also creates or completes the ClusterInformation, and creates missing tiers, if it is allowed to.
 `;
 }
 

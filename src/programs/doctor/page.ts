@@ -8,14 +8,14 @@ export function doctorPage(): string {
   });
   return `# What \`cattail doctor\` finds
 
-\`cattail doctor\` looks at everything a server needs before it starts: settings, TLS files, ports, datastore, rights.
-\`cattail doctor --server HOST:PORT\` looks at a running server, ours or the original, as a node would; with several
-\`--server\` it also compares them. It changes nothing.
+| command | what it checks |
+|---|---|
+| \`cattail doctor\` | what a server needs before it starts: settings, TLS files, ports, datastore, permissions |
+| \`cattail doctor --server HOST:PORT\` | a running server (Cattail or calico/typha), from the side of a node; with several \`--server\` it also compares them |
 
-The exit code is 0 when all is well (notes included), 1 with warnings, 2 when something is broken. \`-o json\` prints the
-findings as data; their codes do not change.
+The doctor changes nothing. The exit code is 0 when all is well (notes are allowed), 1 with warnings, 2 when something is broken. \`-o json\` prints the findings as JSON. The codes do not change between versions.
 
-| code | level | what | why it matters | what mends it |
+| code | level | what is wrong | why it matters | how to fix it |
 |---|---|---|---|---|
 ${rows.join("\n")}
 `;

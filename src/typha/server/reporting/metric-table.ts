@@ -7,8 +7,8 @@ const bySyncer = { label: "syncer", isClosed: true } as const;
 
 export const originalMetrics = {
   typha_connections_accepted: { type: "counter", help: "Connections accepted." },
-  typha_connections_dropped: { type: "counter", help: "Connections ended to balance the load." },
-  typha_connections_active: { type: "gauge", help: "Open connections, those in their handshake included." },
+  typha_connections_dropped: { type: "counter", help: "Connections closed to balance the load." },
+  typha_connections_active: { type: "gauge", help: "Open connections, including those in their handshake." },
   typha_connections_streaming: { type: "gauge", ...bySyncer, help: "Connections past their handshake." },
   typha_connections_grace_used: {
     type: "counter",
@@ -27,17 +27,17 @@ export const originalMetrics = {
   typha_next_breadcrumb_latency_secs: {
     type: "summary",
     ...bySyncer,
-    help: "Seconds to get the next change when behind.",
+    help: "Seconds that a client which is behind waits for its next change.",
   },
   typha_ping_latency: { type: "summary", ...bySyncer, help: "Seconds from ping to pong." },
   typha_kvs_per_msg: { type: "summary", ...bySyncer, help: "Keys in a message." },
   typha_snapshots_generated: { type: "counter", ...bySyncer, help: "Snapshots made." },
-  typha_snapshots_reused: { type: "counter", ...bySyncer, help: "Snapshots served again." },
+  typha_snapshots_reused: { type: "counter", ...bySyncer, help: "Snapshots sent again without being made again." },
   typha_snapshot_raw_bytes: { type: "gauge", ...bySyncer, help: "Size of the last snapshot before compression." },
   typha_snapshot_compressed_bytes: { type: "gauge", ...bySyncer, help: "Size of the last snapshot after compression." },
   typha_breadcrumb_seq_number: { type: "gauge", ...bySyncer, help: "Sequence number of the newest state." },
-  typha_breadcrumb_non_block: { type: "counter", ...bySyncer, help: "Times the next change was there at once." },
-  typha_breadcrumb_block: { type: "counter", ...bySyncer, help: "Times the next change had to be waited for." },
+  typha_breadcrumb_non_block: { type: "counter", ...bySyncer, help: "Times the next change was available at once." },
+  typha_breadcrumb_block: { type: "counter", ...bySyncer, help: "Times a client had to wait for the next change." },
   typha_breadcrumb_size: { type: "summary", ...bySyncer, help: "Changes published together." },
   typha_updates_total: { type: "counter", ...bySyncer, help: "Updates received from the datastore." },
   typha_updates_skipped: { type: "counter", ...bySyncer, help: "Updates that changed nothing." },
@@ -52,8 +52,8 @@ export const ownMetrics = {
     label: "file",
     help: "Seconds until the first certificate in the file expires.",
   },
-  cattail_tls_reloads_total: { type: "counter", help: "TLS files replaced and taken into use." },
-  cattail_tls_reload_failures_total: { type: "counter", help: "TLS files replaced and not taken into use." },
+  cattail_tls_reloads_total: { type: "counter", help: "Times new TLS files were loaded." },
+  cattail_tls_reload_failures_total: { type: "counter", help: "Times new TLS files were not valid and not loaded." },
   cattail_connections_refused_total: {
     type: "counter",
     label: "check",
@@ -61,14 +61,14 @@ export const ownMetrics = {
   },
   cattail_connections_closed_total: { type: "counter", label: "reason", help: "Connections closed, by reason." },
   cattail_keys: { type: "gauge", label: "kind", help: "Objects of a kind that were received." },
-  cattail_bytes: { type: "gauge", label: "key", help: "Bytes that the felix keys of a kind hold in the cache." },
+  cattail_bytes: { type: "gauge", label: "key", help: "Bytes of the felix keys of a kind in the cache." },
   cattail_forbidden_kinds: {
     type: "gauge",
     label: "kind",
     help: "1 for a kind that may not be read: its objects are missing.",
   },
   cattail_invalid_objects: { type: "gauge", label: "kind", help: "Objects of a kind that are invalid at present." },
-  cattail_watch_restarts_total: { type: "counter", label: "kind", help: "Times the watch of a kind was started anew." },
+  cattail_watch_restarts_total: { type: "counter", label: "kind", help: "Times the watch of a kind was restarted." },
   cattail_watch_backoffs_total: {
     type: "counter",
     label: "kind",
@@ -77,7 +77,7 @@ export const ownMetrics = {
   cattail_merged_updates_total: {
     type: "counter",
     label: "syncer",
-    help: "Updates a slow client was spared because a newer one replaced them.",
+    help: "Updates that were not sent to a slow client because a newer one replaced them.",
   },
   cattail_worker_connections: { type: "gauge", label: "worker", help: "Connections of a worker thread." },
   cattail_worker_utilization: {
@@ -85,10 +85,13 @@ export const ownMetrics = {
     label: "worker",
     help: "Share of time a worker thread was busy, 0 to 1.",
   },
-  cattail_recommended_replicas: { type: "gauge", help: "Servers this cluster should have, by its number of nodes." },
+  cattail_recommended_replicas: {
+    type: "gauge",
+    help: "Recommended number of servers for the number of nodes in this cluster.",
+  },
   cattail_datastore_unreachable_seconds: {
     type: "gauge",
-    help: "Seconds since the datastore was last reached; 0 while it is.",
+    help: "Seconds since the datastore last answered; 0 while it answers.",
   },
 } as const satisfies MetricTable;
 

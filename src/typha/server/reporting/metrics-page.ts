@@ -5,24 +5,24 @@ import { originalMetrics, ownMetrics } from "./metric-table.ts";
 export function metricsPage(): string {
   return `# Metrics
 
-Served as Prometheus text with \`TYPHA_PROMETHEUSMETRICSENABLED=true\`, on port 9093 unless \`TYPHA_PROMETHEUSMETRICSPORT\` says otherwise. Names are public and
-stay. A label's values come from fixed lists, so no client can make new series.
+Set \`TYPHA_PROMETHEUSMETRICSENABLED=true\` to serve metrics in Prometheus text format. The port is 9093, or \`TYPHA_PROMETHEUSMETRICSPORT\`. Metric names do not change between versions. The values of labels
+come from fixed lists, so a client cannot create new series.
 
-Made from the table in \`src/typha/server/reporting\` by \`npm run docs\`; a test keeps it fresh.
+This page is generated from the table in \`src/typha/server/reporting\` by \`npm run docs\`.
 
-## Those of calico/typha
+## Metrics of calico/typha
 
-The same names, types and labels, so that dashboards and alerts go on. Summaries have \`_sum\`, \`_count\` and the quantiles 0.5, 0.9 and 0.99.
+They have the same names, types and labels as in calico/typha, so your dashboards and alerts keep working. Summaries have \`_sum\`, \`_count\` and the quantiles 0.5, 0.9 and 0.99.
 
 ${metricRows(originalMetrics)}
 
-## Cattail's own
+## Metrics of Cattail only
 
 ${metricRows(ownMetrics)}
 
 ## The process
 
-\`process_*\` as everywhere, and \`nodejs_*\` where the original has \`go_*\`; \`TYPHA_PROMETHEUSPROCESSMETRICSENABLED\` and
-\`TYPHA_PROMETHEUSGOMETRICSENABLED\` turn them off.
+There are the usual \`process_*\` metrics, and \`nodejs_*\` metrics instead of the \`go_*\` metrics of calico/typha. \`TYPHA_PROMETHEUSPROCESSMETRICSENABLED\` and
+\`TYPHA_PROMETHEUSGOMETRICSENABLED\` switch them off.
 `;
 }
