@@ -1,6 +1,6 @@
 // The doctor in front of a real kube-apiserver: kinds that are missing, credentials that are refused, and every right
 // of the ClusterRole taken away in turn.
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -130,4 +130,34 @@ test("doctor: the command itself, with no right at all: one finding, with the ru
     ["RIGHTS_MISSING"],
   );
   for (const kind of customKinds) match(broken[0]?.fix ?? "", new RegExp(`"${kindInfo(kind).kubernetes?.plural}"`));
+});
+
+test("doctor: says as whom it asks, from which file, and asks for the account that will run", { skip }, async () => {
+  const kubeconfig = await cluster.makeUser("doctor-asks");
+  const env = {
+    TYPHA_DATASTORETYPE: "kubernetes",
+    TYPHA_SERVERPORT: `${await freePort()}`,
+    KUBECONFIG: kubeconfig,
+  };
+  const own = await cattail(["doctor"], { env });
+  match(own.stdout, /asked as doctor-asks \(groups: .*system:authenticated\), with the credentials of .*: users?\b/);
+  ok(own.stdout.includes(kubeconfig), own.stdout);
+  const rules = [...followRules(group), ...initialiseRules(group)];
+  await cluster.grant(
+    "doctor-account",
+    { kind: "ServiceAccount", name: "calico-node", namespace: "kube-system" },
+    rules,
+  );
+  const asAdministrator = { ...env, KUBECONFIG: cluster.kubeconfig };
+  const account = await cattail(["doctor", "--as-service-account", "kube-system/calico-node"], {
+    env: asAdministrator,
+  });
+  match(
+    account.stdout,
+    /for the service account kube-system\/calico-node\n.*all \d+ rights that the server uses are granted/,
+  );
+  const other = await cattail(["doctor", "--as-service-account", "kube-system/calico-typha"], { env: asAdministrator });
+  match(other.stdout, /none of the \d+ rights that the server uses is granted \(RIGHTS_MISSING\)/);
+  const wrong = await cattail(["doctor", "--as-service-account", "calico-typha"], { env });
+  match(wrong.stderr, /It has to be NAMESPACE\/NAME/);
 });

@@ -6,6 +6,7 @@ import { credentials as credentialsOf } from "./credentials.ts";
 import type { Identity } from "./load-identity.ts";
 
 const identity = (token: string, cert = "C"): Identity => ({
+  from: "a test",
   server: new URL("https://x"),
   headers: { authorization: token },
   tls: { rejectUnauthorized: true, cert },

@@ -30,6 +30,8 @@ export type TlsIdentity = {
 
 export type Identity = {
   readonly server: URL;
+  /** Where the credentials come from, for people: a user of a kubeconfig, a setting, the pod's service account. */
+  readonly from: string;
   readonly tls: TlsIdentity;
   readonly headers: { readonly [name: string]: string | readonly string[] };
   /** Between us and the server: of HTTP or SOCKS. */
@@ -177,8 +179,10 @@ async function identityOf({ settings, cluster, user, ask }: Sources): Promise<Id
     throw unusable(`${user.where}: there is a client ${has} and no ${lacks}`, "Name both, or neither");
   }
   const { expiresAtMs } = asked;
+  const setting = settings.apiToken ? "K8S_API_TOKEN" : settings.certFile ? `K8S_CERT_FILE ${settings.certFile}` : "";
   return {
     server,
+    from: setting || (user === nobody ? `${cluster.where}, without a user` : user.where),
     headers: { ...(await authorization(settings, user, asked)), ...impersonation(user.impersonate) },
     tls: {
       rejectUnauthorized: !(settings.insecureSkipTlsVerify || cluster.skipTlsVerify),

@@ -28,6 +28,7 @@ export type { FollowLimits } from "./follow-limits.ts";
 export type { FollowReport, FollowState } from "./follow-report.ts";
 export { KindLog } from "./kind-log.ts";
 export { kindsPage } from "./kinds-page.ts";
+export type { Account, Asker } from "./kubernetes/access-reviews.ts";
 export type { KubernetesDatastore, KubernetesSettings } from "./kubernetes/kubernetes-datastore.ts";
 export type { Verb } from "./kubernetes/refusals.ts";
 export { manifestProblemText } from "./manifest-problem.ts";

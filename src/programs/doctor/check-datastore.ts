@@ -2,6 +2,7 @@
 
 import { CattailError, messageOf } from "../../base/lib/index.ts";
 import {
+  type Account,
   type Datastore,
   isDatastoreError,
   type KubernetesDatastore,
@@ -15,7 +16,7 @@ const patienceMs = 15_000;
 /** Whoever has more of them than this has one reason for all. */
 const mostManifestProblems = 20;
 
-export async function checkDatastore(open: () => Promise<Datastore>): Promise<Section[]> {
+export async function checkDatastore(open: () => Promise<Datastore>, account?: Account): Promise<Section[]> {
   let datastore: Datastore;
   try {
     datastore = await open();
@@ -26,7 +27,7 @@ export async function checkDatastore(open: () => Promise<Datastore>): Promise<Se
   }
   await using _ = datastore;
   try {
-    return isKubernetes(datastore) ? await checkKubernetes(datastore) : [await checkOther(datastore)];
+    return isKubernetes(datastore) ? await checkKubernetes(datastore, account) : [await checkOther(datastore)];
   } catch (error) {
     return [{ name: "datastore", findings: [unreachable(error, datastore)] }];
   }
@@ -36,7 +37,7 @@ function isKubernetes(datastore: Datastore): datastore is KubernetesDatastore {
   return "mayI" in datastore;
 }
 
-async function checkKubernetes(datastore: KubernetesDatastore): Promise<Section[]> {
+async function checkKubernetes(datastore: KubernetesDatastore, account: Account | undefined): Promise<Section[]> {
   const group = await datastore.calicoGroup(AbortSignal.timeout(patienceMs));
   // Everyone who is known at all may ask what there is, so this also tells whether we are known.
   const served = new Map<Kind, boolean>();
@@ -48,8 +49,25 @@ async function checkKubernetes(datastore: KubernetesDatastore): Promise<Section[
   const findings = [passed(`the API server answers and knows us; Calico's kinds are in ${group}`)];
   return [
     { name: "datastore", findings: [...findings, ...checkKinds(served)] },
-    { name: "rights", findings: await checkRights(datastore, there) },
+    {
+      name: "rights",
+      findings: [await checkAsker(datastore, account), ...(await checkRights(datastore, there, account))],
+    },
   ];
+}
+
+/** Rights are somebody's: whoever reads of missing ones must know whose. */
+async function checkAsker(datastore: KubernetesDatastore, account: Account | undefined): Promise<Finding> {
+  const {
+    from,
+    user = "somebody the server does not name",
+    groups,
+  } = await datastore.whoAsks(AbortSignal.timeout(patienceMs));
+  const of = groups.length === 0 ? "" : ` (groups: ${groups.join(", ")})`;
+  const asker = `${user}${of}, with the credentials of ${from}`;
+  if (account !== undefined)
+    return passed(`asked by ${asker}, for the service account ${account.namespace}/${account.name}`);
+  return passed(`asked as ${asker}; --as-service-account NAMESPACE/NAME asks for another`);
 }
 
 function checkKinds(served: ReadonlyMap<Kind, boolean>): Finding[] {

@@ -1,5 +1,5 @@
 // Every right the server uses, asked for one by one, as the API server itself would decide it.
-import { type KubernetesDatastore, type Verb, whenForbidden } from "../../calico/datastore/index.ts";
+import { type Account, type KubernetesDatastore, type Verb, whenForbidden } from "../../calico/datastore/index.ts";
 import { type Kind, kindInfo } from "../../calico/kinds/index.ts";
 import { type Finding, passed, problem } from "./finding.ts";
 
@@ -25,11 +25,12 @@ export function usesOf(kinds: readonly Kind[]): Use[] {
 export async function checkRights(
   datastore: Pick<KubernetesDatastore, "mayI">,
   kinds: readonly Kind[],
+  account?: Account,
 ): Promise<Finding[]> {
-  const signal = AbortSignal.timeout(patienceMs);
+  const options = { signal: AbortSignal.timeout(patienceMs), ...(account === undefined ? {} : { account }) };
   const uses = usesOf(kinds);
   const answers = await Promise.all(
-    uses.map(async (use) => ({ ...use, answer: await datastore.mayI(use.verb, use.kind, signal) })),
+    uses.map(async (use) => ({ ...use, answer: await datastore.mayI(use.verb, use.kind, options) })),
   );
   const missing = answers.flatMap(({ answer, ...use }) => (answer.may ? [] : [{ ...use, rule: answer.missingRule }]));
   if (missing.length === 0) return [passed(`all ${uses.length} rights that the server uses are granted`)];

@@ -1,7 +1,7 @@
 // `cattail doctor`: what is wrong, why it matters and what mends it; before a server starts, and after.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { silentLog, systemClock } from "../../base/lib/index.ts";
-import { openDatastore } from "../../calico/datastore/index.ts";
+import { type Account, openDatastore } from "../../calico/datastore/index.ts";
 import { type SyncerType, syncerTypes } from "../../calico/model/index.ts";
 import { parseServerAddress } from "../../typha/client/index.ts";
 import { datastoreOptions, defaultConfigFile } from "../../typha/settings/index.ts";
@@ -12,6 +12,7 @@ import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from
 type DoctorFlags = TlsFlags & {
   server: string[];
   configFile?: string;
+  asServiceAccount?: Account;
   type: SyncerType;
   legacyKeys: boolean;
   timeout: number;
@@ -22,6 +23,7 @@ type DoctorFlags = TlsFlags & {
 export function doctorCommand(): Command {
   const command = new Command("doctor")
     .option("--server <host:port>", "look at this running server instead; several are also compared", gather, [])
+    .option("--as-service-account <namespace/name>", "look at the rights of this account, not at your own", accountOf)
     .option("-c, --config-file <file>", `the server's settings file (default: ${defaultConfigFile})`)
     .addOption(
       new Option("--type <syncer>", "which data set to ask a server for").choices(syncerTypes).default("felix"),
@@ -38,6 +40,7 @@ The exit code is 0 when all is well, 1 with warnings, 2 when something is broken
 
 Examples:
   cattail doctor                                                    with the server's environment, before it starts
+  cattail doctor --as-service-account kube-system/calico-typha     has the account that will run it all rights?
   cattail doctor --server 10.0.0.7:5473 --certs certs               from a node's side, with a node's certificate
   cattail doctor --server 10.0.0.7:5473 --server 10.0.0.8:5473 …    do they serve the same?
   cattail doctor -o json | jq '.findings[] | select(.level == "broken")'`,
@@ -61,6 +64,7 @@ function lookAtSetup(flags: DoctorFlags) {
   return examineSetup({
     environment: process.env,
     ...(flags.configFile === undefined ? {} : { configFile: flags.configFile }),
+    ...(flags.asServiceAccount === undefined ? {} : { account: flags.asServiceAccount }),
     openDatastore: (settings) => openDatastore(datastoreOptions(settings), { clock: systemClock, log: silentLog }),
     clock: systemClock,
   });
@@ -76,6 +80,14 @@ function lookAtServers(flags: DoctorFlags) {
     observeMs: flags.observe * 1000,
     clock: systemClock,
   });
+}
+
+function accountOf(text: string): Account {
+  const [namespace = "", name = "", ...rest] = text.split("/");
+  const isName = (part: string) => /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(part);
+  if (!isName(namespace) || !isName(name) || rest.length > 0)
+    throw new InvalidArgumentError("It has to be NAMESPACE/NAME, such as kube-system/calico-typha.");
+  return { namespace, name };
 }
 
 function seconds(text: string): number {

@@ -1,7 +1,7 @@
 // The two examinations: before a server starts, everything it will need; after, the servers themselves.
 
 import type { Clock } from "../../base/lib/index.ts";
-import type { Datastore } from "../../calico/datastore/index.ts";
+import type { Account, Datastore } from "../../calico/datastore/index.ts";
 import { type SyncerType, syncStatus } from "../../calico/model/index.ts";
 import type { ClientTls, ServerAddress } from "../../typha/client/index.ts";
 import type { Environment, Settings } from "../../typha/settings/index.ts";
@@ -17,6 +17,8 @@ import type { ServerView } from "./server-view.ts";
 export type BeforeOptions = {
   readonly environment: Environment;
   readonly configFile?: string;
+  /** Whose rights are looked at, where it is not whoever runs this. */
+  readonly account?: Account;
   /** What the server itself would open. */
   readonly openDatastore: (settings: Settings) => Promise<Datastore>;
   readonly clock: Clock;
@@ -29,7 +31,8 @@ export async function examineSetup(options: BeforeOptions): Promise<Section[]> {
   const tls = certFile === "" ? [] : [await tlsSection({ certFile, keyFile, caFile }, options.clock)];
   if (hasMetricsTls(settings)) tls.push(await metricsTlsSection(settings, options.clock));
   const ports = { name: "ports", findings: await checkPorts(wantedPorts(settings)) };
-  const datastore = isDatastoreNamed === true ? await checkDatastore(() => options.openDatastore(settings)) : [];
+  const datastore =
+    isDatastoreNamed === true ? await checkDatastore(() => options.openDatastore(settings), options.account) : [];
   return [section, ...tls, ports, ...datastore];
 }
 

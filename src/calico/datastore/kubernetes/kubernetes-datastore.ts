@@ -33,6 +33,7 @@ import { updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
 import { identify, isJsonObject, metadataOf } from "../object-id.ts";
 import { type Selection, selectionOf } from "../within.ts";
+import { type Account, type Asker, isAllowed, whoAsks } from "./access-reviews.ts";
 import {
   apiVersionOf,
   type CalicoGroup,
@@ -58,8 +59,14 @@ export type KubernetesDatastore = Datastore & {
   calicoGroup(signal?: AbortSignal): Promise<CalicoGroup>;
   /** Whether the server has the kind at all. */
   isServed(kind: Kind, signal?: AbortSignal): Promise<boolean>;
-  /** Asks the server whether we may; the rule to grant where not. */
-  mayI(verb: Verb, kind: Kind, signal?: AbortSignal): Promise<{ may: true } | { may: false; missingRule: string }>;
+  /** Asks the server whether we may, or whether an account may; the rule to grant where not. */
+  mayI(
+    verb: Verb,
+    kind: Kind,
+    options?: { signal?: AbortSignal; account?: Account },
+  ): Promise<{ may: true } | { may: false; missingRule: string }>;
+  /** Who we are to the server, and where our credentials come from. */
+  whoAsks(signal?: AbortSignal): Promise<Asker>;
 };
 
 export type KubernetesOptions = { readonly clock: Clock; readonly log: Log };
@@ -69,20 +76,22 @@ export async function openKubernetes(
   settings: KubernetesSettings,
   options: KubernetesOptions,
 ): Promise<KubernetesDatastore> {
-  await loadIdentity(settings);
-  return new Kubernetes(settings, options);
+  const { from } = await loadIdentity(settings);
+  return new Kubernetes(settings, { ...options, from });
 }
 
 class Kubernetes implements KubernetesDatastore {
   readonly flavour = "kubernetes";
   readonly #settings: KubernetesSettings;
   readonly #clock: Clock;
+  readonly #from: string;
   readonly #client: ApiClient;
   readonly #discovery: Discovery;
   readonly #listStyle: ListStyle;
   #calicoGroup: CalicoGroup | undefined;
 
-  constructor(settings: KubernetesSettings, { clock, log }: KubernetesOptions) {
+  constructor(settings: KubernetesSettings, { clock, log, from }: KubernetesOptions & { from: string }) {
+    this.#from = from;
     this.#settings = settings;
     this.#clock = clock;
     this.#client = new ApiClient(settings, { clock, log });
@@ -181,17 +190,14 @@ class Kubernetes implements KubernetesDatastore {
     return this.#isServed(await this.#served(kind, signal), signal);
   }
 
-  async mayI(verb: Verb, kind: Kind, signal?: AbortSignal) {
+  async mayI(verb: Verb, kind: Kind, { signal, account }: { signal?: AbortSignal; account?: Account } = {}) {
     const served = await this.#served(kind, signal);
-    const { group, plural } = served;
-    const apiVersion = "authorization.k8s.io/v1";
-    const spec = { resourceAttributes: { verb, group, resource: plural } };
-    const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
-    const body = { apiVersion, kind: "SelfSubjectAccessReview", spec };
-    const answer = await translated(this.#client.json({ method: "POST", path, body, signal }));
-    const status = isJsonObject(answer) ? answer.status : undefined;
-    if (isJsonObject(status) && status.allowed === true) return { may: true } as const;
+    if (await isAllowed({ verb, served, account }, { client: this.#client, signal })) return { may: true } as const;
     return { may: false, missingRule: missingRule({ served, verb }) } as const;
+  }
+
+  whoAsks(signal?: AbortSignal): Promise<Asker> {
+    return whoAsks({ client: this.#client, signal, from: this.#from });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
