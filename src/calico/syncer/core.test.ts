@@ -5,8 +5,7 @@ import type { Processor } from "../convert/index.ts";
 import type { FollowEvent, Revision } from "../datastore/index.ts";
 import { syncStatus } from "../model/index.ts";
 import { createSyncerCore } from "./core.ts";
-import type { Feed } from "./feed.ts";
-import { feedsOf } from "./feeds.ts";
+import { type Feed, feedsOf } from "./feeds.ts";
 
 const set = (name: string, revision: string, value: unknown = {}, origin: "list" | "watch" = "watch"): FollowEvent => ({
   is: "set",

@@ -17,7 +17,7 @@ import {
   syncStatus,
 } from "../model/index.ts";
 import { type Announcer, createAnnouncer } from "./announce.ts";
-import type { ConversionOptions, Feed } from "./feed.ts";
+import type { ConversionOptions, Feed } from "./feeds.ts";
 import { mergeStatus } from "./merge-status.ts";
 import { createProblemBook, type ProblemBook } from "./problems.ts";
 import { type KindState, nodeCountOf, type SyncerStats } from "./stats.ts";
@@ -61,7 +61,7 @@ export function createSyncerCore({ feeds, log, ...options }: CoreOptions): Synce
     };
     for (const event of events) {
       if (event.is !== "status") {
-        applyChange(lane, event, updates, log);
+        applyEvent(lane, event, updates, log);
         continue;
       }
       if (event.status === syncStatus.inSync) announceConstants(lane, updates);
@@ -114,9 +114,9 @@ function mergedStatus(merged: Merged | undefined): SyncStatus | undefined {
   return status;
 }
 
-type Change = Exclude<FollowEvent, { is: "status" }>;
+type ObjectEvent = Exclude<FollowEvent, { is: "status" }>;
 
-function applyChange(lane: Lane, event: Change, updates: KvUpdate[], log: Log): void {
+function applyEvent(lane: Lane, event: ObjectEvent, updates: KvUpdate[], log: Log): void {
   const id = event.is === "set" ? event.object.id : event.id;
   const output = convert(lane, event, log);
   for (const kv of output.kvs) announce(lane, kv, updates);
@@ -126,7 +126,7 @@ function applyChange(lane: Lane, event: Change, updates: KvUpdate[], log: Log): 
   else lane.problems.set(key, output.problems);
 }
 
-function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {
+function convert(lane: Lane, event: ObjectEvent, log: Log): ProcessorOutput {
   const id = event.is === "set" ? event.object.id : event.id;
   try {
     switch (event.is) {
@@ -147,7 +147,7 @@ function convert(lane: Lane, event: Change, log: Log): ProcessorOutput {
   }
 }
 
-function convertObject(lane: Lane, { object, origin }: Change & { is: "set" }): ProcessorOutput {
+function convertObject(lane: Lane, { object, origin }: ObjectEvent & { is: "set" }): ProcessorOutput {
   if (object.problem !== undefined) return unreadable(lane, object);
   return lane.processor.set(object.id, object.revision, object.value, origin);
 }

@@ -34,10 +34,33 @@ import {
   createWorkloadEndpointProcessor,
   defaultAllowKvs,
   type Processor,
+  type ProcessorOutput,
 } from "../convert/index.ts";
 import type { Flavour, Kind } from "../kinds/index.ts";
 import type { SyncerType } from "../model/index.ts";
-import type { ConversionOptions, FedSyncer, Feed } from "./feed.ts";
+
+export type ConversionOptions = {
+  readonly flavour: Flavour;
+  /** USE_POD_CIDR: blocks and tunnel addresses come from the nodes' pod CIDRs, and IPAM is not looked at. */
+  readonly usePodCidr: boolean;
+  /** FELIX_INTERFACEPREFIX of this process; "" means the default. */
+  readonly interfacePrefix: string;
+};
+
+/** One row of the table: a kind, how its objects become key/values, and which syncers get which of them. */
+export type Feed = {
+  readonly kind: Kind;
+  createProcessor(options: ConversionOptions): Processor;
+  /** What is there whatever the datastore holds; announced before the kind is in sync. */
+  readonly constant?: ProcessorOutput["kvs"];
+  readonly syncers: readonly FedSyncer[];
+};
+
+export type FedSyncer = {
+  readonly syncer: SyncerType;
+  /** Absent: everything the kind yields. */
+  readonly wants?: (path: string) => boolean;
+};
 
 /** A row, and where it holds. */
 type Row = Feed & {

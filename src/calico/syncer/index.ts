@@ -1,5 +1,5 @@
 // felix, bgp, tunnel-ip-allocation and node-status: what feeds each, merged into one ordered stream.
 export { createSyncerCore, type SyncerCore } from "./core.ts";
-export type { Feed } from "./feed.ts";
+export type { Feed } from "./feeds.ts";
 export { feedsOf } from "./feeds.ts";
 export { runSyncers, type Syncers } from "./run-syncers.ts";

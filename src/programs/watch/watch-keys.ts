@@ -4,8 +4,13 @@
 import { keyKind, type SyncStatus, syncStatus } from "../../calico/model/index.ts";
 import type { Update } from "../../typha/client/index.ts";
 
-export type WatchedKey = { readonly kind: string; readonly bytes: number; readonly atMs: number; readonly is: Change };
-export type Change = "new" | "updated" | "deleted";
+export type WatchedKey = {
+  readonly kind: string;
+  readonly bytes: number;
+  readonly atMs: number;
+  readonly is: KeyUpdate;
+};
+export type KeyUpdate = "new" | "updated" | "deleted";
 
 const statusWords: { readonly [status in SyncStatus]: string } = {
   0: "waiting for a server that is in sync",

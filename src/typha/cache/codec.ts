@@ -1,5 +1,5 @@
 // What the cache is handed in order to make bytes: it decides when something is encoded and how long the bytes are kept,
-// and knows neither gob nor any compressor. server/codec.ts plugs wire/ in here.
+// and knows neither gob nor any compressor. server/cache-codec.ts plugs wire/ in here.
 import type { KvUpdate, UpdateType } from "../../calico/model/basics.ts";
 
 export type Compression = "none" | "snappy" | "zstd";

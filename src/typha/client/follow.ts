@@ -11,7 +11,7 @@ import { type SyncStatus, syncStatus } from "../../calico/model/basics.ts";
 import type { ClientEvent, CloseReason } from "../wire/index.ts";
 import { converse } from "./connection/connection.ts";
 import { dial } from "./connection/dial.ts";
-import { Attempts } from "./discovery/attempts.ts";
+import { Attempts } from "./discovery/next-server.ts";
 import { addressText, type ServerAddress } from "./discovery/server-address.ts";
 import { KnownKeys } from "./keys/known-keys.ts";
 import { OneByOne } from "./one-by-one.ts";

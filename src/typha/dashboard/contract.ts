@@ -108,7 +108,7 @@ export type NodesView = { nodes: NodeView[]; others: OtherClientView[] };
 export type KeyRow = { path: string; kind: string; bytes: number; revision: string; changedAtMs: number | null };
 export type KeysView = { syncer: string; total: number; offset: number; rows: KeyRow[] };
 
-export type KeyChange = {
+export type KeyHistoryEntry = {
   atMs: number;
   change: "new" | "updated" | "deleted" | "invalid";
   revision: string;
@@ -118,7 +118,7 @@ export type KeyChange = {
 export type KeyView = KeyRow & {
   syncer: string;
   value: string | null;
-  history: KeyChange[];
+  history: KeyHistoryEntry[];
   /** A time is null where it has not come yet, or is no longer known. */
   trace: {
     receivedAtMs: number | null;

@@ -15,7 +15,7 @@ import {
   Tally,
   type WriteRecord,
 } from "../fanout/index.ts";
-import { createCodec, offeredStreams } from "./codec.ts";
+import { createCodec, offeredStreams } from "./cache-codec.ts";
 import { ConnectionGovernor } from "./connections/connection-governor.ts";
 import { limitsWith, type ServerLimits, workerCount } from "./connections/server-limits.ts";
 import { claimPort } from "./listening/claim-port.ts";

@@ -10,11 +10,11 @@ import { createHealth } from "../../base/observe/index.ts";
 import { openDatastore } from "../../calico/datastore/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
 import { datastoreOptions, type Settings } from "../settings/index.ts";
-import { ClientsOnly } from "./connections/clients-only.ts";
 import { rebalance } from "./connections/rebalancing.ts";
 import { serverLimits, workerCount } from "./connections/server-limits.ts";
+import { UncountedDials } from "./connections/uncounted-dials.ts";
 import { DatastoreContact } from "./datastore/datastore-contact.ts";
-import { createLegacySpeech } from "./datastore/legacy-losses.ts";
+import { createLegacyForm } from "./datastore/legacy-losses.ts";
 import { prepareDatastore } from "./datastore/prepare-datastore.ts";
 import { startHttpAddresses } from "./http/http-addresses.ts";
 import { Introspection } from "./introspection/introspection.ts";
@@ -88,7 +88,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
   const introspection = new Introspection({ clock, isRecording: isWatched });
   const metrics = options.metrics ?? createTyphaMetrics(settings, { clock });
   const isTls = tls !== undefined;
-  const counts = new ClientsOnly(metrics, { isTls });
+  const counts = new UncountedDials(metrics, { isTls });
   let ownClients: Server["clients"] | undefined; // neighbours may ask before there is a server to look at
   const server = started.use(
     await startServer({
@@ -98,7 +98,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       ...(tls === undefined ? {} : { tls: tls.setup() }),
       limits: serverLimits(settings),
       workers: workerCount(settings),
-      legacyForm: createLegacySpeech(log),
+      legacyForm: createLegacyForm(log),
       answerNeighbour: async () => writeAnswer(ownNodes(introspection, (await ownClients?.()) ?? [])),
       version: options.version,
       isVerbose: isDebugWritten(settings),

@@ -4,7 +4,7 @@ import type { Log } from "../../../base/lib/index.ts";
 import { type KvUpdate, legacyForm } from "../../../calico/model/index.ts";
 
 /** What legacy clients are told of an update; undefined: nothing. */
-export function createLegacySpeech(log: Log): (update: KvUpdate) => KvUpdate | undefined {
+export function createLegacyForm(log: Log): (update: KvUpdate) => KvUpdate | undefined {
   /** What is lost at present, by key, so that it is said once: as many as there are such keys. */
   const losses = new Map<string, string>();
   return (update) => {

@@ -1,7 +1,7 @@
 // Dials our own port as a client would, up to the TLS hello: the one check that sees what clients see. An accept loop
 // that hangs, a worker that spins or a port that was lost all show here and nowhere else.
 import type { Clock } from "../../../base/lib/index.ts";
-import type { ClientsOnly } from "../connections/clients-only.ts";
+import type { UncountedDials } from "../connections/uncounted-dials.ts";
 import { readyLimitMs } from "../reporting/health-reporters.ts";
 import { type ProbeTarget, probeServer } from "./probe-server.ts";
 
@@ -10,10 +10,10 @@ const intervalMs = 10_000;
 export class SelfDial {
   readonly #target: ProbeTarget;
   readonly #clock: Clock;
-  readonly #counts: ClientsOnly;
+  readonly #counts: UncountedDials;
   #answeredAtMs: number;
 
-  constructor(target: ProbeTarget, { clock, counts }: { clock: Clock; counts: ClientsOnly }) {
+  constructor(target: ProbeTarget, { clock, counts }: { clock: Clock; counts: UncountedDials }) {
     this.#target = target;
     this.#clock = clock;
     this.#counts = counts;

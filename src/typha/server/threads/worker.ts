@@ -4,7 +4,7 @@ import { CattailError, type Log, type LogFields, limitRepeats, systemClock } fro
 import { type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
 import type { Position, Snapshot, Variant } from "../../cache/index.ts";
 import { type BroadcastSource, type CatchUp, type Flush, Hub, Tally } from "../../fanout/index.ts";
-import { offeredStreams } from "../codec.ts";
+import { offeredStreams } from "../cache-codec.ts";
 import { Listener } from "../listening/listener.ts";
 import { Mailbox } from "./mailbox.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";

@@ -1,13 +1,13 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { noMetrics } from "../../fanout/index.ts";
-import { ClientsOnly } from "./clients-only.ts";
+import { UncountedDials } from "./uncounted-dials.ts";
 
 const accepted = "typha_connections_accepted";
 const active = "typha_connections_active";
 const closed = "cattail_connections_closed_total";
 
-type Step = "dial" | "failed" | Parameters<ClientsOnly["add"]>;
+type Step = "dial" | "failed" | Parameters<UncountedDials["add"]>;
 const cases: { name: string; isTls?: boolean; steps: Step[]; counted: { [key: string]: number } }[] = [
   {
     name: "a dial and nobody else",
@@ -48,7 +48,7 @@ for (const { name, isTls = false, steps, counted } of cases) {
       const key = label === undefined ? metric : `${metric} ${label}`;
       sums[key] = (sums[key] ?? 0) + difference;
     };
-    const counts = new ClientsOnly({ ...noMetrics, add }, { isTls });
+    const counts = new UncountedDials({ ...noMetrics, add }, { isTls });
     for (const step of steps) {
       if (step === "dial") counts.expectOwn();
       else if (step === "failed") counts.forgetOwn();

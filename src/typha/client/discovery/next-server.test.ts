@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { Attempts } from "./attempts.ts";
+import { Attempts } from "./next-server.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((host) => ({ host, port: 5473 })) as [Host, Host, Host]; // three were given
 type Host = { host: string; port: number };

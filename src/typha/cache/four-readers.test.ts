@@ -1,4 +1,4 @@
-// The original's own case: four followers of a stream of updates, each at its own pace, all end with the same state.
+// The original's own case: four readers of a stream of updates, each at its own pace, all end with the same state.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { textCodec } from "../../../test/kit/text-codec.ts";
@@ -10,9 +10,9 @@ const decoder = new TextDecoder();
 const codec = textCodec("\n");
 
 for (const count of [1, 100, 10_000, 123_456]) {
-  test(`four followers of ${count} updates`, () => {
+  test(`four readers of ${count} updates`, () => {
     const cache = new KvCache({ codec, clock: systemClock, legacyForm: (update) => update });
-    const followers = [1, 7, 50, 1000].map((everyBatches) => ({
+    const readers = [1, 7, 50, 1000].map((everyBatches) => ({
       everyBatches,
       position: 0,
       state: new Map<string, string>(),
@@ -30,28 +30,28 @@ for (const count of [1, 100, 10_000, 123_456]) {
         updates.push({ path, value, revision: "", v3ResourceVersion: "", type });
       }
       cache.apply({ updates });
-      for (const follower of followers) if (batches % follower.everyBatches === 0) follow(follower);
+      for (const reader of readers) if (batches % reader.everyBatches === 0) follow(reader);
       if (batches % 20 !== 0) continue;
-      const byAll = Math.min(...followers.map(({ position }) => position));
+      const byAll = Math.min(...readers.map(({ position }) => position));
       cache.tidy({ byAll, published: cache.head }, () => true);
     }
-    for (const follower of followers) {
-      follow(follower);
-      equal(follower.position, cache.head);
-      deepEqual([...follower.state].sort(), [...expected].sort());
+    for (const reader of readers) {
+      follow(reader);
+      equal(reader.position, cache.head);
+      deepEqual([...reader.state].sort(), [...expected].sort());
     }
 
-    function follow(follower: (typeof followers)[number]): void {
+    function follow(reader: (typeof readers)[number]): void {
       do {
-        const step = cache.changesSince(follower.position, "modern/none");
+        const step = cache.changesSince(reader.position, "modern/none");
         ok(step !== "forgotten");
         for (const line of decoder.decode(step.bytes).split("\n").slice(0, -1)) {
           const [path = "", value = ""] = line.split("=");
-          if (value === "") follower.state.delete(path);
-          else follower.state.set(path, value);
+          if (value === "") reader.state.delete(path);
+          else reader.state.set(path, value);
         }
-        follower.position = step.to;
-      } while (follower.position < cache.head);
+        reader.position = step.to;
+      } while (reader.position < cache.head);
     }
   });
 }

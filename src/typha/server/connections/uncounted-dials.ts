@@ -3,7 +3,7 @@
 // Which of two connections was ours does not matter to a sum, so that nobody has to tell the threads.
 import type { AddedMetric, FanoutMetrics } from "../../fanout/index.ts";
 
-export class ClientsOnly implements FanoutMetrics {
+export class UncountedDials implements FanoutMetrics {
   readonly #metrics: FanoutMetrics;
   /** What one of our dials is counted as, by metric and label. */
   readonly #ofOne: readonly string[];
