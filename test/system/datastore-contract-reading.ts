@@ -19,7 +19,7 @@ import {
 } from "./datastore-contract-kit.ts";
 
 const inOnePage = {
-  directory: "a folder of so few files is one page",
+  "directory by hand": "a folder of so few files is one page",
   kubernetes: "pages of 500 are tried in test/system/kubernetes-pages.test.ts",
 };
 
@@ -174,7 +174,7 @@ export const readingCases: Case[] = [
     name: "a revision that was never reached is refused, not waited for",
     except: { kubernetes: "the API server waits; a follower's limit on silence ends that" },
     async run({ datastore }) {
-      await rejects(take(datastore, "Tier", "999999999" as Revision, 1), { code: "too-large-revision" });
+      await rejects(take(datastore, "Tier", "99999999999999999" as Revision, 1), { code: "too-large-revision" });
     },
   },
   {

@@ -47,10 +47,18 @@ export async function contractSubjects(): Promise<Subject[]> {
     {
       name: "directory",
       missing: undefined,
+      pageSize: 7,
+      isWritable: true,
+      missingKind: "Profile",
+      open: openDirectory,
+    },
+    {
+      name: "directory by hand",
+      missing: undefined,
       pageSize: 500,
       isWritable: false,
       missingKind: "Profile",
-      open: openDirectory,
+      open: openDirectoryByHand,
     },
     { name: "etcd", missing: await etcdMissing(), pageSize: 7, isWritable: true, missingKind: "Pod", open: openEtcd },
     {
@@ -79,6 +87,22 @@ async function openMemory(): Promise<Opened> {
 }
 
 async function openDirectory(): Promise<Opened> {
+  const path = await mkdtemp(join(tmpdir(), "cattail-contract-"));
+  const open = () => openDirectoryDatastore({ path, durable: false, pageSize: 7 });
+  const datastore = await open();
+  return {
+    datastore,
+    ...writesTo(datastore),
+    another: open,
+    async [Symbol.asyncDispose]() {
+      await datastore[Symbol.asyncDispose]();
+      await rm(path, { recursive: true });
+    },
+  };
+}
+
+/** Files that a person writes, who knows nothing of the datastore. */
+async function openDirectoryByHand(): Promise<Opened> {
   const path = await mkdtemp(join(tmpdir(), "cattail-contract-"));
   const datastore = await openDirectoryDatastore({ path, quietMs: 1 });
   const fileOf = (kind: Kind, { namespace, name }: ObjectId) => join(path, `${kind}-${namespace}-${name}.json`);

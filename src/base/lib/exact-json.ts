@@ -39,6 +39,6 @@ function isDigit(code: number): boolean {
 const { rawJSON } = JSON as typeof JSON & { rawJSON: (text: string) => unknown };
 
 /** The way back: a bigint is written as the digits it was read from. */
-export function writeJson(value: unknown): string {
-  return JSON.stringify(value, (_name, field) => (typeof field === "bigint" ? rawJSON(String(field)) : field));
+export function writeJson(value: unknown, indent?: string): string {
+  return JSON.stringify(value, (_name, field) => (typeof field === "bigint" ? rawJSON(String(field)) : field), indent);
 }

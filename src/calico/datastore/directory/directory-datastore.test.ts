@@ -163,23 +163,6 @@ test("a symlink to nothing is reported", async (t) => {
   match((await open(t, folder)).problems()[0]?.says ?? "", /symlink to nothing/);
 });
 
-test("what a server writes at its start lives in memory, until a file says otherwise", async (t) => {
-  const folder = await folderOf(t, {});
-  const datastore = await open(t, folder);
-  await datastore.create("Tier", { ...tierObject("default"), spec: { order: 5 } });
-  await datastore.refresh();
-  deepEqual(await orders(datastore), ["default=5"]);
-  await writeFile(join(folder, "a.yaml"), tier("default", 7));
-  await datastore.refresh();
-  deepEqual(await orders(datastore), ["default=7"]);
-});
-
-test("other writes are not supported", async (t) => {
-  const datastore = await open(t, await folderOf(t, { "a.yaml": tier("a") }));
-  await rejects(datastore.create("Node", { metadata: { name: "n" } }), { code: "unsupported" });
-  await rejects(datastore.delete("Tier", { namespace: "", name: "a" }), { code: "unsupported" });
-});
-
 test("a folder that is not there stops the start with its name", async () => {
   await rejects(openDirectoryDatastore({ path: "/nonexistent/manifests" }), { code: "DIRECTORY_UNREADABLE" });
 });

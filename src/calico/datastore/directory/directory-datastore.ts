@@ -1,36 +1,54 @@
-// A folder of manifests as a datastore. Reads go to an in-memory datastore that is kept equal to the folder; so lists,
-// watches and revisions are that one's. docs/reference/directory-datastore.md says what its users may count on.
+// A folder of manifests as a datastore, for readers and for writers in several processes. Reads go to an in-memory datastore that is kept equal to the
+// folder, so lists and watches are that one's; revisions are the folder's (revision-log.ts). docs/reference/directory-datastore.md says what
+// its users may count on.
+//
+//   get, list ─▶ read the log of revisions (one stat when nothing happened) ─▶ memory
+//   write     ─▶ lock ─▶ look at the object's file ─▶ decide ─▶ temporary file, fsync, rename, fsync ─▶ log ─▶ memory ─▶ unlock
+//   watch     ─▶ memory, which is told by: our own writes; the log, at once; files that people edit, when they pause; a slow look at everything
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import {
   CattailError,
   type Clock,
+  type JsonRecord,
   type Log,
   messageOf,
   silentLog,
   systemClock,
-  writeJson,
 } from "../../../base/lib/index.ts";
+import { sweepTemporaryFiles } from "../../../base/linux/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type {
+  CallOptions,
+  CreateOptions,
   Datastore,
+  DeleteOptions,
   ListOptions,
   ListPage,
   ObjectId,
   Patch,
   PatchOptions,
+  Revision,
   StoredObject,
   WatchEvent,
   WatchOptions,
 } from "../datastore.ts";
-import { patchByUpdate, updateStatusByUpdate } from "../emulate-writes.ts";
-import { DatastoreError } from "../errors.ts";
+import { withStatusOf } from "../emulate-writes.ts";
+import { DatastoreError, isDatastoreError } from "../errors.ts";
 import { type ManifestProblem, manifestProblemText } from "../manifest-problem.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
-import { identify } from "../object-id.ts";
-import { FolderWatch } from "./folder-watch.ts";
-import { type FolderContent, ManifestFolder, objectKey } from "./manifest-folder.ts";
-import type { ManifestObject } from "./read-manifests.ts";
-import { withStableUid } from "./stable-uid.ts";
+import { applyPatch } from "../merge-patch.ts";
+import { identify, metadataOf, otherUid } from "../object-id.ts";
+import { withUidAndCreationTime } from "../uid-and-creation-time.ts";
+import { FolderLock } from "./folder-lock.ts";
+import { FolderState } from "./folder-state.ts";
+import { type Changed, FolderWatch } from "./folder-watch.ts";
+import { ManifestFolder, objectKey } from "./manifest-folder.ts";
+import { RevisionLog } from "./revision-log.ts";
+import { type FoundFolder, type Scan, scanFolder } from "./scan-folder.ts";
+import { asWritten, writeObject } from "./write-object.ts";
 
 export type DirectoryOptions = {
   readonly path: string;
@@ -38,11 +56,18 @@ export type DirectoryOptions = {
   readonly log?: Log;
   readonly quietMs?: number;
   readonly pollIntervalMs?: number;
+  /** A living process that holds the folder's lock is waited for so long. */
+  readonly lockWaitMs?: number;
+  /** False: a power failure may take the newest writes with it. A killed process never does. */
+  readonly durable?: boolean;
+  readonly makeUid?: () => string;
+  /** Objects on one page of a list. */
+  readonly pageSize?: number;
 };
 
 export type DirectoryDatastore = Datastore & {
   problems(): readonly ManifestProblem[];
-  /** Looks at the folder now, and resolves when what changed can be listed. */
+  /** Looks at the whole folder now, and resolves when what changed can be listed. */
   refresh(): Promise<void>;
 };
 
@@ -55,179 +80,349 @@ export async function openDirectoryDatastore(options: DirectoryOptions): Promise
   return directory;
 }
 
-/** What a server itself writes at its start. It may, but into memory: the folder is its author's. */
-const ownKinds: readonly Kind[] = ["ClusterInformation", "Tier"];
+/** What a server makes sure of at its start. Beside a folder that it may not write to, it keeps them in memory. */
+const kindsKeptBeside: readonly Kind[] = ["ClusterInformation", "Tier"];
 
-/** An object we wrote, and the file's object it stood in for: a change of that one takes its place back. */
-type OwnObject = { readonly object: ManifestObject; readonly insteadOf: ManifestObject | undefined };
+/** A scan may take this part of the time, so that large folders are looked at less often. */
+const scanShare = 1 / 200;
+
+type Decide = (stored: StoredObject | undefined) => JsonRecord | undefined;
 
 class Directory implements DirectoryDatastore {
   readonly flavour = "kubernetes";
   readonly #path: string;
+  readonly #clock: Clock;
   readonly #log: Log;
+  readonly #makeUid: () => string;
+  readonly #isDurable: boolean;
+  readonly #pollIntervalMs: number;
   readonly #closing = new AbortController();
   readonly #memory: MemoryDatastore;
-  readonly #folder: ManifestFolder;
+  readonly #state: FolderState;
+  readonly #lock: FolderLock;
   readonly #watch: FolderWatch;
-  readonly #own = new Map<string, OwnObject>();
-  /** What memory holds. */
-  readonly #stored = new Map<string, ManifestObject>();
-  #content: FolderContent = { objects: new Map(), problems: [], folders: [] };
+  readonly #said = new Set<string>();
+  #cannotRecord: string | undefined;
+  #lastScanMs = 0;
+  /** Folders with a temporary file in them, at the last look. */
+  #unfinished: ReadonlySet<string> = new Set();
   #turn: Promise<void> = Promise.resolve();
-  #following: Promise<void> = Promise.resolve();
+  #following: Promise<unknown> = Promise.resolve();
 
-  constructor({
-    path,
-    clock = systemClock,
-    log = silentLog,
-    quietMs = 100,
-    pollIntervalMs = 10_000,
-  }: DirectoryOptions) {
+  constructor(options: DirectoryOptions) {
+    const { path, clock = systemClock, log = silentLog, quietMs = 100 } = options;
     this.#path = path;
+    this.#clock = clock;
     this.#log = log;
-    this.#memory = createMemoryDatastore({ clock, metadata: "as-given" });
-    this.#folder = new ManifestFolder(path);
+    this.#makeUid = options.makeUid ?? randomUUID;
+    this.#isDurable = options.durable ?? true;
+    this.#pollIntervalMs = options.pollIntervalMs ?? 10_000;
+    this.#memory = createMemoryDatastore({ clock, metadata: "as-given", pageSize: options.pageSize ?? 500 });
+    this.#lock = new FolderLock({ root: path, clock, lockWaitMs: options.lockWaitMs ?? 10_000 });
+    this.#state = new FolderState({
+      folder: new ManifestFolder(path),
+      revisions: new RevisionLog(join(this.#lock.folder, "revisions"), clock),
+      memory: this.#memory,
+    });
     const { signal } = this.#closing;
-    this.#watch = new FolderWatch({ clock, log, signal, quietMs, mostQuietWaitMs: 20 * quietMs, pollIntervalMs });
+    this.#watch = new FolderWatch({ root: path, clock, log, signal, quietMs, mostQuietWaitMs: 20 * quietMs });
   }
 
-  list(kind: Kind, options: ListOptions): AsyncIterable<ListPage> {
-    return this.#memory.list(kind, options);
+  async *list(kind: Kind, options: ListOptions): AsyncGenerator<ListPage> {
+    await this.#catchUp();
+    yield* this.#memory.list(kind, options);
   }
 
-  watch(kind: Kind, options: WatchOptions): AsyncIterable<readonly WatchEvent[]> {
-    return this.#memory.watch(kind, options);
+  async *watch(kind: Kind, options: WatchOptions): AsyncGenerator<readonly WatchEvent[]> {
+    await this.#catchUp();
+    yield* this.#memory.watch(kind, options);
   }
 
-  get(kind: Kind, id: ObjectId, options: { signal?: AbortSignal | undefined } = {}): Promise<StoredObject | undefined> {
-    return this.#memory.get(kind, id, options);
+  async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
+    this.#mustBeOpen();
+    this.#memory.peek(kind, id); // "no-such-kind"
+    this.#state.lookAt(kind, id);
+    await this.#settleSoon();
+    return await this.#memory.get(kind, id, { signal });
   }
 
-  async create(kind: Kind, value: unknown, options: { id?: ObjectId } = {}): Promise<StoredObject> {
-    mustBeOwn(kind);
+  async create(kind: Kind, value: unknown, options: CreateOptions = {}): Promise<StoredObject> {
     const id = options.id ?? identify(kind, value);
-    if ((await this.#memory.get(kind, id)) !== undefined)
-      throw new DatastoreError("exists", `${kind} ${id.name} exists`);
-    return this.#write(kind, id, value);
+    const make = { makeUid: this.#makeUid, clock: this.#clock };
+    return await this.#mustWrite({ kind, id, signal: options.signal }, (stored) => {
+      if (stored !== undefined) throw new DatastoreError("exists", `${kind} ${id.name} exists`);
+      return withUidAndCreationTime(value, { make }) as JsonRecord; // asWritten() refuses what is none
+    });
   }
 
-  async update(kind: Kind, { id, revision, value }: StoredObject): Promise<StoredObject> {
-    mustBeOwn(kind);
-    const now = await this.#memory.get(kind, id);
-    if (now === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
-    if (now.revision !== revision) throw new DatastoreError("conflict", `${kind} ${id.name} has changed`);
-    return this.#write(kind, id, value);
+  async update(kind: Kind, { id, revision, value }: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
+    return await this.#mustWrite({ kind, id, signal }, (stored) => {
+      mustBeAt(kind, id, stored, { revision });
+      return value as JsonRecord; // asWritten() refuses what is none
+    });
   }
 
-  updateStatus(kind: Kind, object: StoredObject): Promise<StoredObject> {
-    return updateStatusByUpdate(this, kind, object);
+  async updateStatus(kind: Kind, object: StoredObject, { signal }: CallOptions = {}): Promise<StoredObject> {
+    const { id, revision, value } = object;
+    return await this.#mustWrite({ kind, id, signal }, (stored) => {
+      return withStatusOf(value, mustBeAt(kind, id, stored, { revision }).value) as JsonRecord;
+    });
   }
 
-  patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
-    return patchByUpdate(this, kind, id, { ...options, patch });
+  async patch(kind: Kind, id: ObjectId, patch: Patch, options: PatchOptions = {}): Promise<StoredObject> {
+    return await this.#mustWrite({ kind, id, signal: options.signal }, (stored) =>
+      applyPatch(mustBeAt(kind, id, stored, options).value, patch),
+    );
   }
 
-  async delete(kind: Kind): Promise<void> {
-    throw readOnly(kind);
+  async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
+    await this.#write({ kind, id, signal: options.signal }, (stored) => {
+      mustBeAt(kind, id, stored, options);
+      return undefined;
+    });
   }
 
   problems(): readonly ManifestProblem[] {
-    return this.#content.problems;
+    return this.#state.folder.problems();
   }
 
-  /** One at a time: two readings of one folder at once could apply the older one last. */
   refresh(): Promise<void> {
-    const read = () => this.#readOnce();
-    this.#turn = this.#turn.then(read, read);
-    return this.#turn;
+    return this.#look({ is: "everything" });
   }
 
   keepFollowing(): void {
-    this.#following = this.#follow();
+    this.#following = Promise.all([this.#followFiles(), this.#followLog()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#watch.close();
     await this.#following;
+    await this.#turn.catch(() => undefined);
+    this.#lock[Symbol.dispose]();
+    this.#state.revisions.close();
     await this.#memory[Symbol.asyncDispose]();
   }
 
-  async #follow(): Promise<void> {
+  async #mustWrite(
+    what: { kind: Kind; id: ObjectId; signal?: AbortSignal | undefined },
+    decide: Decide,
+  ): Promise<StoredObject> {
+    const written = await this.#write(what, decide);
+    if (written !== undefined) return written;
+    throw new DatastoreError(
+      "unavailable",
+      `${what.kind} ${what.id.name} was deleted from its file while it was written`,
+    );
+  }
+
+  /** The object as it is stored then, whoever wrote last. */
+  async #write(
+    what: { kind: Kind; id: ObjectId; signal?: AbortSignal | undefined },
+    decide: Decide,
+  ): Promise<StoredObject | undefined> {
+    this.#mustBeOpen();
+    const { kind, id, signal } = what;
+    this.#memory.peek(kind, id); // "no-such-kind", before anybody waits for a lock
+    try {
+      return await this.#lock.run(() => this.#writeLocked(kind, id, decide), signal);
+    } catch (error) {
+      if (!isDatastoreError(error, "forbidden") || !kindsKeptBeside.includes(kind)) throw error;
+      return this.#keepBeside(kind, id, decide);
+    }
+  }
+
+  async #writeLocked(kind: Kind, id: ObjectId, decide: Decide): Promise<StoredObject | undefined> {
+    const { folder } = this.#state;
+    const key = objectKey({ kind, id });
+    this.#state.lookAt(kind, id);
+    this.#record("for all");
+    const value = decide(this.#memory.peek(kind, id));
+    const stored = folder.definition(key);
+    const wanted = { kind, id, value: value === undefined ? undefined : asWritten({ kind, id, value }, stored) };
+    const touched = new Set<string>();
+    const before = folder.definitions(key).map(({ file }) => file);
+    try {
+      const place = { folder, lock: this.#lock, isDurable: this.#isDurable };
+      for (const file of await writeObject(place, wanted)) folder.read(file, touched);
+    } finally {
+      // Also after a failure, which may have come when a file was already another.
+      for (const file of before) folder.readIfChanged(file, touched);
+      this.#state.settle(touched);
+      this.#record("for all");
+    }
+    return this.#memory.peek(kind, id);
+  }
+
+  #keepBeside(kind: Kind, id: ObjectId, decide: Decide): StoredObject | undefined {
+    this.#state.lookAt(kind, id);
+    const value = decide(this.#memory.peek(kind, id));
+    if (value === undefined)
+      throw new DatastoreError("forbidden", `${kind} ${id.name}: the folder may not be written to`);
+    const object = asWritten({ kind, id, value }, undefined);
+    this.#state.standIn({ kind, id, value: object, place: { line: 1, column: 1 }, where: { document: 0, path: [] } });
+    this.#record("in this process");
+    return this.#memory.peek(kind, id);
+  }
+
+  /** What other processes wrote is known before anything is answered. */
+  async #catchUp(): Promise<void> {
+    this.#mustBeOpen();
+    this.#state.readLog();
+    await this.#settleSoon();
+  }
+
+  // A writer in another process is most often between its rename and its line in the log: it is given some milliseconds before we
+  // ask for the lock ourselves.
+  async #settleSoon(): Promise<void> {
+    for (let wait = 0; wait < 3 && !this.#state.isSettled; wait++) {
+      await this.#clock.sleep(2);
+      if (this.#closing.signal.aborted) return;
+      this.#state.lookAgain();
+    }
+    if (!this.#state.isSettled) await this.#recordLocked();
+  }
+
+  async #recordLocked(): Promise<void> {
+    try {
+      await this.#lock.run(() => {
+        this.#state.lookAgain();
+        this.#record("for all");
+      }, this.#closing.signal);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      // The folder cannot be written to, or the lock not be had: what files say is served all the same.
+      this.#sayCannotRecord(error);
+      this.#record("in this process");
+    }
+  }
+
+  #record(how: "for all" | "in this process"): void {
+    if (this.#state.isSettled) return;
+    const why = this.#state.record(how);
+    if (why !== undefined) this.#sayCannotRecord(why);
+    else if (how === "for all") this.#cannotRecord = undefined;
+  }
+
+  #sayCannotRecord(error: unknown): void {
+    const why = messageOf(error);
+    if (this.#cannotRecord === why) return;
+    this.#cannotRecord = why;
+    const fields = { path: this.#path, error: why };
+    const isUsual = isDatastoreError(error, "forbidden");
+    this.#log[isUsual ? "info" : "warn"]("revisions of the folder are known to this process alone", fields);
+  }
+
+  async #followFiles(): Promise<void> {
+    await this.#keepDoing(async () => {
+      const waitMs = Math.max(this.#pollIntervalMs, this.#lastScanMs / scanShare);
+      await this.#look(await this.#watch.changed(waitMs));
+    });
+  }
+
+  async #followLog(): Promise<void> {
+    await this.#keepDoing(async () => {
+      await this.#watch.logChanged(60_000);
+      await this.#catchUp();
+    });
+  }
+
+  async #keepDoing(step: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        await this.#watch.changed();
-        await this.refresh();
+        await step();
       } catch (error) {
-        const fields = { path: this.#path, error: String(error) };
-        if (!signal.aborted) this.#log.error("a folder of manifests cannot be followed", fields);
+        if (signal.aborted) return;
+        this.#log.error("a folder of manifests cannot be followed", { path: this.#path, error: String(error) });
+        await this.#clock.sleep(1000, signal).catch(() => undefined); // aborted: the loop ends
       }
     }
   }
 
-  async #readOnce(): Promise<void> {
-    let next = await this.#folder.read();
+  /** One at a time: two looks at one folder at once could apply the older one last. */
+  #look(changed: Changed): Promise<void> {
+    const look = () => this.#lookNow(changed);
+    this.#turn = this.#turn.then(look, look);
+    return this.#turn;
+  }
+
+  async #lookNow(changed: Changed): Promise<void> {
+    const { folder } = this.#state;
+    const touched = new Set<string>();
+    if (changed.is === "files") for (const file of changed.files) folder.read(file, touched);
+    else for (const key of await this.#scan()) touched.add(key);
     if (this.#closing.signal.aborted) return;
-    // A change between reading a folder and watching it would be lost, so whatever is newly watched is read again.
-    if (this.#watch.follow(next.folders)) next = await this.#folder.read();
-    this.#report(next.problems);
-    this.#content = next;
-    await this.#apply();
+    this.#state.readLog();
+    this.#state.settle(touched);
+    await this.#settleSoon();
+    this.#report();
   }
 
-  async #apply(): Promise<void> {
-    const wanted = new Map(this.#content.objects);
-    for (const [key, { object, insteadOf }] of this.#own) {
-      if (isSame(this.#content.objects.get(key)?.value, insteadOf?.value)) wanted.set(key, object);
-      else this.#own.delete(key);
+  async #scan(): Promise<Set<string>> {
+    const startedMs = this.#clock.monotonicMs();
+    const touched = new Set<string>();
+    try {
+      for (let round = 1; round <= 3; round++) {
+        const scan = await scanFolder(this.#path);
+        if (this.#closing.signal.aborted) return touched;
+        for (const key of this.#state.folder.apply(scan)) touched.add(key);
+        await this.#sweep(scan);
+        // A change between reading a folder and watching it would be lost, so whatever is newly watched is read again.
+        if (!this.#watch.follow(scan.folders, this.#logFolder())) break;
+      }
+    } catch (error) {
+      this.#state.folder.cannotBeRead(error);
     }
-    for (const [key, object] of wanted) {
-      const before = this.#stored.get(key);
-      if (before === object) continue;
-      if (before === undefined || !isSame(before.value, object.value)) await this.#put(object);
-      this.#stored.set(key, object);
-    }
-    for (const [key, { kind, id }] of this.#stored) {
-      if (wanted.has(key)) continue;
-      this.#stored.delete(key);
-      await this.#memory.delete(kind, id);
-    }
+    this.#lastScanMs = this.#clock.monotonicMs() - startedMs;
+    return touched;
   }
 
-  async #write(kind: Kind, id: ObjectId, value: unknown): Promise<StoredObject> {
-    const object = { kind, id, value: value as ManifestObject["value"], place: { line: 0, column: 0 } }; // memory checks it
-    const key = objectKey(object);
-    const written = await this.#put(object);
-    this.#own.set(key, { object, insteadOf: this.#content.objects.get(key) });
-    this.#stored.set(key, object);
-    return written;
+  /** What a machine that lost its power left; after a writer that was killed the next one cleans up (folder-lock.ts). */
+  async #sweep({ unfinished }: Scan): Promise<void> {
+    const still = unfinished.filter((folder) => this.#unfinished.has(folder));
+    this.#unfinished = new Set(unfinished);
+    if (still.length === 0) return;
+    const nowMs = this.#clock.wallMs() + 60_000; // under the lock every temporary file is a dead writer's
+    const sweep = () => Promise.all(still.map((folder) => sweepTemporaryFiles(folder, { nowMs, olderThanMs: 0 })));
+    await this.#lock.run(sweep, this.#closing.signal).catch(() => undefined); // not ours to remove, or later
   }
 
-  #put({ kind, id, value }: ManifestObject): Promise<StoredObject> {
-    return this.#memory.put(kind, withStableUid(value, kind, id), { id });
+  #logFolder(): FoundFolder | undefined {
+    const stats = statSync(this.#lock.folder, { bigint: true, throwIfNoEntry: false });
+    return stats?.isDirectory() ? { path: this.#lock.folder, identity: `${stats.dev}:${stats.ino}` } : undefined;
   }
 
-  #report(problems: readonly ManifestProblem[]): void {
-    const known = new Set(this.#content.problems.map(manifestProblemText));
+  #report(): void {
+    const problems = this.#state.folder.problems();
+    const texts = new Set(problems.map(manifestProblemText));
     for (const problem of problems) {
-      if (!known.has(manifestProblemText(problem))) this.#log.warn("a manifest has a problem", { ...problem });
+      if (!this.#said.has(manifestProblemText(problem))) this.#log.warn("a manifest has a problem", { ...problem });
     }
-    const isMended = known.size > 0 && problems.length === 0;
-    if (isMended) this.#log.info("the manifests have no problems any more", { path: this.#path });
+    if (this.#said.size > 0 && texts.size === 0) {
+      this.#log.info("the manifests have no problems any more", { path: this.#path });
+    }
+    this.#said.clear();
+    for (const text of texts) this.#said.add(text);
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing.signal.aborted) throw new DatastoreError("unavailable", "the datastore is closed");
   }
 }
 
-function mustBeOwn(kind: Kind): void {
-  if (!ownKinds.includes(kind)) throw readOnly(kind);
-}
-
-function readOnly(kind: Kind): DatastoreError {
-  return new DatastoreError("unsupported", `${kind}: a folder of manifests is changed by changing its files`);
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return writeJson(a) === writeJson(b);
+function mustBeAt(
+  kind: Kind,
+  id: ObjectId,
+  stored: StoredObject | undefined,
+  { revision, uid }: { revision?: Revision; uid?: string },
+): StoredObject {
+  if (stored === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
+  if (revision !== undefined && stored.revision !== revision) {
+    throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${stored.revision}, not ${revision}`);
+  }
+  if (uid !== undefined && metadataOf(stored.value).uid !== uid) throw otherUid(kind, id, uid, stored.value);
+  return stored;
 }
 
 async function mustBeFolder(path: string): Promise<void> {

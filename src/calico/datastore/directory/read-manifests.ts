@@ -5,14 +5,18 @@ import { messageOf, parseJson } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { identify, isJsonObject, type JsonObject } from "../object-id.ts";
+import { readPlainYaml } from "./plain-yaml.ts";
 import { recognise } from "./recognise.ts";
 
 export type Place = { readonly line: number; readonly column: number };
+/** Which document of the file, and the way to the object within it: [] or, in a List, ["items", 2]. */
+export type Where = { readonly document: number; readonly path: readonly (string | number)[] };
 export type ManifestObject = {
   readonly kind: Kind;
   readonly id: ObjectId;
   readonly value: JsonObject;
   readonly place: Place;
+  readonly where: Where;
 };
 export type Complaint = Place & { readonly says: string };
 
@@ -29,26 +33,29 @@ type Reading = { objects: ManifestObject[]; errors: Complaint[]; notes: Complain
 const maxListDepth = 4;
 const maxValueDepth = 200;
 
+/** As rewrite-manifest.ts must read it too. */
+export const yamlOptions = { intAsBigInt: true, merge: true, prettyErrors: false, logLevel: "error" } as const;
+
 export function readManifests(text: string): Manifests {
   const lines = new LineCounter();
   const reading: Reading = { objects: [], errors: [], notes: [], lines };
   try {
-    const json = asJson(text);
-    if (json !== undefined) {
-      checkDepth(json);
-      readRoot(reading, json, { place: { line: 1, column: 1 }, node: null, depth: 0 });
+    const whole = readPlainYaml(text) ?? asJson(text);
+    if (whole !== undefined) {
+      checkDepth(whole);
+      readRoot(reading, whole, {
+        place: { line: 1, column: 1 },
+        node: null,
+        depth: 0,
+        where: { document: 0, path: [] },
+      });
       return reading;
     }
     // Numbers are read as bigint and made small again where they fit, so that the ones that do not stay exact. As
     // kubectl does, "<<" merges; unlike it, a bare yes or no is text (YAML 1.2).
-    const documents = parseAllDocuments(text, {
-      lineCounter: lines,
-      intAsBigInt: true,
-      merge: true,
-      prettyErrors: false,
-      logLevel: "error",
-    });
-    for (const document of Array.isArray(documents) ? documents : []) readDocument(reading, document);
+    const documents = parseAllDocuments(text, { lineCounter: lines, ...yamlOptions });
+    for (const [index, document] of (Array.isArray(documents) ? documents : []).entries())
+      readDocument(reading, document, index);
   } catch (error) {
     // A parser that recurses gives up on hostile nesting with a RangeError.
     const why = error instanceof RangeError ? "it is nested too deep" : String(error);
@@ -67,7 +74,7 @@ function asJson(text: string): unknown {
   }
 }
 
-function readDocument(reading: Reading, document: Document.Parsed): void {
+function readDocument(reading: Reading, document: Document.Parsed, index: number): void {
   for (const { pos, message } of document.errors) {
     // Where the parser's stack ended depends on who called it, so that place would say nothing.
     if (/call stack/.test(message)) throw new RangeError(message);
@@ -76,50 +83,52 @@ function readDocument(reading: Reading, document: Document.Parsed): void {
   if (document.errors.length > 0 || document.contents === null) return;
   const place = placeOf(reading.lines, document.contents);
   const value = toPlainNumbers(document.toJS({ maxAliasCount: 100 }));
-  if (value !== null && value !== undefined) readRoot(reading, value, { place, node: document.contents, depth: 0 });
+  if (value !== null && value !== undefined) {
+    readRoot(reading, value, { place, node: document.contents, depth: 0, where: { document: index, path: [] } });
+  }
 }
 
-type Where = { readonly place: Place; readonly node: Node | null; readonly depth: number };
+type At = { readonly place: Place; readonly node: Node | null; readonly depth: number; readonly where: Where };
 
-function readRoot(reading: Reading, value: unknown, where: Where): void {
-  if (isJsonObject(value)) readValue(reading, value, where);
-  else reading.errors.push({ ...where.place, says: "a manifest must be a mapping with apiVersion, kind and metadata" });
+function readRoot(reading: Reading, value: unknown, at: At): void {
+  if (isJsonObject(value)) readValue(reading, value, at);
+  else reading.errors.push({ ...at.place, says: "a manifest must be a mapping with apiVersion, kind and metadata" });
 }
 
-function readValue(reading: Reading, value: JsonObject, where: Where): void {
+function readValue(reading: Reading, value: JsonObject, at: At): void {
   const { apiVersion, kind } = value;
   if (typeof apiVersion !== "string" || typeof kind !== "string") {
     const says = `${typeof apiVersion === "string" ? "kind" : "apiVersion"} is missing or is not text`;
-    reading.errors.push({ ...where.place, says });
-  } else if (kind.endsWith("List") && Array.isArray(value.items))
-    readList(reading, value, { ...where, apiVersion, kind });
-  else readObject(reading, value, { place: where.place, apiVersion, kind });
+    reading.errors.push({ ...at.place, says });
+  } else if (kind.endsWith("List") && Array.isArray(value.items)) readList(reading, value, { ...at, apiVersion, kind });
+  else readObject(reading, value, { place: at.place, where: at.where, apiVersion, kind });
 }
 
-function readList(reading: Reading, list: JsonObject, where: Where & { apiVersion: string; kind: string }): void {
-  if (where.depth >= maxListDepth) {
-    reading.errors.push({ ...where.place, says: `Lists are nested deeper than ${maxListDepth} levels` });
+function readList(reading: Reading, list: JsonObject, at: At & { apiVersion: string; kind: string }): void {
+  if (at.depth >= maxListDepth) {
+    reading.errors.push({ ...at.place, says: `Lists are nested deeper than ${maxListDepth} levels` });
     return;
   }
-  const nodes = isMap(where.node) ? (where.node as YAMLMap<unknown, Node | null>).get("items", true) : undefined;
-  const elementKind = where.kind.slice(0, -"List".length);
+  const nodes = isMap(at.node) ? (at.node as YAMLMap<unknown, Node | null>).get("items", true) : undefined;
+  const elementKind = at.kind.slice(0, -"List".length);
   for (const [index, item] of (list.items as unknown[]).entries()) {
     const node = isSeq(nodes) ? ((nodes.items[index] as Node | undefined) ?? null) : null; // yaml's items are nodes
-    const place = node === null ? where.place : placeOf(reading.lines, node);
+    const place = node === null ? at.place : placeOf(reading.lines, node);
     if (!isJsonObject(item)) {
       reading.errors.push({ ...place, says: "an item of a List must be a mapping" });
       continue;
     }
     // Items of a typed list (PodList) need not repeat what the list says.
-    const typed = elementKind === "" ? item : { apiVersion: where.apiVersion, kind: elementKind, ...item };
-    readValue(reading, typed, { place, node, depth: where.depth + 1 });
+    const typed = elementKind === "" ? item : { apiVersion: at.apiVersion, kind: elementKind, ...item };
+    const where = { document: at.where.document, path: [...at.where.path, "items", index] };
+    readValue(reading, typed, { place, node, depth: at.depth + 1, where });
   }
 }
 
 function readObject(
   reading: Reading,
   value: JsonObject,
-  from: { place: Place; apiVersion: string; kind: string },
+  from: { place: Place; where: Where; apiVersion: string; kind: string },
 ): void {
   const recognised = recognise(from.apiVersion, from.kind);
   if (recognised.is === "other") return;
@@ -130,7 +139,7 @@ function readObject(
   }
   try {
     const id = identify(recognised.kind, value, { defaultNamespace: "default" });
-    reading.objects.push({ kind: recognised.kind, id, value, place: from.place });
+    reading.objects.push({ kind: recognised.kind, id, value, place: from.place, where: from.where });
   } catch (error) {
     reading.errors.push({ ...from.place, says: messageOf(error) });
   }

@@ -1,9 +1,11 @@
 // Which manifest files a folder holds, and whether each is still the one that was read. Follows symlinks, as mounted
 // ConfigMaps are made of them; names that start with a dot are not for us (there they are the machinery of the swap).
 import type { BigIntStats } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { messageOf } from "../../../base/lib/index.ts";
+import { isTemporaryName } from "../../../base/linux/index.ts";
+import { isPassingName } from "./file-names.ts";
 
 export type FoundFile = {
   readonly path: string;
@@ -19,6 +21,8 @@ export type Scan = {
   /** Every folder met, to be watched. */
   readonly folders: readonly FoundFolder[];
   readonly unreadable: readonly { readonly name: string; readonly says: string }[];
+  /** Folders in which a writer left a temporary file: it is at work, or it died. */
+  readonly unfinished: readonly string[];
 };
 
 const maxFiles = 100_000;
@@ -29,11 +33,12 @@ export async function scanFolder(root: string): Promise<Scan> {
   const files: FoundFile[] = [];
   const folders: FoundFolder[] = [];
   const unreadable: { name: string; says: string }[] = [];
+  const unfinished: string[] = [];
   const met = new Set<string>(); // folders by device and inode: symlinks may lead in circles
 
   await walk(root, await stat(root, { bigint: true }), 0);
   files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { files, folders, unreadable };
+  return { files, folders, unreadable, unfinished };
 
   async function walk(folder: string, stats: BigIntStats, depth: number): Promise<void> {
     const identity = `${stats.dev}:${stats.ino}`;
@@ -41,12 +46,14 @@ export async function scanFolder(root: string): Promise<Scan> {
     met.add(identity);
     const names = await readdir(folder);
     folders.push({ path: folder, identity });
+    if (names.some(isTemporaryName)) unfinished.push(folder);
     for (const name of names.sort()) {
-      if (name.startsWith(".")) continue;
+      if (isPassingName(name)) continue;
       const path = join(folder, name);
       try {
         await visit(path, depth);
       } catch (error) {
+        if (isGone(error) && !(await lstat(path).catch(() => undefined))) continue; // removed since the folder was read
         unreadable.push({ name: relative(root, path), says: reasonOf(error) });
       }
     }
@@ -63,6 +70,10 @@ export async function scanFolder(root: string): Promise<Scan> {
 
 export function stampOf(stats: BigIntStats): string {
   return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(":");
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 function reasonOf(error: unknown): string {

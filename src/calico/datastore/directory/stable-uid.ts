@@ -8,7 +8,11 @@ import { type JsonObject, metadataOf } from "../object-id.ts";
 export function withStableUid(value: JsonObject, kind: Kind, id: ObjectId): JsonObject {
   const metadata = metadataOf(value);
   if (metadata.uid !== undefined) return value;
-  return { ...value, metadata: { ...metadata, uid: uidOf(`${kind}/${id.namespace}/${id.name}`) } };
+  return { ...value, metadata: { ...metadata, uid: stableUid(kind, id) } };
+}
+
+export function stableUid(kind: Kind, id: ObjectId): string {
+  return uidOf(`${kind}/${id.namespace}/${id.name}`);
 }
 
 // The form of a name-based UUID: version 5, variant 10.

@@ -53,6 +53,13 @@ export type MemoryDatastoreOptions = {
 export type MemoryDatastore = Datastore & {
   /** Creates or replaces, whatever the revision. */
   put(kind: Kind, value: unknown, options?: { id?: ObjectId }): Promise<StoredObject>;
+  /**
+   * For a datastore that has revisions of its own and keeps its objects here: what the object is at a revision later than all
+   * before. Undefined: it is deleted.
+   */
+  place(kind: Kind, id: ObjectId, change: { value: unknown; at: bigint }): void;
+  /** As it is now, without waiting. */
+  peek(kind: Kind, id: ObjectId): StoredObject | undefined;
   revision(): Revision;
   /** Forgets all history: a watch from an older revision is "expired". */
   compact(): void;
@@ -171,9 +178,21 @@ class Memory implements MemoryDatastore {
   async delete(kind: Kind, id: ObjectId, options: DeleteOptions = {}): Promise<void> {
     await this.#before({ does: "delete", kind }, options.signal);
     this.#mustHave(kind, id, options);
-    this.#revision += 1n;
-    this.#tableOf(kind).apply({ at: this.#revision, id, now: undefined });
-    this.#wake(kind);
+    this.place(kind, id, { value: undefined, at: this.#revision + 1n });
+  }
+
+  place(kind: Kind, id: ObjectId, { value, at }: { value: unknown; at: bigint }): void {
+    if (at <= this.#revision) throw new RangeError(`revision ${at} is not later than ${this.#revision}`);
+    if (value !== undefined) this.#set(kind, id, value, at);
+    else {
+      this.#revision = at;
+      this.#tableOf(kind).apply({ at, id, now: undefined });
+      this.#wake(kind);
+    }
+  }
+
+  peek(kind: Kind, id: ObjectId): StoredObject | undefined {
+    return this.#tableOf(kind).get(id);
   }
 
   async put(kind: Kind, value: unknown, { id }: { id?: ObjectId } = {}): Promise<StoredObject> {
@@ -233,9 +252,8 @@ class Memory implements MemoryDatastore {
     return isJsonObject(found.value) ? found.value : {};
   }
 
-  #set(kind: Kind, id: ObjectId, value: unknown): StoredObject {
+  #set(kind: Kind, id: ObjectId, value: unknown, at = this.#revision + 1n): StoredObject {
     const table = this.#tableOf(kind);
-    const at = this.#revision + 1n;
     const stored = frozenCopy(this.#asStored(value, id, { stored: table.get(id)?.value, at }));
     this.#revision = at;
     const object: StoredObject = { id, revision: text(at), value: stored };
