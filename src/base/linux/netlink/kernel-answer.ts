@@ -84,6 +84,8 @@ const advice: { readonly [errno: string]: string } = {
   EOPNOTSUPP: "This kernel lacks what it takes, often a module (modprobe vxlan, veth, bridge, dummy)",
   EADDRNOTAVAIL: "No such address is on that link: look with ip addr",
   EBUSY: "Something else uses it: another link of the same kind may have the same settings",
+  EINVAL: "Change what the kernel's words name; without words, compare with what is there (ip addr, ip route, ip rule)",
+  ERANGE: "Change what the kernel's words name",
   ENOBUFS:
     "The kernel has no memory for it now, or a table is full (net.ipv4.neigh.default.gc_thresh3, net.ipv6.route.max_size)",
 };

@@ -74,8 +74,9 @@ export class Span {
 
   /** Up to the first zero byte. */
   text(): string {
-    const zero = this.bytes.indexOf(0, this.start);
-    return text.decode(this.bytes.subarray(this.start, zero < 0 || zero > this.end ? this.end : zero));
+    const own = this.borrow();
+    const zero = own.indexOf(0);
+    return text.decode(zero < 0 ? own : own.subarray(0, zero));
   }
 
   /** Only to be looked at, not to be kept. */
