@@ -4,11 +4,10 @@ import { CattailError } from "../../src/base/lib/index.ts";
 import { readAnswer, readDone } from "../../src/base/linux/netlink/kernel-answer.ts";
 import { readMessages } from "../../src/base/linux/netlink/message-reader.ts";
 import { readNotification } from "../../src/base/linux/netlink/notifications.ts";
-import { randomFrom } from "../kit/random.ts";
+import { type Random, seededRandom } from "../kit/random.ts";
 
 export type NetlinkTally = { cases: number; read: number; refused: number };
 
-type Random = () => number;
 const mostBytes = 65_536;
 /** Of what is read, as JSON: a flag of one bit becomes a word, a hop of eight bytes an object. */
 const mostGrowth = 40;
@@ -16,7 +15,7 @@ const types = [2, 3, 16, 17, 20, 21, 24, 25, 28, 29, 32, 33];
 
 /** Throws at the first case that breaks the rule, with the bytes as hex. */
 export function fuzzNetlink(options: { seed: number; cases: number }): NetlinkTally {
-  const random = randomFrom(options.seed);
+  const random = seededRandom(options.seed);
   const corpus = recordedDatagrams();
   const tally: NetlinkTally = { cases: 0, read: 0, refused: 0 };
   for (; tally.cases < options.cases; tally.cases++) {
@@ -51,7 +50,7 @@ function recordedDatagrams(): Uint8Array[] {
 }
 
 function bend(corpus: readonly Uint8Array[], random: Random): Uint8Array {
-  const any = (below: number): number => Math.floor(random() * below);
+  const any = random.below;
   const pick = (): Uint8Array => (corpus[any(corpus.length)] ?? new Uint8Array()).slice();
   let bytes = pick();
   for (let i = 1 + any(6); i > 0; i--) {
@@ -64,10 +63,14 @@ function bend(corpus: readonly Uint8Array[], random: Random): Uint8Array {
     else if (way === 4) bytes = join(bytes.subarray(0, at), pick());
     else if (way === 5 && bytes.length >= 8) bytes[4] = types[any(types.length)] ?? 0;
     else if (way === 6 && at + 4 <= bytes.length) setLength(bytes, at & ~3, [0, 1, 4, 5, 0xffff, any(64)][any(6)] ?? 0);
-    else if (way === 7) bytes = join(bytes, Uint8Array.from({ length: any(200) }, () => any(256)));
+    else if (way === 7)
+      bytes = join(
+        bytes,
+        Uint8Array.from({ length: any(200) }, () => any(256)),
+      );
     if (bytes.length > mostBytes) bytes = bytes.slice(0, mostBytes);
     // Mostly with a length that lets the bent body be reached.
-    if (bytes.length >= 16 && random() < 0.7) new DataView(bytes.buffer).setUint32(0, bytes.length, true);
+    if (bytes.length >= 16 && !random.isOneIn(3)) new DataView(bytes.buffer).setUint32(0, bytes.length, true);
   }
   return bytes;
 }
