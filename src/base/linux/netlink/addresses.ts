@@ -2,7 +2,7 @@
 import { ipBytes, ipText, prefixBytes } from "./ip-bytes.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
-import { flagBits, flagNames, nameOf, numberOf, type Scope, scopes } from "./names.ts";
+import { flagBits, flagNames, numberOf, type Scope, scopeName, scopes } from "./names.ts";
 import { addressAttributes as at, type Family, families, familyName } from "./numbers.ts";
 
 const addressFlags = {
@@ -63,7 +63,7 @@ export function writeAddressHeader(
 /** Undefined: of a family that has no place here. */
 export function readAddress(body: Span): Address | undefined {
   const family = familyName(body.u8());
-  const [length, shortFlags, scope, index] = [body.u8(1), body.u8(2), nameOf(scopes, body.u8(3)), body.u32(4)];
+  const [length, shortFlags, scope, index] = [body.u8(1), body.u8(2), scopeName(body.u8(3)), body.u32(4)];
   if (family === undefined || family === "bridge") return undefined;
   let flags = shortFlags;
   let local: string | undefined;

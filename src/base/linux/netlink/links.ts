@@ -3,7 +3,7 @@ import { CattailError } from "../../lib/index.ts";
 import { ipBytes, ipText, macBytes, macText } from "./ip-bytes.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
-import { type Named, nameOf } from "./names.ts";
+import { type Named, namesOf } from "./names.ts";
 import { linkAttributes as at, linkInfoAttributes as info, vethInfoPeer, vxlanAttributes as vx } from "./numbers.ts";
 
 const operStates = {
@@ -15,6 +15,8 @@ const operStates = {
   dormant: 5,
   up: 6,
 } as const;
+
+const operStateName = namesOf(operStates);
 
 export type Vxlan = {
   readonly id: number;
@@ -183,7 +185,7 @@ export function readLink(body: Span): Link {
     else if (type === at.IFLA_MASTER) link.master = value.u32();
     else if (type === at.IFLA_LINK) link.parent = value.u32();
     else if (type === at.IFLA_LINK_NETNSID) link.peerNamespaceId = value.i32();
-    else if (type === at.IFLA_OPERSTATE) link.operState = nameOf(operStates, value.u8());
+    else if (type === at.IFLA_OPERSTATE) link.operState = operStateName(value.u8());
     else if (type === at.IFLA_IFALIAS) link.alias = value.text();
     else if (type === at.IFLA_LINKINFO) readInfo(value, link);
   });

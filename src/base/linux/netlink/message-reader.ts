@@ -1,4 +1,5 @@
 // Takes netlink bytes apart. Nothing is copied or made for what a length claims: lengths are checked against what is there first.
+import { ipText } from "./ip-bytes.ts";
 import { malformed } from "./malformed.ts";
 import { isLittleEndian } from "./message-writer.ts";
 
@@ -102,6 +103,65 @@ export class Span {
     if (this.start + offset + bytes > this.end) {
       throw malformed(`${this.length} bytes where ${offset + bytes} belong`);
     }
+  }
+}
+
+/**
+ * Steps through attributes without making anything for each: for routes, of which there are many (bench/netlink: half the time of
+ * Span.attributes).
+ */
+export class AttributeCursor {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #end: number;
+  #next: number;
+  /** Of the attribute that the cursor is at. */
+  type = 0;
+  #valueAt = 0;
+  #valueEnd = 0;
+
+  constructor(span: Span, offset: number) {
+    if (offset > span.length) throw malformed(`${span.length} bytes where ${offset} and more belong`);
+    this.#bytes = span.bytes;
+    this.#view = span.view;
+    this.#next = span.start + offset;
+    this.#end = span.end;
+  }
+
+  /** To the next one; false: there is none. */
+  step(): boolean {
+    const at = this.#next;
+    const left = this.#end - at;
+    if (left < 4) return false;
+    const length = this.#view.getUint16(at, isLittleEndian);
+    if (length < 4 || length > left) throw malformed(`an attribute of ${length} bytes in ${left}`);
+    this.type = this.#view.getUint16(at + 2, isLittleEndian) & typeMask;
+    this.#valueAt = at + 4;
+    this.#valueEnd = at + length;
+    this.#next = at + ((length + 3) & ~3);
+    return true;
+  }
+
+  u32(): number {
+    if (this.#valueAt + 4 > this.#valueEnd) throw malformed(`${this.#valueEnd - this.#valueAt} bytes where 4 belong`);
+    return this.#view.getUint32(this.#valueAt, isLittleEndian);
+  }
+
+  /** Only to be looked at, not to be kept. */
+  borrow(): Uint8Array {
+    return this.#bytes.subarray(this.#valueAt, this.#valueEnd);
+  }
+
+  /** An IP address as text: of four bytes without a step in between. */
+  address(): string {
+    const at = this.#valueAt;
+    const bytes = this.#bytes;
+    if (this.#valueEnd - at !== 4) return ipText(this.borrow());
+    return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
+  }
+
+  span(): Span {
+    return new Span(this.#bytes, this.#view, this.#valueAt, this.#valueEnd);
   }
 }
 

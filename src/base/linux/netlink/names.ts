@@ -7,9 +7,11 @@ export function numberOf<T extends Table>(table: T, value: Named<T>): number {
   return typeof value === "number" ? value : (table[value] as number);
 }
 
-export function nameOf<T extends Table>(table: T, value: number): Named<T> {
-  for (const name in table) if (table[name] === value) return name;
-  return value;
+/** The way back, made once for each table: a dump asks it three times for each route (bench/netlink). */
+export function namesOf<T extends Table>(table: T): (value: number) => Named<T> {
+  const names: (keyof T & string)[] = [];
+  for (const name of Object.keys(table) as (keyof T & string)[]) names[table[name] as number] = name;
+  return (value) => names[value] ?? value;
 }
 
 /** The flags that are set, by name; those without a name are left out. */
@@ -22,4 +24,5 @@ export function flagBits<T extends Table>(table: T, names: readonly (keyof T & s
 }
 
 export const scopes = { global: 0, site: 200, link: 253, host: 254, nowhere: 255 } as const;
+export const scopeName = namesOf(scopes);
 export type Scope = Named<typeof scopes>;

@@ -2,9 +2,9 @@
 import { CattailError } from "../../lib/index.ts";
 import { ipBytes, ipText, prefixBytes } from "./ip-bytes.ts";
 import { malformed } from "./malformed.ts";
-import type { Span } from "./message-reader.ts";
+import { AttributeCursor, type Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
-import { type Named, nameOf, numberOf, type Scope, scopes } from "./names.ts";
+import { type Named, namesOf, numberOf, type Scope, scopeName, scopes } from "./names.ts";
 import { routeAttributes as at, type Family, families, familyName, routeMetricMtu } from "./numbers.ts";
 
 const routeTypes = {
@@ -22,6 +22,9 @@ export type RouteType = Named<typeof routeTypes>;
 /** Who made a route: any number of one byte; these have names in /etc/iproute2/rt_protos. */
 const routeProtocols = { unspec: 0, redirect: 1, kernel: 2, boot: 3, static: 4, ra: 9, bird: 12 } as const;
 export type RouteProtocol = Named<typeof routeProtocols>;
+
+const typeName = namesOf(routeTypes);
+const protocolName = namesOf(routeProtocols);
 
 export const mainTable = 254;
 const flagOnlink = 0x4;
@@ -165,26 +168,45 @@ export function readRoute(body: Span): Route | undefined {
   const route: { -readonly [key in keyof Route]: Route[key] } = {
     family,
     destination,
-    type: nameOf(routeTypes, body.u8(7)),
+    type: typeName(body.u8(7)),
     table: body.u8(4),
-    protocol: nameOf(routeProtocols, body.u8(5)),
-    scope: nameOf(scopes, body.u8(6)),
+    protocol: protocolName(body.u8(5)),
+    scope: scopeName(body.u8(6)),
   };
-  body.from(12).attributes((type, value) => {
-    if (type === at.RTA_DST) destination = ipText(value.borrow());
-    else if (type === at.RTA_TABLE) route.table = value.u32();
-    else if (type === at.RTA_PRIORITY) route.metric = value.u32();
-    else if (type === at.RTA_PREFSRC) route.source = ipText(value.borrow());
-    else if (type === at.RTA_GATEWAY) route.gateway = ipText(value.borrow());
-    else if (type === at.RTA_VIA) route.gateway = ipText(value.from(2).borrow());
-    else if (type === at.RTA_OIF) route.index = value.u32();
-    else if (type === at.RTA_MULTIPATH) route.hops = readHops(value);
-    else if (type === at.RTA_METRICS) {
-      value.attributes((metric, amount) => {
-        if (metric === routeMetricMtu) route.mtu = amount.u32();
-      });
+  const attribute = new AttributeCursor(body, 12);
+  while (attribute.step()) {
+    switch (attribute.type) {
+      case at.RTA_DST:
+        destination = attribute.address();
+        break;
+      case at.RTA_TABLE:
+        route.table = attribute.u32();
+        break;
+      case at.RTA_PRIORITY:
+        route.metric = attribute.u32();
+        break;
+      case at.RTA_PREFSRC:
+        route.source = attribute.address();
+        break;
+      case at.RTA_GATEWAY:
+        route.gateway = attribute.address();
+        break;
+      case at.RTA_VIA:
+        route.gateway = ipText(attribute.span().from(2).borrow());
+        break;
+      case at.RTA_OIF:
+        route.index = attribute.u32();
+        break;
+      case at.RTA_MULTIPATH:
+        route.hops = readHops(attribute.span());
+        break;
+      case at.RTA_METRICS:
+        attribute.span().attributes((metric, amount) => {
+          if (metric === routeMetricMtu) route.mtu = amount.u32();
+        });
+        break;
     }
-  });
+  }
   if ((flags & flagOnlink) !== 0) route.onlink = true;
   route.destination = `${destination}/${length}`;
   return route;

@@ -2,12 +2,13 @@
 import { ipText, prefixBytes } from "./ip-bytes.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
-import { type Named, nameOf, numberOf } from "./names.ts";
+import { type Named, namesOf, numberOf } from "./names.ts";
 import { ruleAttributes as at, type Family, families, familyName } from "./numbers.ts";
 import { writeRouteHeader } from "./routes.ts";
 
 const actions = { lookup: 1, goto: 2, nop: 3, blackhole: 6, unreachable: 7, prohibit: 8 } as const;
 export type RuleAction = Named<typeof actions>;
+const actionName = namesOf(actions);
 const flagInvert = 0x2;
 
 export type Rule = {
@@ -76,7 +77,7 @@ export function readRule(body: Span): Rule | undefined {
   const rule: { -readonly [key in keyof Rule]: Rule[key] } = {
     family,
     priority: 0,
-    action: nameOf(actions, body.u8(7)),
+    action: actionName(body.u8(7)),
     table: body.u8(4),
   };
   body.from(12).attributes((type, value) => {
