@@ -30,6 +30,14 @@ export const figureSteps: readonly FigureStep[] = [
     atMostMinutes: 3,
   },
   {
+    name: "netlink",
+    says: "10,000 routes added, listed and deleted, next to ip (needs root)",
+    long: ["bench/netlink/routes.ts --rounds 15"],
+    short: ["bench/netlink/routes.ts --rounds 1 --routes 1000"],
+    aboutMinutes: 0.2,
+    atMostMinutes: 3,
+  },
+  {
     name: "convert",
     says: "150,000 pods to endpoints",
     long: ["bench/convert/pods.ts"],

@@ -11,6 +11,7 @@ export const performanceBlocks: { readonly [name: string]: Block } = {
   fanout: withStep("fanout", fanoutTable),
   flat: withStep("flat", flatTable),
   gob: withStep("gob", gobTable),
+  netlink: withStep("netlink", netlinkTable),
   conversion: withStep("convert", convertTable),
   datastore: withStep("datastore", datastoreTable),
   wire: withStep("wire", wireTable),
@@ -129,6 +130,20 @@ function gobTable([record]: readonly Recorded[]): string {
       row("decode", "decodeNs", "decodeNs"),
     ],
   );
+}
+
+function netlinkTable([record]: readonly Recorded[]): string {
+  const rows = ["add", "list", "delete"].map((job) => {
+    const ms = (name: string): number => number(record, job, name);
+    return [
+      job,
+      `${shown(ms("oursMs"))} (${shown(ms("oursCpuMs"))})`,
+      shown(ms("firstMs")),
+      `${shown(ms("ipMs"))} (${shown(ms("ipCpuMs"))})`,
+      (ms("oursMs") / ms("ipMs")).toFixed(2),
+    ];
+  });
+  return table([record?.of ?? "routes", "ours, ms (CPU)", "the first time, ms", "`ip`, ms (CPU)", "ours / ip"], rows);
 }
 
 function convertTable([record]: readonly Recorded[]): string {

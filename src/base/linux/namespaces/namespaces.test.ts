@@ -51,7 +51,7 @@ const names: [name: string | string[], path: string][] = [
   ["net/ipv4/ip_forward", "net/ipv4/ip_forward"],
   ["net.ipv4.conf.eth0/100.rp_filter", "net/ipv4/conf/eth0.100/rp_filter"],
   ["net/ipv4/conf/eth0.100/rp_filter", "net/ipv4/conf/eth0.100/rp_filter"],
-  [["net", "ipv4", "conf", "vxlan.calico", "rp_filter"], "net/ipv4/conf/vxlan.calico/rp_filter"],
+  [["net", "ipv4", "conf", "vxlan.test", "rp_filter"], "net/ipv4/conf/vxlan.test/rp_filter"],
 ];
 for (const [name, path] of names) test(`a setting's name: ${name}`, () => equal(sysctlPath(name), `/proc/sys/${path}`));
 for (const name of ["", "net..x", "../etc/passwd", "net/../../etc", "net/ipv4/", ["net", ".."], ["a/b"], []]) {

@@ -43,7 +43,7 @@ test("links: made, changed, renamed, moved and deleted as ip shows it", { skip }
   const veth: Change = {
     do: "create",
     link: {
-      name: "cali0123456789a",
+      name: "veth0123456789a",
       kind: "veth",
       mtu: 1400,
       mac: "ee:ee:ee:ee:ee:ee",
@@ -52,9 +52,9 @@ test("links: made, changed, renamed, moved and deleted as ip shows it", { skip }
     },
   };
   await netlink.change(veth);
-  await netlink.change({ do: "edit", link: { link: "cali0123456789a", alias: "to a pod" } });
+  await netlink.change({ do: "edit", link: { link: "veth0123456789a", alias: "to a pod" } });
   await beyond.change({ do: "edit", link: { link: "eth0", up: true } });
-  const [shown] = ip(one.name, "link", "show", "cali0123456789a");
+  const [shown] = ip(one.name, "link", "show", "veth0123456789a");
   deepEqual(pick(shown, "mtu", "address", "ifalias", "operstate"), {
     mtu: 1400,
     address: "ee:ee:ee:ee:ee:ee",
@@ -62,7 +62,7 @@ test("links: made, changed, renamed, moved and deleted as ip shows it", { skip }
     operstate: "UP",
   });
   deepEqual(pick(ip(two.name, "link", "show", "eth0")[0], "mtu", "operstate"), { mtu: 1400, operstate: "UP" });
-  const link = (await netlink.links()).find(({ name }) => name === "cali0123456789a");
+  const link = (await netlink.links()).find(({ name }) => name === "veth0123456789a");
   deepEqual(pick(link, "kind", "isUp", "operState", "mtu", "mac", "alias"), {
     kind: "veth",
     isUp: true,
@@ -102,9 +102,9 @@ test("a VXLAN device and its forwarding entries", { skip }, async () => {
   const vxlan = { id: 4096, port: 4789, local: "10.0.0.1", parent, learning: false, udpChecksum: true };
   await netlink.change({
     do: "create",
-    link: { name: "vxlan.calico", kind: "vxlan", mtu: 1450, up: true, mac: "66:66:66:66:66:66", vxlan },
+    link: { name: "vxlan.test", kind: "vxlan", mtu: 1450, up: true, mac: "66:66:66:66:66:66", vxlan },
   });
-  const [shownLink = {}] = ip(name, "link", "show", "vxlan.calico");
+  const [shownLink = {}] = ip(name, "link", "show", "vxlan.test");
   const data = (shownLink.linkinfo as Json).info_data as Json;
   deepEqual(pick(data, "id", "port", "local", "link", "learning", "udp_csum"), {
     id: 4096,
@@ -121,7 +121,7 @@ test("a VXLAN device and its forwarding entries", { skip }, async () => {
   await netlink.change({ do: "create", neighbour: entry });
   await netlink.change({ do: "append", neighbour: { ...entry, mac: "00:00:00:00:00:00", address: "10.0.0.10" } });
   await netlink.change({ do: "append", neighbour: { ...entry, mac: "00:00:00:00:00:00", address: "10.0.0.11" } });
-  const shown = bridge(name, "fdb", "show", "dev", "vxlan.calico").map((each) => `${each.mac} ${each.dst}`);
+  const shown = bridge(name, "fdb", "show", "dev", "vxlan.test").map((each) => `${each.mac} ${each.dst}`);
   const listed = (await netlink.neighbours({ family: "bridge", index })).map(({ mac, address }) => `${mac} ${address}`);
   deepEqual(listed.sort(), shown.sort());
   equal(listed.length, 3);
