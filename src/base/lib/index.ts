@@ -5,6 +5,7 @@ export { type Clock, systemClock } from "./clock.ts";
 export { deadline } from "./deadline.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
 export {
+  type Cidr,
   canonicalCidr,
   canonicalIp,
   canonicalMac,

@@ -2,7 +2,7 @@
 // IPv4-mapped IPv6 is IPv4, prefix lengths may have leading zeros.
 
 type Ip = { readonly version: 4 | 6; readonly bytes: readonly number[] };
-type Cidr = { readonly ip: Ip; readonly prefixLength: number };
+export type Cidr = { readonly ip: Ip; readonly prefixLength: number };
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const hexGroup = /^[0-9a-fA-F]{1,4}$/;

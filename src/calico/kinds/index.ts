@@ -79,4 +79,5 @@ export {
   rightsOf,
   type TableForm,
 } from "./registry.ts";
+export { schemaProblems, unknownField, withSchemaDefaults } from "./schema-checks.ts";
 export { problemsBeforeWrite, specProblems, validate, withDefaults } from "./validate.ts";

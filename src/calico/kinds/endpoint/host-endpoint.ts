@@ -38,7 +38,7 @@ export const hostEndpointSpec = lazy(() =>
     celRules(
       {
         rule: `${isFilled("interfaceName")} || ${isFilled("expectedIPs")}`,
-        message: "interfaceName or expectedIPs must be given",
+        message: "at least one of interfaceName or expectedIPs must be specified",
       },
       { rule: isFilled("node"), message: "node must be given" },
     ),

@@ -41,7 +41,7 @@ export const ipPoolSpec = lazy(() =>
     celRules(
       {
         rule: `!${isEncapsulated("ipipMode")} || !${isEncapsulated("vxlanMode")}`,
-        message: "ipipMode and vxlanMode must not both be on",
+        message: "ipipMode and vxlanMode cannot both be enabled",
         reason: "FieldValueForbidden",
       },
       {
@@ -75,16 +75,17 @@ export const ipPoolSpec = lazy(() =>
       },
       noGlobal("nodeSelector"),
       noGlobal("namespaceSelector"),
-      { rule: "cidr(self.cidr) == cidr(self.cidr).masked()", message: "cidr must not have host bits set" },
+      { rule: "cidr(self.cidr) == cidr(self.cidr).masked()", message: "IPPool CIDR must be strictly masked" },
       linkLocal("169.254.0.0/16", "169.254.0.0"),
       linkLocal("fe80::/10", "fe80::"),
       {
         rule: `!has(self.blockSize) || self.blockSize == 0 || (${isIpv4} ? self.blockSize >= 20 && self.blockSize <= 32 : self.blockSize >= 116 && self.blockSize <= 128)`,
-        message: "blockSize must be from 20 to 32 for IPv4 and from 116 to 128 for IPv6",
+        message: "blockSize must be between 20 and 32 for IPv4 pools, and between 116 and 128 for IPv6 pools",
       },
       {
         rule: `${isOn("disabled")} || cidr(self.cidr).prefixLength() <= (has(self.blockSize) && self.blockSize != 0 ? self.blockSize : (${isIpv4} ? 26 : 122))`,
-        message: "the pool is smaller than one block",
+        message:
+          "IP pool size is too small for use with Calico IPAM. It must be equal to or greater than the block size.",
       },
     ),
   ),

@@ -99,7 +99,7 @@ export const rule = lazy(() =>
     celRules(
       {
         rule: `!has(self.http) || !has(self.protocol) || ${is("protocol", "TCP", 6)}`,
-        message: "http needs protocol TCP, or none",
+        message: "rules with HTTP match must have protocol TCP or unset",
       },
       {
         rule: "!has(self.http) || self.action == 'Allow'",
@@ -113,7 +113,7 @@ export const rule = lazy(() =>
       },
       {
         rule: `!has(self.icmp) || ${is("protocol", "ICMP", 1)} || ${is("protocol", "ICMPv6", 58)}`,
-        message: "icmp needs protocol ICMP or ICMPv6",
+        message: "ICMP fields require protocol to be ICMP or ICMPv6",
       },
       icmpVersion("protocol", "ICMP", 1, 4),
       icmpVersion("protocol", "ICMPv6", 58, 6),
