@@ -31,18 +31,8 @@ for (const { name, imports, cycles } of cases) {
   });
 }
 
-/** Circles that were there when the rule came. They may go, and then leave this list. */
-const stillCircular = [
-  ["src/typha/settings/check-together.ts", "src/base/config/read-settings.ts"],
-  ["src/calico/model/v3/crds.ts", "src/calico/model/v3/new-group.ts"],
-  ["src/base/kube/api-client.ts", "src/base/kube/send-request.ts"],
-];
-
 test("no files of src/ import each other in a circle, types included", () => {
   const graph = importGraph("src");
   ok(graph.size > 100, "no files under src/: is this the repository root?");
-  deepEqual(
-    importCycles(graph).filter((cycle) => !stillCircular.some((known) => known.join() === cycle.join())),
-    [],
-  );
+  deepEqual(importCycles(graph), []);
 });

@@ -7,20 +7,8 @@ import { type CurrentIdentity, credentials } from "./credentials.ts";
 import { KubeError, statusError } from "./kube-error.ts";
 import { identityLoader } from "./load-identity.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
+import { type ApiRequest, parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
 import { defaultClientBurst, defaultClientQps, type KubeSettings, kubeLimits } from "./settings.ts";
-
-export type ApiRequest = {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With the query, escaped. */
-  readonly path: string;
-  readonly body?: unknown;
-  /** Of the body; JSON unless it says so. A PATCH says which kind of patch it is. */
-  readonly contentType?: string;
-  readonly signal?: AbortSignal | undefined;
-  /** For further pages of a list: one at a time, and each as slow as the one before, they need no other brake. */
-  readonly isUnlimited?: boolean;
-};
 
 export type ApiClientOptions = {
   readonly clock: Clock;

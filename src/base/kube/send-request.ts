@@ -2,10 +2,21 @@
 import { type Agent, type IncomingMessage, request as requestHttp } from "node:http";
 import { type RequestOptions, request as requestHttps } from "node:https";
 import { type Clock, parseJson, untilSilent, writeJson } from "../lib/index.ts";
-import type { ApiRequest } from "./api-client.ts";
 import { connectionError, KubeError } from "./kube-error.ts";
 import type { Identity } from "./load-identity.ts";
 import { kubeLimits } from "./settings.ts";
+
+export type ApiRequest = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With the query, escaped. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** Of the body; JSON unless it says so. A PATCH says which kind of patch it is. */
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** For further pages of a list: one at a time, and each as slow as the one before, they need no other brake. */
+  readonly isUnlimited?: boolean;
+};
 
 /** The server closed a kept connection just as it was used again. */
 export class StaleConnection extends Error {}

@@ -2,9 +2,10 @@
 // changes and deletes with compare-and-swap. Followers (follow.ts) take a Reader only, so that writing cannot slow the
 // stream. Whoever changes an object takes both, through edit.ts, which owns the loop of reading, changing and writing.
 // Implementations: kubernetes/, etcd/, directory/, memory/. test/system/datastore-contract.test.ts holds them to this page.
+
+import type { JsonRecord as JsonObject } from "../../base/lib/index.ts";
 import type { Flavour, Kind } from "../kinds/index.ts";
 import type { ManifestProblem } from "./manifest-problem.ts";
-import type { JsonObject } from "./object-id.ts";
 
 /** Opaque: only ever handed back to the datastore it came from. Never a number, never compared by size. */
 export type Revision = string & { readonly revision: unique symbol };
