@@ -76,16 +76,16 @@ function checkShown({ objects }: Outcome, shown: unknown, what: string): void {
 export function masked(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) return value.map((each) => masked(each));
   if (isRecord(value)) {
-    const entries = Object.entries(value).filter(([name]) => !["managedFields", "generation", "selfLink"].includes(name));
+    const entries = Object.entries(value).filter(
+      ([name]) => !["managedFields", "generation", "selfLink"].includes(name),
+    );
     return Object.fromEntries(entries.map(([name, each]) => [name, masked(each, name)]));
   }
   if (typeof value === "bigint") return Number(value);
   if (typeof value !== "string") return value;
   if (key === "resourceVersion") return "<rv>";
   if (key === "uid") return "<uid>";
-  return value
-    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")
-    .replaceAll(/\b[0-9a-f]{32}\b/g, "<guid>");
+  return value.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>").replaceAll(/\b[0-9a-f]{32}\b/g, "<guid>");
 }
 
 const builtIn = ["ClusterInformation/default", "Tier/default", "Tier/kube-admin", "Tier/kube-baseline"];

@@ -81,7 +81,8 @@ async function stored(cluster: Cluster, each: Case): Promise<unknown> {
       found.push(withParsed({ kind, metadata }));
     }
   }
-  const keyOf = (object: JsonRecord) => `${object.kind}\u0000${metadataOf(object).namespace ?? ""}\u0000${metadataOf(object).name}`;
+  const keyOf = (object: JsonRecord) =>
+    `${object.kind}\u0000${metadataOf(object).namespace ?? ""}\u0000${metadataOf(object).name}`;
   found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return comparable(found, each, nameOf);
 }
@@ -90,7 +91,10 @@ async function stored(cluster: Cluster, each: Case): Promise<unknown> {
 function withParsed(object: JsonRecord): JsonRecord {
   const { annotations, ...metadata } = metadataOf(object);
   if (!isRecord(annotations)) return object;
-  const read = Object.entries(annotations).map(([key, text]) => [key, parsed.includes(key) ? JSON.parse(String(text)) : text]);
+  const read = Object.entries(annotations).map(([key, text]) => [
+    key,
+    parsed.includes(key) ? JSON.parse(String(text)) : text,
+  ]);
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(read) } };
 }
 
@@ -110,7 +114,12 @@ async function create(cluster: Cluster, object: JsonRecord): Promise<void> {
   const place = isNamespaced ? { namespace: metadata.namespace ?? "default" } : {};
   // The recorder marked the accounts it made.
   const labels = object.kind === "ServiceAccount" ? { "ctl-golden": "true" } : {};
-  const marked = { ...metadata, ...(isRecord(metadata.labels) || object.kind === "ServiceAccount" ? { labels: { ...(isRecord(metadata.labels) ? metadata.labels : {}), ...labels } } : {}) };
+  const marked = {
+    ...metadata,
+    ...(isRecord(metadata.labels) || object.kind === "ServiceAccount"
+      ? { labels: { ...(isRecord(metadata.labels) ? metadata.labels : {}), ...labels } }
+      : {}),
+  };
   const path = pathOf(object, place);
   await cluster.must("POST", path, { ...object, metadata: marked });
   if (object.kind === "Node" || object.kind === "Pod") {
@@ -124,7 +133,12 @@ const systemNamespaces = ["default", "kube-node-lease", "kube-public", "kube-sys
 
 async function clean(cluster: Cluster): Promise<void> {
   const plurals = customKinds.map((kind) => `${api}/${kindInfo(kind).kubernetes?.plural}`);
-  const others = ["/api/v1/nodes", "/api/v1/pods", "/api/v1/serviceaccounts", "/apis/networking.k8s.io/v1/networkpolicies"];
+  const others = [
+    "/api/v1/nodes",
+    "/api/v1/pods",
+    "/api/v1/serviceaccounts",
+    "/apis/networking.k8s.io/v1/networkpolicies",
+  ];
   for (const path of [...plurals, ...others]) {
     for (const object of await items(cluster, path)) {
       const { namespace, name } = metadataOf(object);
@@ -137,7 +151,11 @@ async function clean(cluster: Cluster): Promise<void> {
     if (systemNamespaces.includes(name)) continue;
     await cluster.ask("DELETE", `/api/v1/namespaces/${name}`);
     const { resourceVersion: _, ...metadata } = metadataOf(namespace);
-    await cluster.ask("PUT", `/api/v1/namespaces/${name}/finalize`, { ...namespace, metadata, spec: { finalizers: [] } });
+    await cluster.ask("PUT", `/api/v1/namespaces/${name}/finalize`, {
+      ...namespace,
+      metadata,
+      spec: { finalizers: [] },
+    });
     while ((await cluster.ask("GET", `/api/v1/namespaces/${name}`)).status !== 404);
   }
 }

@@ -12,13 +12,18 @@ import {
   isApiKind,
   isNamespaced,
   isResourceError,
+  ResourceError,
   type Resources,
   readV3,
   refusedByCtl,
   type V3Object,
 } from "../../src/calico/resources/index.ts";
 
-export type Step = { readonly argv: readonly string[]; readonly instead?: { readonly has: readonly string[] } };
+export type Step = {
+  readonly argv: readonly string[];
+  readonly stdin?: string;
+  readonly instead?: { readonly has: readonly string[] };
+};
 export type Outcome = { readonly errors: readonly string[]; readonly objects: readonly V3Object[] };
 
 type Command = {
@@ -35,7 +40,7 @@ function parse([verb = "", ...rest]: readonly string[]): Command {
   const flags = new Map<string, string>();
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? "";
-    if (["-f", "-n", "-o", "-p"].includes(word)) flags.set(word, rest[++at] ?? "");
+    if (["-f", "-n", "-o", "-p", "--patch", "--type", "-t"].includes(word)) flags.set(word, rest[++at] ?? "");
     else if (word.startsWith("-")) flags.set(word, "");
     else words.push(word);
   }
@@ -43,11 +48,9 @@ function parse([verb = "", ...rest]: readonly string[]): Command {
   return { verb, words, file: flags.get("-f"), namespace: flags.get("-n") ?? "default", isEverywhere, flags };
 }
 
-export async function runStep(
-  step: Step,
-  { resources, datastore, folder, fill }: Stage,
-): Promise<Outcome> {
-  const command = parse(step.argv);
+export async function runStep(step: Step, { resources, datastore, folder, fill }: Stage): Promise<Outcome> {
+  const given = parse(step.argv);
+  const command = given.file === "-" ? { ...given, file: step.stdin } : given;
   const errors: string[] = [];
   const objects: V3Object[] = [];
   const noted = async (act: () => Promise<V3Object | readonly V3Object[] | undefined>) => {
@@ -56,7 +59,9 @@ export async function runStep(
       if (made !== undefined) objects.push(...(Array.isArray(made) ? made : [made]));
     } catch (error) {
       if (!isResourceError(error)) throw error;
-      const isSkipped = error.code === "exists" && command.flags.has("--skip-exists");
+      const skips = { exists: ["--skip-exists"], "not-found": ["--skip-not-exists", "-s"] };
+      const flags = error.code === "exists" || error.code === "not-found" ? skips[error.code] : [];
+      const isSkipped = flags.some((flag) => command.flags.has(flag));
       if (!isSkipped) errors.push(error.message);
     }
   };
@@ -142,8 +147,8 @@ async function act(
     case "patch": {
       const refusal = refusedByCtl("replace", kind, id);
       if (refusal !== undefined) throw refusal;
-      const patch: unknown = JSON.parse(flags.get("-p") ?? "");
-      return await resources.update(kind, merged(await resources.get(kind, id), patch));
+      const current = await resources.get(kind, id);
+      return await resources.update(kind, merged(current, patchOf(flags.get("-p") ?? flags.get("--patch") ?? "")));
     }
     case "label":
       return await label(resources, kind, { id, word: words[2] ?? "", flags });
@@ -168,6 +173,14 @@ async function label(
     const labels = flags.has("--remove") ? others : { ...others, [key]: value };
     return { ...current, metadata: { ...current.metadata, labels } };
   });
+}
+
+function patchOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ResourceError("invalid", "performing strategic merge patch: invalid JSON document");
+  }
 }
 
 /** In Calico's types no list has a merge key: a strategic merge is a plain one. */

@@ -7,7 +7,12 @@ import { type ResourceError, unsupported } from "./resource-error.ts";
 export type CtlVerb = "create" | "apply" | "replace" | "delete";
 
 /** In the original's words. */
-const operations = { create: "create or apply", apply: "apply or replace", replace: "apply or replace", delete: "delete" };
+const operations = {
+  create: "create or apply",
+  apply: "apply or replace",
+  replace: "apply or replace",
+  delete: "delete",
+};
 
 /** Undefined: nothing is in the way. */
 export function refusedByCtl(verb: CtlVerb, kind: ApiKind, id: Id): ResourceError | undefined {

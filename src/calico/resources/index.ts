@@ -1,6 +1,5 @@
 // v3 objects over any datastore: what users write and read, whatever keeps it.
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
-export type { Checks } from "./checks.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
 export type { Call, Change, ChangeV3, Listed, ResourceEvent, Unreadable } from "./home.ts";
 export { initialiseDatastore } from "./initialise.ts";
@@ -8,7 +7,6 @@ export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workl
 export { forCreate, openResources, type ResourcesOptions } from "./open-resources.ts";
 export { annotatePod } from "./pod-home.ts";
 export {
-  type Fault,
   isResourceError,
   ResourceError,
   type ResourceErrorCode,

@@ -134,6 +134,8 @@ function completeSpec(
     ...(types === "" ? {} : { clusterType: types }),
     datastoreReady: typeof datastoreReady === "boolean" ? datastoreReady : true,
     ...(calicoVersion === undefined ? {} : { calicoVersion }),
+    // As the original stores it: "" is not there.
+    ...(calicoVersion === undefined && spec.calicoVersion === "" ? { calicoVersion: undefined } : {}),
   };
 }
 

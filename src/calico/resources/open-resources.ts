@@ -1,15 +1,15 @@
 // Puts homes, rules and checks together: the order in which an object is read, completed, checked and stored.
 //
-//   create   read ▸ rules.prepare ▸ defaults ▸ faults ▸ rules.check ▸ metadata of a new object ▸ home.create
+//   create   read ▸ rules.prepare ▸ defaults ▸ problems ▸ rules.check ▸ metadata of a new object ▸ home.create
 //   update   read ▸ (rules need what is stored) ▸ the same ▸ metadata of an old one ▸ home.update
 //   edit     home.edit reads ▸ change ▸ the same as create or update ▸ home.edit writes, again after a conflict
 //   delete   rules.beforeDelete ▸ home.delete
 import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
 import type { Datastore } from "../datastore/index.ts";
+import { kindInfo, type Problem, problemsBeforeWrite, problemText, validate, withDefaults } from "../kinds/index.ts";
 import { FieldError } from "../model/index.ts";
 import { type ApiKind, homeOf, isNamespaced } from "./api-kinds.ts";
-import { type Checks, noChecks } from "./checks.ts";
 import { withDefaultAllow } from "./default-profile.ts";
 import { isIpamKind } from "./forms/ipam.ts";
 import type { Call, ChangeV3, Home, Listed, ResourceEvent } from "./home.ts";
@@ -18,7 +18,7 @@ import { createNodeHome } from "./node-home.ts";
 import { createObjectHome, idOf, type StoredForm, storedFormOf } from "./object-home.ts";
 import { createPodHome } from "./pod-home.ts";
 import { createProfileHome } from "./profile-home.ts";
-import { type Fault, isResourceError, ResourceError, refuseFaults, updateConflict } from "./resource-error.ts";
+import { isResourceError, ResourceError, refuse, updateConflict } from "./resource-error.ts";
 import type { DeleteOptions, ListOptions, Resources, WatchOptions } from "./resources.ts";
 import type { IpamSteps, Neighbours, Rules } from "./rules/rule.ts";
 import { inListOrder, rulesOf } from "./rules/rules.ts";
@@ -29,7 +29,6 @@ export type ResourcesOptions = {
   /** At least 0, below 1. */
   readonly random?: () => number;
   readonly makeUid?: () => string;
-  readonly checks?: Checks;
   /** FELIX_INTERFACEPREFIX: the first of a comma-separated list counts; "" means "cali". */
   readonly interfacePrefix?: string;
   /** USE_POD_CIDR */
@@ -45,17 +44,16 @@ class StoredResources implements Resources {
   readonly #datastore: Datastore;
   readonly #options: ResourcesOptions;
   readonly #clock: Clock;
-  readonly #checks: Checks;
   #form: StoredForm | undefined;
 
   constructor(datastore: Datastore, options: ResourcesOptions) {
     this.#datastore = datastore;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#checks = options.checks ?? noChecks;
   }
 
   async get(kind: ApiKind, id: Id, call: Call = {}): Promise<V3Object> {
+    requireName(id);
     return this.#shown(kind, await (await this.#home(kind, call)).get(id, call));
   }
 
@@ -74,20 +72,20 @@ class StoredResources implements Resources {
 
   async create(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
     const object = await this.#prepared(kind, readGiven(kind, given), { isNew: true, call });
-    refuseFaults(createFaults(kind, object));
+    refuse(createProblems(kind, object));
     const home = await this.#home(kind, call);
     return this.#shown(kind, await home.create(this.#asNew(kind, object), call));
   }
 
   async update(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
     const prepared = await this.#prepared(kind, readGiven(kind, given), { isNew: false, call });
-    refuseFaults(updateFaults(kind, prepared));
+    refuse(updateProblems(kind, prepared));
     return this.#shown(kind, await (await this.#home(kind, call)).update(prepared, call));
   }
 
   async updateStatus(kind: ApiKind, given: unknown, call: Call = {}): Promise<V3Object> {
     const object = readGiven(kind, given);
-    refuseFaults(updateFaults(kind, object));
+    refuse(updateProblems(kind, object));
     return this.#shown(kind, await (await this.#home(kind, call)).updateStatus(object, call));
   }
 
@@ -120,6 +118,7 @@ class StoredResources implements Resources {
   }
 
   async delete(kind: ApiKind, id: Id, options: DeleteOptions = {}): Promise<void> {
+    requireName(id);
     const { resourceVersion: given, uid, signal } = options;
     const home = await this.#home(kind, options);
     const { beforeDelete } = this.#rules(kind);
@@ -133,6 +132,7 @@ class StoredResources implements Resources {
   }
 
   async #edit(kind: ApiKind, home: Home, id: Id, call: Call, change: ChangeV3): Promise<V3Object | undefined> {
+    requireName(id);
     try {
       const edited = await home.edit(
         id,
@@ -142,7 +142,7 @@ class StoredResources implements Resources {
           if (next === "nothing" || next === "delete") return next;
           const isNew = current === undefined;
           const prepared = await this.#prepared(kind, readGiven(kind, next), { isNew, stored: current, call });
-          refuseFaults(isNew ? createFaults(kind, prepared) : []);
+          refuse(isNew ? createProblems(kind, prepared) : []);
           return isNew ? this.#asNew(kind, prepared) : prepared;
         },
         call,
@@ -161,13 +161,17 @@ class StoredResources implements Resources {
     { isNew, stored, call }: { isNew: boolean; stored?: V3Object | undefined; call: Call },
   ): Promise<V3Object> {
     const rules = this.#rules(kind);
-    const read = async () => stored ?? (await this.get(kind, idOf(object), call));
-    const context = { neighbours: this.#neighbours(call), isNew, stored: read };
+    const context = { neighbours: this.#neighbours(call), isNew };
     const ready = (await rules.prepare?.(object, context)) ?? object;
-    const full = readGiven(kind, this.#checks.withDefaults(ready));
-    refuseFaults(this.#checks.faults(full));
-    await rules.check?.(full, context);
-    return full;
+    const filled = readGiven(kind, withDefaults(kind, ready));
+    // A new object is looked at as it was given; one that replaces another as it would be stored.
+    const before =
+      isNew || rules.comparesWithStored !== true ? undefined : (stored ?? (await this.get(kind, idOf(object), call)));
+    const own = problemsBeforeWrite(kind, isNew ? ready : filled, before);
+    refuse([...own, ...(own.length > 0 ? [] : ((await rules.problems?.(filled, context)) ?? []))]);
+    refuse(validate(kind, filled));
+    await rules.check?.(filled, context);
+    return filled;
   }
 
   /** IPAM's own objects were never v3 objects, and have neither. */
@@ -179,7 +183,9 @@ class StoredResources implements Resources {
   }
 
   #shown(kind: ApiKind, object: V3Object): V3Object {
-    return this.#rules(kind).read?.(object) ?? object;
+    const { fillsOnRead } = kindInfo(kind);
+    const filled = fillsOnRead === true ? readGiven(kind, withDefaults(kind, object)) : object;
+    return this.#rules(kind).read?.(filled) ?? filled;
   }
 
   #rules(kind: ApiKind): Rules {
@@ -223,17 +229,22 @@ class StoredResources implements Resources {
 /** Thrown out of an edit by whoever finds nothing to replace. */
 class Missing extends Error {}
 
-/** What a schema finds wrong is a fault as any other. */
+/** Without a name a path leads to all objects of the kind. */
+function requireName({ name }: Id): void {
+  if (name !== "") return;
+  const reason = "resource name may not be empty";
+  refuse([{ field: "metadata.name", rule: "must be given", name: "", reason }]);
+}
+
+/** What a schema finds wrong is a problem as any other. */
 function readGiven(kind: ApiKind, given: unknown): V3Object {
   try {
     return readV3(kind, isRecord(given) ? given : {});
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
-    const fault = { name: error.field === "" ? kind : error.field, reason: error.rule };
-    throw new ResourceError("invalid", `error with field ${fault.name} (${fault.reason})`, {
-      cause: error,
-      faults: [fault],
-    });
+    const { field, rule } = error;
+    const problems = [{ field, rule, name: field === "" ? kind : field, reason: rule }];
+    throw new ResourceError("invalid", problemText(problems), { cause: error, problems });
   }
 }
 
@@ -243,34 +254,40 @@ export function forCreate(object: V3Object): V3Object {
   return { ...object, metadata: { name, namespace, labels, annotations } };
 }
 
-function createFaults(kind: ApiKind, { metadata }: V3Object): Fault[] {
+function createProblems(kind: ApiKind, { metadata }: V3Object): Problem[] {
   const { name = "", generateName = "", resourceVersion = "" } = metadata;
   if (name === "") {
     const hint = generateName === "" ? "" : " (GenerateName is not supported)";
-    return [{ name: "Metadata.Name", value: "", reason: `field must be set for a Create request${hint}` }];
+    const reason = `field must be set for a Create request${hint}`;
+    return [{ field: "metadata.name", rule: "must be given", name: "Metadata.Name", value: "", reason }];
   }
   if (resourceVersion !== "") {
+    const said = { name: "Metadata.ResourceVersion", value: resourceVersion };
     const reason = "field must not be set for a Create request";
-    return [{ name: "Metadata.ResourceVersion", value: resourceVersion, reason }];
+    return [{ field: "metadata.resourceVersion", rule: "must not be given for a new object", ...said, reason }];
   }
-  return namespaceFaults(kind, metadata);
+  return namespaceProblems(kind, metadata);
 }
 
-function updateFaults(kind: ApiKind, { metadata }: V3Object): Fault[] {
-  const reason = "field must be set for an Update request";
+function updateProblems(kind: ApiKind, { metadata }: V3Object): Problem[] {
+  const missing = (field: keyof V3Object["metadata"], name: string, value = ""): Problem[] => {
+    const reason = "field must be set for an Update request";
+    return [{ field: `metadata.${field}`, rule: "must be that of the stored object", name, value, reason }];
+  };
   const { resourceVersion = "", creationTimestamp = "", uid = "" } = metadata;
-  if (resourceVersion === "") return [{ name: "Metadata.ResourceVersion", value: "", reason }];
-  const faults = namespaceFaults(kind, metadata);
-  if (faults.length > 0 || isIpamKind(kind)) return faults;
+  if (resourceVersion === "") return missing("resourceVersion", "Metadata.ResourceVersion");
+  const problems = namespaceProblems(kind, metadata);
+  if (problems.length > 0 || isIpamKind(kind)) return problems;
   if (creationTimestamp === "") {
-    return [{ name: "Metadata.CreationTimestamp", value: "0001-01-01 00:00:00 +0000 UTC", reason }];
+    return missing("creationTimestamp", "Metadata.CreationTimestamp", "0001-01-01 00:00:00 +0000 UTC");
   }
-  return uid === "" ? [{ name: "Metadata.UID", value: "", reason }] : [];
+  return uid === "" ? missing("uid", "Metadata.UID") : [];
 }
 
-function namespaceFaults(kind: ApiKind, { namespace = "" }: V3Object["metadata"]): Fault[] {
+function namespaceProblems(kind: ApiKind, { namespace = "" }: V3Object["metadata"]): Problem[] {
   if (!isNamespaced(kind) || namespace !== "") return [];
-  return [{ name: "Metadata.Namespace", reason: "namespace is not specified on namespaced resource" }];
+  const reason = "namespace is not specified on namespaced resource";
+  return [{ field: "metadata.namespace", rule: "must be given", name: "Metadata.Namespace", reason }];
 }
 
 function isoSeconds(wallMs: number): string {

@@ -33,8 +33,9 @@ export function createProfileHome(datastore: Datastore): Home {
     create: refuse("Create"),
     update: refuse("Update"),
     updateStatus: refuse("Update"),
-    edit: async (id, _change, call) => {
-      await get(datastore, id, call); // a name that cannot be, or is not there, is said first, as the original does
+    edit: async (id, change, call) => {
+      // A name that cannot be, or is not there, is said first, as the original does; then what the rules say.
+      await change(await get(datastore, id, call));
       return await refuse("Update")(id);
     },
     delete: refuse("Delete"),

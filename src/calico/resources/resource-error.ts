@@ -1,5 +1,6 @@
 // What can go wrong with a v3 object, in the original's words: scripts and people look for these texts. Codes are ours.
 import { DatastoreError, isDatastoreError } from "../datastore/index.ts";
+import { type Problem, problemText } from "../kinds/index.ts";
 import type { ApiKind } from "./api-kinds.ts";
 import { type Id, nameInMessages } from "./names.ts";
 
@@ -7,7 +8,7 @@ export const resourceErrorCodes = [
   "not-found", // no such object
   "exists", // the object to create is there already
   "conflict", // it was changed since the resourceVersion given
-  "invalid", // fields that break a rule; `faults` has them all
+  "invalid", // fields that break a rule; `problems` has them all
   "unsupported", // nobody can do this to this object
   "unauthorized", // the datastore does not know us, or we may not
   "refused", // the API server will not have the object; the text is its own
@@ -17,18 +18,9 @@ export const resourceErrorCodes = [
 ] as const;
 export type ResourceErrorCode = (typeof resourceErrorCodes)[number];
 
-/** One field that breaks a rule. */
-export type Fault = {
-  /** As the original calls it: Metadata.Name, IPPool.Spec.CIDR, Nets[0]. */
-  readonly name: string;
-  /** As the original prints it. Absent: none is shown. */
-  readonly value?: string;
-  readonly reason: string;
-};
-
 export type ResourceErrorOptions = {
   readonly cause?: unknown;
-  readonly faults?: readonly Fault[];
+  readonly problems?: readonly Problem[];
   /** What a person can do about it. */
   readonly next?: string;
   /** For "unauthorized": the RBAC rule that would allow it. */
@@ -37,7 +29,7 @@ export type ResourceErrorOptions = {
 
 export class ResourceError extends Error {
   readonly code: ResourceErrorCode;
-  readonly faults: readonly Fault[];
+  readonly problems: readonly Problem[];
   readonly next: string | undefined;
   readonly missingRule: string | undefined;
 
@@ -45,7 +37,7 @@ export class ResourceError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ResourceError";
     this.code = code;
-    this.faults = options.faults ?? [];
+    this.problems = options.problems ?? [];
     this.next = options.next;
     this.missingRule = options.missingRule;
   }
@@ -56,23 +48,8 @@ export function isResourceError(error: unknown, ...codes: ResourceErrorCode[]): 
 }
 
 /** Throws where there is any. */
-export function refuseFaults(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw new ResourceError("invalid", faultsText(faults), { faults });
-}
-
-export function faultsText(faults: readonly Fault[]): string {
-  const [only, ...more] = faults.map(faultText);
-  if (more.length === 0) return `error with field ${only}`;
-  return ["error with the following fields:", ...faults.map((fault) => `-  ${faultText(fault)}`), ""].join("\n");
-}
-
-function faultText({ name, value, reason }: Fault): string {
-  return `${name}${value === undefined ? "" : ` = '${value}'`}${reason === "" ? "" : ` (${reason})`}`;
-}
-
-/** Go prints a list of texts so. */
-export function goListText(texts: readonly unknown[]): string {
-  return `[${texts.join(" ")}]`;
+export function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new ResourceError("invalid", problemText(problems), { problems });
 }
 
 /** `why` is what the datastore says about it; etcd says nothing. */

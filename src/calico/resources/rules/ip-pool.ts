@@ -1,30 +1,21 @@
-// Pools: no two overlap, CIDR and block size stay what they are, blocks in use keep their size, and a pool that goes gives
-// its blocks back first.
-import { canonicalCidr, isMasked, type JsonRecord, mask, parseCidr } from "../../../base/lib/index.ts";
-import { type Fault, goListText, ResourceError, refuseFaults } from "../resource-error.ts";
+// Pools: no two overlap, blocks in use keep their size, and a pool that goes gives its blocks back first. What a pool by
+// itself must be, and what of it must not change, is in its kind's file.
+import { type JsonRecord, mask, parseCidr } from "../../../base/lib/index.ts";
+import type { Problem } from "../../kinds/index.ts";
+import { isResourceError, refuse } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import { releaseAffinities } from "./release-affinities.ts";
-import type { Neighbours, Rules, WriteContext } from "./rule.ts";
+import type { Neighbours, Rules } from "./rule.ts";
 
 /** Allocations that are under way when a pool is disabled may finish. */
 const settleMs = 500;
 
 export const ipPoolRules: Rules = {
-  prepare: async (pool, { isNew, stored, neighbours }: WriteContext) => {
-    const { spec } = pool;
-    const cidr = canonicalPool(spec.cidr);
-    const filled = withPoolDefaults({ ...pool, spec: { ...spec, cidr: cidr.text } });
-    const faults: Fault[] = isNew
-      ? overlapFaults(filled, await neighbours.list("IPPool"))
-      : changeFaults(filled.spec, (await stored()).spec);
-    if (!cidr.isStrict) {
-      faults.push({ name: cidrField, value: cidr.text, reason: "IPPool CIDR is not strictly masked" });
-    }
-    refuseFaults(faults);
-    return filled;
-  },
+  comparesWithStored: true,
+  problems: async (pool, { isNew, neighbours }) =>
+    isNew ? overlapProblems(pool, await neighbours.list("IPPool")) : [],
   check: async (pool, { isNew, neighbours }) => {
-    if (isNew) refuseFaults(blockFaults(pool.spec, await blocksOf(neighbours)));
+    if (isNew) refuse(blockProblems(pool.spec, await blocksOf(neighbours)));
   },
   beforeDelete: async (id, { neighbours, revision, signal }) => {
     const pool = await neighbours.get("IPPool", id);
@@ -36,76 +27,21 @@ export const ipPoolRules: Rules = {
     }
     await neighbours.sleep(settleMs);
     signal?.throwIfAborted();
-    const cidr = typeof pool.spec.cidr === "string" ? pool.spec.cidr : "";
+    const { cidr } = pool.spec;
     await releaseAffinities(neighbours, ({ spec }) => isInside(spec.cidr, cidr));
     return isEnabled ? undefined : revision;
   },
-  read: withPoolDefaults,
 };
 
-const cidrField = "IPPool.Spec.CIDR";
-
-function canonicalPool(given: unknown): { text: string; isStrict: boolean } {
-  if (given === undefined || given === "") refuse({ name: cidrField, reason: "IPPool CIDR must be specified" });
-  const text = String(given);
-  const cidr = parseCidr(text);
-  const canonical = canonicalCidr(text);
-  if (cidr === undefined || canonical === undefined) {
-    refuse({ name: cidrField, value: text, reason: "IPPool CIDR must be a valid subnet" });
-  }
-  return { text: canonical.text, isStrict: isMasked(cidr) };
-}
-
-function refuse(fault: Fault): never {
-  refuseFaults([fault]);
-  throw new ResourceError("invalid", fault.reason); // refuseFaults has thrown
-}
-
-/** Reading fills these in, too: pools of other hands may lack them. */
-export function withPoolDefaults(pool: V3Object): V3Object {
-  const { spec } = pool;
-  const isVersion6 = typeof spec.cidr === "string" && spec.cidr.includes(":");
-  const uses =
-    Array.isArray(spec.allowedUses) && spec.allowedUses.length > 0 ? spec.allowedUses : ["Workload", "Tunnel"];
-  return {
-    ...pool,
-    spec: {
-      ...spec,
-      vxlanMode: spec.vxlanMode || "Never",
-      ipipMode: spec.ipipMode || "Never",
-      blockSize: spec.blockSize || (isVersion6 ? 122 : 26),
-      nodeSelector: spec.nodeSelector || "all()",
-      allowedUses: uses,
-      assignmentMode: spec.assignmentMode || "Automatic",
-    },
-  };
-}
-
-function changeFaults(now: JsonRecord, before: JsonRecord): Fault[] {
-  const isForServices = Array.isArray(before.allowedUses) && before.allowedUses.includes("LoadBalancer");
-  const uses: readonly unknown[] = Array.isArray(now.allowedUses) ? now.allowedUses : [];
-  if (isForServices && uses.some((use) => use !== "LoadBalancer")) {
-    const reason = "IPPool allowed use cannot be changed from LoadBalacer to Workload or Tunnel"; // the original's spelling
-    refuse({ name: "IPPool.Spec.AllowedUses", value: goListText(uses), reason });
-  }
-  const faults: Fault[] = [];
-  if (canonicalCidr(String(before.cidr))?.text !== now.cidr) {
-    faults.push({ name: cidrField, value: String(now.cidr), reason: "IPPool CIDR cannot be modified" });
-  }
-  if (before.blockSize !== now.blockSize) {
-    const reason = "IPPool BlockSize cannot be modified";
-    faults.push({ name: "IPPool.Spec.BlockSize", value: String(now.blockSize), reason });
-  }
-  return faults;
-}
-
-function overlapFaults(pool: V3Object, others: readonly V3Object[]): Fault[] {
-  const cidr = String(pool.spec.cidr);
+function overlapProblems(pool: V3Object, others: readonly V3Object[]): Problem[] {
+  const { cidr } = pool.spec;
   return others
     .filter(({ metadata, spec }) => metadata.name !== pool.metadata.name && doOverlap(spec.cidr, cidr))
     .map(({ metadata, spec }) => ({
-      name: cidrField,
-      value: cidr,
+      field: "spec.cidr",
+      rule: `must not overlap with the pool ${metadata.name}, which has ${spec.cidr}`,
+      name: "IPPool.Spec.CIDR",
+      value: String(cidr),
       reason: `IPPool(${pool.metadata.name}) CIDR overlaps with IPPool(${metadata.name}) CIDR ${spec.cidr}`,
     }));
 }
@@ -115,17 +51,24 @@ async function blocksOf(neighbours: Neighbours): Promise<readonly V3Object[]> {
   try {
     return await neighbours.list("IPAMBlock");
   } catch (error) {
-    if (error instanceof ResourceError && error.code === "no-such-kind") return [];
+    if (isResourceError(error, "no-such-kind")) return [];
     throw error;
   }
 }
 
-function blockFaults({ cidr, blockSize }: JsonRecord, blocks: readonly V3Object[]): Fault[] {
+function blockProblems({ cidr, blockSize }: JsonRecord, blocks: readonly V3Object[]): Problem[] {
   const isOther = (block: unknown) => typeof block === "string" && !block.endsWith(`/${blockSize}`);
-  const inTheWay = blocks.some(({ spec }) => isOther(spec.cidr) && doOverlap(spec.cidr, cidr));
-  if (!inTheWay) return [];
-  const reason = "IPPool blocksSize conflicts with existing allocations that use a different blockSize";
-  return [{ name: "IPPool.Spec.BlockSize", value: String(blockSize), reason }];
+  const found = blocks.find(({ spec }) => isOther(spec.cidr) && doOverlap(spec.cidr, cidr));
+  if (found === undefined) return [];
+  return [
+    {
+      field: "spec.blockSize",
+      rule: `must be that of the blocks in use: there is ${found.spec.cidr}`,
+      name: "IPPool.Spec.BlockSize",
+      value: String(blockSize),
+      reason: "IPPool blocksSize conflicts with existing allocations that use a different blockSize",
+    },
+  ];
 }
 
 function doOverlap(a: unknown, b: unknown): boolean {

@@ -27,7 +27,6 @@ function withTierLabel(policy: V3Object, tier: string): V3Object {
 }
 
 export const tierRules: Rules = {
-  prepare: withTierDefaults,
   beforeDelete: async (id, { neighbours, revision }) => {
     if (builtInTiers.some(({ name }) => name === id.name)) {
       throw unsupported("Delete", id.name, `Cannot delete ${id.name} tier`);
@@ -40,16 +39,10 @@ export const tierRules: Rules = {
     }
     return revision;
   },
-  read: withTierDefaults,
   compare: (a, b) => orderOf(a) - orderOf(b),
 };
 
 const inOrder: readonly ApiKind[] = tieredPolicies;
-
-function withTierDefaults(tier: V3Object): V3Object {
-  const { order = defaultTierOrder, defaultAction = "Deny" } = tier.spec;
-  return { ...tier, spec: { ...tier.spec, order, defaultAction } };
-}
 
 function orderOf({ spec }: V3Object): number {
   return typeof spec.order === "number" ? spec.order : defaultTierOrder;

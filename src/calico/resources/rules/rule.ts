@@ -1,5 +1,6 @@
 // Rules about v3 objects that a schema cannot say, because they are about other objects, or about what is stored already.
 // One file for each subject; rules.ts has the table. The texts are the original's.
+import type { Problem } from "../../kinds/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import type { Call } from "../home.ts";
 import type { Id } from "../names.ts";
@@ -24,8 +25,6 @@ export type WriteContext = {
   readonly neighbours: Neighbours;
   /** The object is about to be created. */
   readonly isNew: boolean;
-  /** What an object that is not new is to replace. Asks the datastore where nobody has read it yet. */
-  stored(): Promise<V3Object>;
 };
 
 export type DeleteContext = Call & {
@@ -42,8 +41,12 @@ export type IpamSteps = {
 };
 
 export type Rules = {
-  /** Before the fields are checked: fills in, and throws ResourceError for what the kind refuses first. */
+  /** First of all: fills in what follows from elsewhere, and throws ResourceError for what cannot be. */
   prepare?(object: V3Object, context: WriteContext): V3Object | Promise<V3Object>;
+  /** What other objects have against it; told together with what the kind refuses before it looks at fields. */
+  problems?(object: V3Object, context: WriteContext): Promise<readonly Problem[]>;
+  /** The kind has rules about what must not change, so that the stored object is read before it is written. */
+  readonly comparesWithStored?: true;
   /** After the fields are checked. */
   check?(object: V3Object, context: WriteContext): void | Promise<void>;
   /** What has to happen first. Answers the revision at which the object itself is then deleted. */

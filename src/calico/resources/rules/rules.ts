@@ -3,7 +3,7 @@ import type { Flavour } from "../../kinds/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import { defaultAllowProfile } from "../forms/profile-view.ts";
 import { workloadEndpointName } from "../names.ts";
-import { alreadyExists, goListText, refuseFaults, unsupported } from "../resource-error.ts";
+import { alreadyExists, unsupported } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import { ipPoolRules } from "./ip-pool.ts";
 import { storedNodeRules } from "./nodes.ts";
@@ -19,15 +19,15 @@ const none: Rules = {};
 
 /** The filters that a peer names must be there. */
 const bgpPeerRules: Rules = {
-  prepare: async (peer, { neighbours }) => {
+  problems: async (peer, { neighbours }) => {
     const wanted = Array.isArray(peer.spec.filters) ? peer.spec.filters : [];
-    if (wanted.length === 0) return peer;
+    if (wanted.length === 0) return [];
     const known = (await neighbours.list("BGPFilter")).map(({ metadata }) => metadata.name);
     const missing = wanted.filter((name) => !known.includes(name));
-    if (missing.length > 0) {
-      refuseFaults([{ name: "BGPPeer.Spec.Filters", value: goListText(missing), reason: "BGPFilter(s) not found" }]);
-    }
-    return peer;
+    if (missing.length === 0) return [];
+    const value = `[${missing.join(" ")}]`; // as Go prints a list
+    const said = { name: "BGPPeer.Spec.Filters", value, reason: "BGPFilter(s) not found" };
+    return [{ field: "spec.filters", rule: `must be there: ${missing.join(", ")} is not`, ...said }];
   },
 };
 
@@ -36,23 +36,13 @@ const workloadEndpointRules: Rules = {
   prepare: (endpoint) => {
     const { metadata, spec } = endpoint;
     const naming = workloadEndpointName(spec);
-    if (naming.is === "problem") {
-      const { field: name, value, reason } = naming;
-      refuseFaults([value === undefined ? { name, reason } : { name, value, reason }]);
-      return endpoint; // refuseFaults has thrown
-    }
-    const { name = "" } = metadata;
-    if (name !== "" && name !== naming.name) {
-      const expected = `expected name ${naming.name}`;
-      const reason = `the WorkloadEndpoint name does not match the primary identifiers assigned in the Spec: ${expected}`;
-      refuseFaults([{ name: "Name", value: name, reason }]);
-    }
     const labels = {
       ...metadata.labels,
       "projectcalico.org/namespace": metadata.namespace ?? "",
       "projectcalico.org/orchestrator": String(spec.orchestrator ?? ""),
     };
-    return { ...endpoint, metadata: { ...metadata, name: naming.name, labels } };
+    const name = metadata.name || (naming.is === "name" ? naming.name : "");
+    return { ...endpoint, metadata: { ...metadata, name, labels } };
   },
 };
 
