@@ -50,6 +50,13 @@ const slips: { given: string[]; hint: RegExp }[] = [
   { given: ["completion", "tcsh"], hint: /Allowed choices are bash, zsh, fish/ },
   { given: ["version", "-o", "xml"], hint: /Allowed choices are text, json/ },
   { given: ["certs", "inspect", "/no/such/file"], hint: /\/no\/such\/file/ },
+  { given: ["manifests", "all"], hint: /needs an image[\s\S]*docker build[\s\S]*--image/ },
+  { given: ["manifests", "typha", "--image", "bad image: {}"], hint: /It has to be an image/ },
+  {
+    given: ["manifests", "typha", "--image", "a/b", "--host-certs", "certs"],
+    hint: /path on the hosts that begins with/,
+  },
+  { given: ["manifests", "crds", "--only", "IPPol"], hint: /no custom resource of Calico called IPPol[\s\S]*IPPool/ },
   { given: ["certs", "inspect", "/dev/zero"], hint: /\/dev\/zero cannot be read \(it is a device, not a file\)/ },
   {
     given: ["typha", "-c", "/no/such.cfg"],

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Log, silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openKubernetes } from "../../src/calico/datastore/index.ts";
-import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
+import { customKinds, followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { checkRights } from "../../src/programs/doctor/index.ts";
 import { startTypha } from "../../src/typha/server/index.ts";
 import { loadSettings } from "../../src/typha/settings/index.ts";
 import { accountConfig } from "../kit/account-config.ts";
-import { probe } from "../kit/cattail-process.ts";
+import { cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
 import { installCrds, openCrd } from "../kit/crds.ts";
@@ -35,6 +35,8 @@ const namespace = "calico-system";
 const { text, objects: printed } = await printObjects([
   "manifests",
   "all",
+  "--image",
+  "registry.example/cattail:0.1.0",
   "--namespace",
   namespace,
   "--metrics-port",
@@ -188,3 +190,18 @@ async function startAsDeployed(tls: TyphaEnvironment) {
     },
   };
 }
+
+test("of the definitions, those that a cluster has are left alone: --missing asks for them", { skip }, async () => {
+  await using empty = await startCluster();
+  const missing = () => cattail(["manifests", "crds", "--missing"], { env: { KUBECONFIG: empty.kubeconfig } });
+  const names = (text: string) => [...text.matchAll(/^ {4}kind: (\w+)$/gm)].map(([, kind]) => kind);
+  const all = await missing();
+  equal(names(all.stdout).length, customKinds.length, all.stderr);
+  const [pool, ...others] = customKinds.map((kind) => openCrd(kind)).reverse();
+  await installCrds(empty, others);
+  deepEqual(names((await missing()).stdout).length, 1);
+  await installCrds(empty, [pool ?? {}]);
+  const none = await missing();
+  equal(none.stdout, "");
+  match(none.stderr, /the cluster has all of Calico's kinds/);
+});

@@ -53,7 +53,14 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     cert: join(oldDir, "calico-node.crt"),
     key: join(oldDir, "calico-node.key"),
   });
-  const { objects } = await printObjects(["manifests", "all", "--replicas", "2"]);
+  const { objects } = await printObjects([
+    "manifests",
+    "all",
+    "--image",
+    "registry.example/cattail:0.1.0",
+    "--replicas",
+    "2",
+  ]);
   const environment = { ...deployedEnvironment(objects), ...certificates.serverSettings, ...hurried };
   await using fleet = new Fleet(cluster, { ...environment, KUBECONFIG: join(folder, "kubeconfig") });
   await using nodes = new CalicoNodes({ servers: () => fleet.listed, tls: certificates.clientFlags });

@@ -17,7 +17,7 @@ export function notInstalled(kind: Kind, place: { group: string; plural: string 
   return new DatastoreError("no-such-kind", `the server has no ${place.plural} in ${place.group}`, {
     ...(cause === undefined ? {} : { cause }),
     next: isCustom
-      ? "install Calico's resource definitions: cattail manifests crds | kubectl apply -f -"
+      ? `install Calico's resource definitions: cattail manifests crds | kubectl apply -f -, with --only ${kind} for this one alone`
       : `install what serves the API group ${place.group}, or do without ${place.plural}`,
   });
 }

@@ -188,13 +188,13 @@ export const catalogue = {
     level: "broken",
     title: "the cluster has none of Calico's resource kinds",
     why: "there are no policies, pools or settings to serve; Calico is not installed, or this is the wrong cluster",
-    fix: "cattail manifests crds | kubectl apply -f -",
+    fix: "cattail manifests crds --missing | kubectl apply --server-side -f -",
   },
   CRD_MISSING: {
     level: "warning",
     title: "the cluster lacks some of Calico's resource kinds",
     why: "the server sends no objects of these kinds; a cluster with an older Calico lacks the newer kinds",
-    fix: "cattail manifests crds | kubectl apply -f -",
+    fix: "cattail manifests crds --missing | kubectl apply --server-side -f -",
   },
   API_MISSING: {
     level: "note",

@@ -78,7 +78,9 @@ function checkKinds(served: ReadonlyMap<Kind, boolean>): Finding[] {
   if (missingCustom.length === 0) return [passed(`all ${custom.length} kinds of Calico are there`), ...apis];
   if (missingCustom.length === custom.length)
     return [problem("CRDS_MISSING", "none of Calico's kinds is there"), ...apis];
-  return [problem("CRD_MISSING", `missing: ${missingCustom.join(", ")}`), ...apis];
+  const only = missingCustom.map((kind) => `--only ${kind}`).join(" ");
+  const fix = `cattail manifests crds ${only} | kubectl apply --server-side -f -`;
+  return [problem("CRD_MISSING", `missing: ${missingCustom.join(", ")}`, { fix }), ...apis];
 }
 
 async function checkOther(datastore: Datastore): Promise<Section> {

@@ -1,14 +1,18 @@
 // `cattail manifests`: the YAML of an installation, for kubectl apply or as the base of a kustomization.
-import { Argument, Command, Option } from "commander";
-import { CattailError } from "../../base/lib/index.ts";
-import { namespaceName, objectName, port, serviceName, wholeNumber } from "../shared/option-values.ts";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { CattailError, nearest, silentLog, systemClock } from "../../base/lib/index.ts";
+import { customKinds } from "../../calico/kinds/index.ts";
+import { gather, namespaceName, objectName, port, serviceName, wholeNumber } from "../shared/option-values.ts";
 import { yamlDocuments } from "../shared/yaml-documents.ts";
 import { type CertificateSource, defaultInstallOptions, type ManifestSet, manifestSets, manifests } from "./index.ts";
 
 type Flags = {
   namespace: string;
   name: string;
-  image: string;
+  image?: string;
+  serviceAccount?: string;
+  missing: boolean;
+  only: string[];
   replicas: number;
   apiGroup: "crd.projectcalico.org" | "projectcalico.org";
   secret: string;
@@ -25,7 +29,14 @@ export function manifestsCommand(): Command {
     .addArgument(new Argument("[set]", "which part").choices(manifestSets).default("all"))
     .option("-n, --namespace <name>", "where Typha runs", namespaceName, defaults.namespace)
     .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", serviceName, defaults.name)
-    .option("--image <image>", "the container image", defaults.image)
+    .option("--image <image>", "the container image; needed for the Deployment", imageName)
+    .option(
+      "--service-account <name>",
+      "run as this account, which is there already (default: one of its own)",
+      objectName,
+    )
+    .option("--missing", "of the CRDs, only those that the cluster lacks: asks its API server (KUBECONFIG)", false)
+    .option("--only <kind>", "of the CRDs, only this kind's; may be given several times", gather, [])
     .option(
       "--replicas <count>",
       "how many servers; each needs a node of its own",
@@ -42,6 +53,7 @@ export function manifestsCommand(): Command {
     .option(
       "--host-certs <directory>",
       "take typha.crt, typha.key and typhaca.crt from this directory of the host instead",
+      absolutePath,
     )
     .option("--client-cn <name>", "the common name client certificates must carry", defaults.clientCn)
     .option("--metrics-port <port>", "serve Prometheus metrics on this port", port)
@@ -50,25 +62,79 @@ export function manifestsCommand(): Command {
       "after",
       `
 Examples:
-  cattail manifests all | kubectl apply -f -
-  cattail manifests rbac --namespace calico-system
-  cattail manifests typha --image registry.example/cattail:0.1.0 --replicas 5 > typha.yaml`,
+  cattail manifests crds --missing | kubectl apply --server-side -f -
+  cattail manifests rbac | kubectl apply --server-side -f -
+  cattail manifests rbac --service-account calico-node      Typha runs as calico-node, as in Calico's own manifest
+  cattail manifests typha --image registry.example/cattail:0.1.0 --replicas 5 > typha.yaml
+
+These are safe in a cluster that runs Calico: CRDs that are there stay as they are.`,
     )
-    .action((set: ManifestSet, flags: Flags) => {
+    .action(async (set: ManifestSet, flags: Flags) => {
       if (flags.serviceMonitor && flags.metricsPort === undefined) {
         throw new CattailError("MANIFESTS_NO_METRICS_PORT", {
           problem: "--service-monitor was given, but the server has no metrics port to scrape",
           next: "Add --metrics-port 9093",
         });
       }
+      const image = flags.image ?? "";
+      if (image === "" && (set === "typha" || set === "all")) throw noImage();
       const documents = manifests(set, {
         ...defaults,
         ...flags,
+        image,
+        serviceAccount: flags.serviceAccount ?? flags.name,
+        crds: await wantedCrds(set, flags),
         certificates: certificateSource(flags),
         metricsPort: flags.metricsPort,
       });
-      console.log(yamlDocuments(documents));
+      if (documents.length === 0)
+        console.error("cattail: the cluster has all of Calico's kinds; there is nothing to apply");
+      else console.log(yamlDocuments(documents));
     });
+}
+
+async function wantedCrds(set: ManifestSet, flags: Flags): Promise<readonly string[]> {
+  for (const kind of flags.only) if (!customKinds.some((known) => known === kind)) throw unknownKind(kind);
+  const named = flags.only.length === 0 ? customKinds : customKinds.filter((kind) => flags.only.includes(kind));
+  if (!flags.missing || (set !== "crds" && set !== "all")) return named;
+  const { openKubernetes } = await import("../../calico/datastore/index.ts");
+  const kubeconfig = process.env.KUBECONFIG ?? "";
+  const settings = { kubeconfig, apiGroup: flags.apiGroup, allowExec: true, allowProxy: true };
+  await using cluster = await openKubernetes(settings, { clock: systemClock, log: silentLog });
+  const missing: string[] = [];
+  for (const kind of named) if (!(await cluster.isServed(kind, AbortSignal.timeout(patienceMs)))) missing.push(kind);
+  return missing;
+}
+
+const patienceMs = 15_000;
+
+function unknownKind(kind: string): CattailError {
+  const close = nearest(kind, customKinds);
+  return new CattailError("MANIFESTS_KIND", {
+    problem: `there is no custom resource of Calico called ${kind}`,
+    next: close === undefined ? `Name one of: ${customKinds.join(", ")}` : `Did you mean ${close}?`,
+  });
+}
+
+function noImage(): CattailError {
+  return new CattailError("MANIFESTS_NO_IMAGE", {
+    problem: "the Deployment needs an image, and none was named",
+    next: "Build one with `docker build -t REGISTRY/cattail:TAG .` in a checkout, push it, and add --image REGISTRY/cattail:TAG",
+  });
+}
+
+/** As container runtimes read it: an optional host with a port, path components, an optional tag and digest. */
+const imageForm =
+  /^(?:[a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d{1,5})?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
+
+function imageName(text: string): string {
+  if (imageForm.test(text)) return text;
+  throw new InvalidArgumentError("It has to be an image, such as registry.example/cattail:0.1.0.");
+}
+
+function absolutePath(text: string): string {
+  if (text.startsWith("/") && !/[\n\0]/.test(text)) return text;
+  throw new InvalidArgumentError("It has to be a path on the hosts that begins with /.");
 }
 
 function certificateSource(flags: Flags): CertificateSource {

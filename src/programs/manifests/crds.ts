@@ -2,6 +2,7 @@
 import { crdManifest, customKinds } from "../../calico/kinds/index.ts";
 import type { InstallOptions, Manifest } from "./options.ts";
 
-export function crdManifests({ apiGroup }: InstallOptions): Manifest[] {
-  return customKinds.map((kind) => crdManifest(kind, apiGroup));
+/** Of the kinds that are named, or of all. */
+export function crdManifests({ apiGroup }: InstallOptions, kinds: readonly string[] = customKinds): Manifest[] {
+  return customKinds.filter((kind) => kinds.includes(kind)).map((kind) => crdManifest(kind, apiGroup));
 }

@@ -11,11 +11,14 @@ export { followRules, initialiseRules, type PolicyRule } from "./rbac.ts";
 export const manifestSets = ["typha", "rbac", "crds", "all"] as const;
 export type ManifestSet = (typeof manifestSets)[number];
 
-/** In the order in which they have to be applied. */
-export function manifests(set: ManifestSet, options: InstallOptions & { serviceMonitor: boolean }): Manifest[] {
+/** In the order in which they have to be applied. `crds`: only those of these kinds. */
+export function manifests(
+  set: ManifestSet,
+  options: InstallOptions & { serviceMonitor: boolean; crds?: readonly string[] },
+): Manifest[] {
   const has = (part: ManifestSet) => set === part || set === "all";
   return [
-    ...(has("crds") ? crdManifests(options) : []),
+    ...(has("crds") ? crdManifests(options, options.crds) : []),
     ...(has("rbac") || has("typha") ? namespaceManifests(options) : []),
     ...(has("rbac") ? rbacManifests(options) : []),
     ...(has("typha") ? workloadManifests(options) : []),

@@ -75,3 +75,21 @@ test("certificates may come from the host instead of from Secrets", () => {
   const deployment = find(manifests("typha", { ...options, certificates }), "Deployment");
   equal(at(deployment, "spec.template.spec.volumes.0.hostPath.path"), "/etc/typha");
 });
+
+test("an account that is somebody's already gets the rights and runs the server, and is not made", () => {
+  const list = manifests("all", { ...options, serviceAccount: "calico-node" });
+  deepEqual(
+    list.filter(({ kind }) => kind === "ServiceAccount"),
+    [],
+  );
+  equal(at(find(list, "ClusterRoleBinding"), "subjects.0.name"), "calico-node");
+  equal(at(find(list, "Deployment"), "spec.template.spec.serviceAccountName"), "calico-node");
+});
+
+test("of the definitions, only those that are asked for", () => {
+  const list = manifests("crds", { ...options, crds: ["IPPool", "Tier"] });
+  deepEqual(
+    list.map((one) => at(one, "spec.names.kind")),
+    ["IPPool", "Tier"],
+  );
+});

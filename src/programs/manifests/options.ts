@@ -5,6 +5,8 @@ export type InstallOptions = {
   readonly namespace: string;
   readonly name: string;
   readonly image: string;
+  /** Whom the server runs as. Where it is not `name`, it is somebody's already and is not made. */
+  readonly serviceAccount: string;
   readonly replicas: number;
   /** Which of Calico's API groups the cluster's custom resources live in. */
   readonly apiGroup: CalicoGroup;
@@ -25,7 +27,8 @@ export type CertificateSource =
 export const defaultInstallOptions: InstallOptions = {
   namespace: "kube-system",
   name: "calico-typha",
-  image: "cattail:latest",
+  image: "", // there is none to pull: whoever installs names the one they have built
+  serviceAccount: "calico-typha",
   replicas: 3,
   apiGroup: "crd.projectcalico.org",
   certificates: { from: "secret", secret: "calico-typha-certs", caConfigMap: "calico-typha-ca" },

@@ -30,13 +30,14 @@ export function initialiseRules(apiGroup: InstallOptions["apiGroup"]): PolicyRul
 
 export function rbacManifests(options: InstallOptions): Manifest[] {
   const metadata = { name: options.name, labels: { "k8s-app": options.name } };
+  const account: Manifest = {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { ...metadata, namespace: options.namespace },
+    automountServiceAccountToken: true,
+  };
   return [
-    {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { ...metadata, namespace: options.namespace },
-      automountServiceAccountToken: true,
-    },
+    ...(options.serviceAccount === options.name ? [account] : []),
     {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",
@@ -48,7 +49,7 @@ export function rbacManifests(options: InstallOptions): Manifest[] {
       kind: "ClusterRoleBinding",
       metadata,
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: options.name },
-      subjects: [{ kind: "ServiceAccount", name: options.name, namespace: options.namespace }],
+      subjects: [{ kind: "ServiceAccount", name: options.serviceAccount, namespace: options.namespace }],
     },
   ];
 }

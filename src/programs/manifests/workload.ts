@@ -66,7 +66,7 @@ function podSpec(options: InstallOptions, labels: { [label: string]: string }): 
     // calico-node needs Typha before there is a pod network, so Typha cannot wait for one.
     hostNetwork: true,
     nodeSelector: { "kubernetes.io/os": "linux" },
-    serviceAccountName: options.name,
+    serviceAccountName: options.serviceAccount,
     priorityClassName: "system-cluster-critical",
     terminationGracePeriodSeconds: options.shutdownTimeoutSeconds,
     // Any node will do, one that is not ready above all: nodes become ready when calico-node runs, which waits for Typha.
