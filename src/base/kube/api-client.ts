@@ -4,7 +4,7 @@ import type { Agent, IncomingMessage } from "node:http";
 import type { Clock, LastGood, Log } from "../lib/index.ts";
 import { closeIdle, makeAgent } from "./agent.ts";
 import { type CurrentIdentity, credentials } from "./credentials.ts";
-import { KubeError, statusError } from "./kube-error.ts";
+import { connectionError, KubeError, statusError } from "./kube-error.ts";
 import { identityLoader } from "./load-identity.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { type ApiRequest, parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
@@ -64,9 +64,13 @@ export class ApiClient implements Disposable {
       return await this.#sendOnce(request, identity);
     } catch (error) {
       request.signal?.throwIfAborted();
-      // The server may close a kept connection just as we use it again. That says nothing; a second one does.
-      if (error instanceof StaleConnection) return await this.#sendOnce(request, identity);
-      throw error;
+      if (!(error instanceof StaleConnection)) throw error;
+    }
+    // The server may close a kept connection just as we use it again. That says nothing; a second one does.
+    try {
+      return await this.#sendOnce(request, identity);
+    } catch (error) {
+      throw error instanceof StaleConnection ? connectionError(error.cause, whatOf(request)) : error;
     }
   }
 

@@ -67,7 +67,11 @@ export function sendRequest(
     settled.abort();
     const isStale = sending.reusedSocket && error.code === "ECONNRESET" && request.method === "GET";
     reject(
-      isStale ? new StaleConnection() : request.signal?.aborted ? request.signal.reason : connectionError(error, what),
+      isStale
+        ? new StaleConnection("stale", { cause: error })
+        : request.signal?.aborted
+          ? request.signal.reason
+          : connectionError(error, what),
     );
   });
   sending.end(body);
