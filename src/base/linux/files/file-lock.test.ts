@@ -63,20 +63,32 @@ test("processes that count in one file lose no count", async () => {
 
 test("whoever waits comes before a holder that wants the lock again at once", async () => {
   const path = join(folder, "fair");
+  const turnsFile = JSON.stringify(join(folder, "turns"));
   using lock = new FileLock(path);
   const greedy = other(
     path,
-    `import { writeFileSync } from "node:fs";
+    `import { renameSync, writeFileSync } from "node:fs";
      let turns = 0;
-     say("ready");
-     for (;;) await lock.run(() => writeFileSync(${JSON.stringify(join(folder, "turns"))}, String(++turns)));`,
+     const work = () => {
+       const endMs = performance.now() + 2;
+       while (performance.now() < endMs);
+       writeFileSync(${turnsFile} + ".new", String(++turns));
+       renameSync(${turnsFile} + ".new", ${turnsFile});
+       if (turns === 1) say("first turn");
+     };
+     for (;;) await lock.run(work);`,
   );
-  equal(await greedy.line(), "ready");
-  const turnsNow = () => Number(readFileSync(join(folder, "turns"), "utf8") || 0);
-  while (!statSync(join(folder, "turns"), { throwIfNoEntry: false })) await lock.run(() => undefined);
-  for (let i = 0; i < 20; i++) await lock.run(turnsNow);
+  equal(await greedy.line(), "first turn");
+  const turnsNow = () => Number(readFileSync(join(folder, "turns"), "utf8"));
+  let turnsWaited = 0;
+  for (let i = 0; i < 20; i++) {
+    const before = turnsNow();
+    turnsWaited += await lock.run(() => turnsNow() - before);
+  }
   greedy.kill("SIGKILL");
   await greedy.exited;
+  // About one each. Without the gate it is a hundred each: whoever looks now and then loses to whoever is there.
+  ok(turnsWaited < 200, `${turnsWaited} turns of the other while we waited 20 times`);
 });
 
 test("within a process those who ask first are first, and two locks on one file exclude each other", async () => {

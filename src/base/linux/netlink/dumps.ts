@@ -34,6 +34,8 @@ export type RuleFilter = { readonly family?: Family };
 
 export type Dump<T> = {
   readonly what: string;
+  /** Whether it is about one table or link: where that is not there (any more), the list is empty, and the kernel's refusal says so. */
+  readonly isOfOne: boolean;
   /** Of the request. */
   readonly type: number;
   /** Of what comes back. */
@@ -47,6 +49,7 @@ export function dumpLinks(filter: LinkFilter): Dump<Link> {
   const { master, kind } = filter;
   return {
     what: "links",
+    isOfOne: master !== undefined,
     type: messageTypes.RTM_GETLINK,
     answerType: messageTypes.RTM_NEWLINK,
     write(out) {
@@ -66,6 +69,7 @@ const skipStatistics = 1 << 3; // RTEXT_FILTER_SKIP_STATS: they are most of a li
 export function dumpAddresses({ family, index }: AddressFilter): Dump<Address> {
   return {
     what: "addresses",
+    isOfOne: index !== undefined,
     type: messageTypes.RTM_GETADDR,
     answerType: messageTypes.RTM_NEWADDR,
     write: (out) => writeAddressHeader(out, { family, length: 0, flags: 0, scope: 0, index: index ?? 0 }),
@@ -77,6 +81,7 @@ export function dumpRoutes(filter: RouteFilter): Dump<Route> {
   const { family, table, protocol, index } = filter;
   return {
     what: "routes",
+    isOfOne: table !== undefined || index !== undefined,
     type: messageTypes.RTM_GETROUTE,
     answerType: messageTypes.RTM_NEWROUTE,
     write(out) {
@@ -101,6 +106,7 @@ export function dumpRoutes(filter: RouteFilter): Dump<Route> {
 export function dumpNeighbours({ family, index, master }: NeighbourFilter): Dump<Neighbour> {
   return {
     what: family === "bridge" ? "forwarding entries" : "neighbours",
+    isOfOne: index !== undefined || master !== undefined,
     type: messageTypes.RTM_GETNEIGH,
     answerType: messageTypes.RTM_NEWNEIGH,
     write(out) {
@@ -117,6 +123,7 @@ export function dumpNeighbours({ family, index, master }: NeighbourFilter): Dump
 export function dumpRules({ family }: RuleFilter): Dump<Rule> {
   return {
     what: "rules",
+    isOfOne: false,
     type: messageTypes.RTM_GETRULE,
     answerType: messageTypes.RTM_NEWRULE,
     write: (out) => writeRuleDumpHeader(out, family),

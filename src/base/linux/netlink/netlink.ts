@@ -4,6 +4,7 @@
 //   acknowledgement of the last says that all were looked at
 //
 // The kernel has answered when send() returns, so nothing waits here as a rule; wait() is for the rest.
+import { constants } from "node:os";
 import { CattailError, type Clock, settleWithin, systemClock } from "../../lib/index.ts";
 import type { Address } from "./addresses.ts";
 import { type Change, describeChange, writeChange } from "./changes.ts";
@@ -41,6 +42,7 @@ const mostBytesAtOnce = 64 * 1024;
 const mostDumps = 8;
 const mostEntries = 4_000_000;
 const partsATurn = 64; // of a large dump: then others get a turn
+const batchesATurn = 16;
 
 export class Netlink implements AsyncDisposable {
   readonly #socket: KernelSocket;
@@ -87,7 +89,8 @@ export class Netlink implements AsyncDisposable {
   changeAll(changes: readonly Change[]): Promise<Outcome[]> {
     return this.#inLine(async () => {
       const outcomes: Outcome[] = [];
-      for (const batch of this.#writeBatches(changes)) {
+      for (const [i, batch] of this.#writeBatches(changes).entries()) {
+        if (i > 0 && i % batchesATurn === 0) await turn();
         this.#socket.send(this.#out.bytes().subarray(batch.starts[0], batch.end));
         outcomes.push(...(await this.#outcomesOf(changes, outcomes.length, batch)));
       }
@@ -177,7 +180,9 @@ export class Netlink implements AsyncDisposable {
         if ((message.flags & flags.NLM_F_DUMP_INTR) !== 0) isInterrupted = true;
         if (message.type === messageTypes.NLMSG_DONE || message.type === messageTypes.NLMSG_ERROR) {
           const answer = message.type === messageTypes.NLMSG_DONE ? readDone(message) : readAnswer(message);
-          if (answer.errno !== 0) throw refused(`list ${dump.what}`, answer, this.#out.bytes());
+          if (answer.errno !== 0 && !(dump.isOfOne && isAbsence(answer.errno))) {
+            throw refused(`list ${dump.what}`, answer, this.#out.bytes());
+          }
           return isInterrupted ? "interrupted" : entries;
         }
         if (message.type !== dump.answerType) continue;
@@ -185,7 +190,7 @@ export class Netlink implements AsyncDisposable {
         if (entry !== undefined) entries.push(entry);
       }
       if (entries.length > mostEntries) throw tooMany(dump.what);
-      if (part % partsATurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      if (part % partsATurn === 0) await turn();
     }
   }
 
@@ -209,6 +214,14 @@ type Batch = {
   readonly starts: number[];
   end: number;
 };
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function isAbsence(errno: number): boolean {
+  return errno === constants.errno.ENOENT || errno === constants.errno.ENODEV;
+}
 
 function lostAnswer(what: string, why: string): CattailError {
   return new CattailError("NETLINK_NO_ANSWER", {
