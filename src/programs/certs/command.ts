@@ -101,7 +101,7 @@ function inspectCommand(): Command {
   return new Command("inspect")
     .description("show what certificates are for and when they expire")
     .argument("<file...>", "PEM files")
-    .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action(async (files: string[], flags: { output: string }) => {
       const found: (Inspected & { file: string })[] = [];
       for (const file of files) {
@@ -118,7 +118,7 @@ function inspectCommand(): Command {
 
 function renewCommand(): Command {
   return new Command("renew")
-    .description("new dates (and keys) for the server's and the nodes' pair; a running server picks them up by itself")
+    .description("renew the certificates of server and nodes; a running server reloads them without a restart")
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
     .option("--days <days>", `how long the new certificates are valid (default: ${lifetimes.leafDays})`, days)
     .option("--keep-key", "sign the old keys again instead of making new ones", false)
@@ -135,7 +135,7 @@ function secretCommand(): Command {
   return new Command("secret")
     .description("print the Secrets and the ConfigMap that hold the certificates, for kubectl apply")
     .requiredOption("--dir <directory>", "the folder that `cattail certs` made")
-    .option("-n, --namespace <name>", "where they go", namespaceName, "kube-system")
+    .option("-n, --namespace <name>", "namespace of these objects", namespaceName, "kube-system")
     .option("--server-secret <name>", "Secret with typha.crt and typha.key", objectName, "calico-typha-certs")
     .option(
       "--client-secret <name>",
@@ -179,7 +179,7 @@ function makeOptions(command: Command): Command {
       `how long the certificate is valid (default: ${lifetimes.leafDays}; a CA: ${lifetimes.authorityDays})`,
       days,
     )
-    .option("--force", "overwrite what is there", false)
+    .option("--force", "overwrite existing files", false)
     .addOption(keyOption());
 }
 

@@ -20,11 +20,11 @@ type Flags = { nodes: number; pods: number; churn: number; port: number; dashboa
 
 export function demoCommand(): Command {
   return new Command("demo")
-    .option("--nodes <count>", "nodes of the pretend cluster", wholeNumber(1, 2000), 50)
-    .option("--pods <count>", "pods on them", wholeNumber(0, 200_000), 1000)
+    .option("--nodes <count>", "number of nodes in the simulated cluster", wholeNumber(1, 2000), 50)
+    .option("--pods <count>", "number of pods", wholeNumber(0, 200_000), 1000)
     .option("--churn <per-second>", "changes a second", wholeNumber(0, 10_000), 20)
-    .option("--port <port>", "the server's port; a free one is taken where it is in use", port, 5473)
-    .option("--dashboard-port <port>", "the dashboard's port; a free one where it is in use", port, 9095)
+    .option("--port <port>", "port of the server; if it is in use, a free one is taken", port, 5473)
+    .option("--dashboard-port <port>", "port of the dashboard; if it is in use, a free one is taken", port, 9095)
     .addHelpText("after", "\nExamples:\n  cattail demo\n  cattail demo --nodes 500 --pods 20000 --churn 200")
     .action(demo);
 }
@@ -44,7 +44,9 @@ async function demo(flags: Flags): Promise<void> {
   process.stdout.on("error", () => stop.abort());
   const { signal } = stop;
   const screen = new DemoScreen(process.stdout);
-  screen.say(`Cattail ${build().version}: starting a pretend cluster of ${flags.nodes} nodes and ${flags.pods} pods …`);
+  screen.say(
+    `Cattail ${build().version}: starting a simulated cluster of ${flags.nodes} nodes and ${flags.pods} pods …`,
+  );
   try {
     await run(flags, { folder, screen, signal, stack });
   } catch (error) {

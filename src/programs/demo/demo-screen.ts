@@ -51,7 +51,7 @@ export class DemoScreen {
     this.say(`
 ${on.dashboard === undefined ? "" : `Open the dashboard: ${on.dashboard}\n`}
 What runs here:
-  a pretend cluster in memory: nodes, policies, pods that come and go
+  a simulated cluster in memory: nodes, policies, pods that come and go
   a Typha server on ${on.address}: it converts each change once and sends it
   to every client over mutual TLS, with certificates made for this run
   in ${on.folder}

@@ -22,16 +22,19 @@ type DoctorFlags = TlsFlags & {
 
 export function doctorCommand(): Command {
   const command = new Command("doctor")
-    .option("--server <host:port>", "look at this running server instead; several are also compared", gather, [])
+    .option(
+      "--server <host:port>",
+      "check this running server; may be given several times, to compare servers",
+      gather,
+      [],
+    )
     .option("--as-service-account <namespace/name>", "look at the rights of this account, not at your own", accountOf)
     .option("-c, --config-file <file>", `the server's settings file (default: ${defaultConfigFile})`)
-    .addOption(
-      new Option("--type <syncer>", "which data set to ask a server for").choices(syncerTypes).default("felix"),
-    )
-    .option("--legacy-keys", "ask as a client of v3.31 or older does", false)
+    .addOption(new Option("--type <syncer>", "data set to follow").choices(syncerTypes).default("felix"))
+    .option("--legacy-keys", "connect like a client of v3.31 or older", false)
     .option("--timeout <seconds>", "how long to wait for a server to be in sync", seconds, 30)
-    .option("--observe <seconds>", "how long to look for changes once all servers are in sync", seconds, 2)
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["text", "json"]).default("text"));
+    .option("--observe <seconds>", "how long to compare changes after all servers are in sync", seconds, 2)
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"));
   return tlsOptions(command)
     .addHelpText(
       "after",

@@ -25,23 +25,23 @@ const entries: readonly Entry[] = [
   },
   {
     name: "demo",
-    says: "run the whole pipeline on a pretend cluster: no network, no root, nothing to set up",
+    says: "run everything on a simulated cluster: no network, no root, no configuration",
     load: async () => (await import("../demo/command.ts")).demoCommand(),
   },
   {
     name: "watch",
-    says: "follow a Typha, ours or the original, and show what it serves",
+    says: "follow a Typha (Cattail or calico/typha) and print what it sends",
     load: async () => (await import("../watch/command.ts")).watchCommand(),
   },
   {
     name: "doctor",
-    says: "check settings, TLS files, ports, datastore and rights before a server starts; or a running server",
+    says: "check settings, TLS files, ports, datastore and permissions before a start; or check a running server",
     exitCodeOfMisuse: 2,
     load: async () => (await import("../doctor/command.ts")).doctorCommand(),
   },
   {
     name: "certs",
-    says: "make, look at and renew the certificates that servers and nodes show each other",
+    says: "make, inspect and renew the certificates of servers and nodes",
     load: async () => (await import("../certs/command.ts")).certsCommand(),
   },
   {
@@ -76,7 +76,7 @@ try {
 async function parse(): Promise<void> {
   const { Command, Help } = await import("commander");
   const program = new Command("cattail")
-    .description("Calico's control path in TypeScript: a drop-in Typha and the tools around it.")
+    .description("Calico's control plane in TypeScript: a drop-in replacement for Typha, and the tools around it.")
     .showHelpAfterError("(run the same command with --help to see what it takes)")
     // That a flag is not set when nobody sets it goes without saying.
     .configureHelp({

@@ -27,24 +27,20 @@ export function manifestsCommand(): Command {
   const defaults = defaultInstallOptions;
   return new Command("manifests")
     .addArgument(new Argument("[set]", "which part").choices(manifestSets).default("all"))
-    .option("-n, --namespace <name>", "where Typha runs", namespaceName, defaults.namespace)
-    .option("--name <name>", "of the Deployment, Service, ServiceAccount and ClusterRole", serviceName, defaults.name)
+    .option("-n, --namespace <name>", "namespace of Typha", namespaceName, defaults.namespace)
+    .option(
+      "--name <name>",
+      "name of the Deployment, Service, ServiceAccount and ClusterRole",
+      serviceName,
+      defaults.name,
+    )
     .option("--image <image>", "the container image; needed for the Deployment", imageName)
-    .option(
-      "--service-account <name>",
-      "run as this account, which is there already (default: one of its own)",
-      objectName,
-    )
-    .option("--missing", "of the CRDs, only those that the cluster lacks: asks its API server (KUBECONFIG)", false)
-    .option("--only <kind>", "of the CRDs, only this kind's; may be given several times", gather, [])
-    .option(
-      "--replicas <count>",
-      "how many servers; each needs a node of its own",
-      wholeNumber(1, 1000),
-      defaults.replicas,
-    )
+    .option("--service-account <name>", "run as this existing ServiceAccount (default: a new one)", objectName)
+    .option("--missing", "print only the CRDs that the cluster lacks; asks its API server (KUBECONFIG)", false)
+    .option("--only <kind>", "print only the CRD of this kind; may be given several times", gather, [])
+    .option("--replicas <count>", "number of servers; each needs its own node", wholeNumber(1, 1000), defaults.replicas)
     .addOption(
-      new Option("--api-group <group>", "where Calico's kinds live")
+      new Option("--api-group <group>", "API group of Calico's kinds")
         .choices(["crd.projectcalico.org", "projectcalico.org"])
         .default(defaults.apiGroup),
     )
@@ -52,10 +48,10 @@ export function manifestsCommand(): Command {
     .option("--ca-configmap <name>", "ConfigMap with typhaca.crt", objectName, "calico-typha-ca")
     .option(
       "--host-certs <directory>",
-      "take typha.crt, typha.key and typhaca.crt from this directory of the host instead",
+      "use typha.crt, typha.key and typhaca.crt from this directory on the host",
       absolutePath,
     )
-    .option("--client-cn <name>", "the common name client certificates must carry", defaults.clientCn)
+    .option("--client-cn <name>", "common name that client certificates must have", defaults.clientCn)
     .option("--metrics-port <port>", "serve Prometheus metrics on this port", port)
     .option("--service-monitor", "add a ServiceMonitor for the Prometheus operator (needs --metrics-port)", false)
     .addHelpText(

@@ -17,16 +17,16 @@ export type TlsFlags = {
 
 export function tlsOptions(command: Command): Command {
   return command
-    .option("--certs <folder>", "folder that cattail certs made: our certificate, our key and the CA")
+    .option("--certs <folder>", "folder made by cattail certs: client certificate, key and CA")
     .option("--ca <file>", "CA that signed the server's certificate (or FELIX_TYPHACAFILE)")
-    .option("--cert <file>", "our certificate (or FELIX_TYPHACERTFILE)")
-    .option("--key <file>", "our private key (or FELIX_TYPHAKEYFILE)")
+    .option("--cert <file>", "client certificate (or FELIX_TYPHACERTFILE)")
+    .option("--key <file>", "private key of the client (or FELIX_TYPHAKEYFILE)")
     .option(
       "--server-cn <name>",
       "common name the server must have (or FELIX_TYPHACN; default: calico-typha unless --server-uri is given)",
     )
     .option("--server-uri <uri>", "URI SAN the server must have (or FELIX_TYPHAURISAN)")
-    .option("--plaintext", "without TLS", false);
+    .option("--plaintext", "connect without TLS", false);
 }
 
 /** Undefined: without TLS, because it was asked for. */

@@ -26,8 +26,11 @@ const examples = `Examples:
 
 export function typhaCommand(signals?: ServerSignals): Command {
   return new Command("typha")
-    .option("-c, --config-file <file>", `settings file; the environment wins over it (default: ${defaultConfigFile})`)
-    .option("--print-settings", "show each setting, its value and where it comes from, and stop", false)
+    .option(
+      "-c, --config-file <file>",
+      `settings file; the environment has priority over it (default: ${defaultConfigFile})`,
+    )
+    .option("--print-settings", "print each setting, its value and where it comes from, then exit", false)
     .addHelpText("after", () => `\n${examples}\n\n${settingsHelp()}`)
     .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
       const options = { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };

@@ -24,15 +24,27 @@ type WatchFlags = TlsFlags & {
 
 export function watchCommand(): Command {
   const command = new Command("watch")
-    .option("--server <host:port>", "where it listens (or FELIX_TYPHAADDR); several are tried in turn", gather, [])
-    .addOption(new Option("--type <syncer>", "which data set").choices(syncerTypes).default("felix"))
-    .option("--keys <pattern>", "only keys that match; * stands for anything; may be given several times", gather, [])
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json"]).default("table"))
-    .addOption(new Option("--until <state>", "end as soon as the server says so").choices(["in-sync"]))
+    .option(
+      "--server <host:port>",
+      "address of the server (or FELIX_TYPHAADDR); several are tried one after another",
+      gather,
+      [],
+    )
+    .addOption(new Option("--type <syncer>", "data set to follow").choices(syncerTypes).default("felix"))
+    .option(
+      "--keys <pattern>",
+      "only keys that match the pattern (* matches anything); may be given several times",
+      gather,
+      [],
+    )
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
+    .addOption(new Option("--until <state>", "exit when the server is in this state").choices(["in-sync"]))
     .option("--stats", "print keys per kind, bytes and rate instead of the keys", false)
-    .option("--legacy-keys", "ask as a client of v3.31 or older does", false)
+    .option("--legacy-keys", "connect like a client of v3.31 or older", false)
     .addOption(
-      new Option("--compression <algorithm>", "what to offer").choices(["snappy", "zstd", "none"]).default("snappy"),
+      new Option("--compression <algorithm>", "compression to offer")
+        .choices(["snappy", "zstd", "none"])
+        .default("snappy"),
     );
   return tlsOptions(command)
     .addHelpText(
