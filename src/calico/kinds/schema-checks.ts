@@ -34,12 +34,16 @@ export function unknownField(kind: Kind, value: unknown): string | undefined {
   return undefined;
 }
 
+/** Goes no deeper than the schema: what lies below has no names that could be wrong. */
 function unknownIn(schema: CrdSchema, value: unknown): string | undefined {
-  if (Array.isArray(value)) return firstOf(value, (element) => unknownIn(inner(schema.items) ?? {}, element));
+  if (Array.isArray(value)) {
+    const element = inner(schema.items);
+    return element === undefined ? undefined : firstOf(value, (one) => unknownIn(element, one));
+  }
   if (!isRecord(value)) return undefined;
   if (schema.properties === undefined) {
-    const element = inner(schema.additionalProperties) ?? {};
-    return firstOf(Object.values(value), (member) => unknownIn(element, member));
+    const element = inner(schema.additionalProperties);
+    return element === undefined ? undefined : firstOf(Object.values(value), (member) => unknownIn(element, member));
   }
   const members = membersOf(schema);
   return firstOf(Object.entries(value), ([name, member]) => {
@@ -97,7 +101,8 @@ function* limitProblems(schema: CrdSchema, value: unknown, at: string): Generato
     const { maxItems, minItems } = schema;
     if (typeof maxItems === "number" && value.length > maxItems) yield body(`should have at most ${maxItems} items`);
     if (typeof minItems === "number" && value.length < minItems) yield body(`should have at least ${minItems} items`);
-    const element = inner(schema.items) ?? {};
+    const element = inner(schema.items);
+    if (element === undefined) return;
     for (const [index, one] of value.entries()) yield* limitProblems(element, one, `${at}[${index}]`);
   } else if (isRecord(value)) {
     yield* memberProblems(schema, value, at);
@@ -160,7 +165,8 @@ function* ruleProblems(schema: CrdSchema, { value, previous }: Versions, at: str
     if (!keepsRule(rule, value, previous)) yield broken(at, message);
   }
   if (Array.isArray(value)) {
-    const element = inner(schema.items) ?? {};
+    const element = inner(schema.items);
+    if (element === undefined) return;
     // Lists here are atomic or sets: which element was which before is not known.
     for (const [index, one] of value.entries()) {
       yield* ruleProblems(element, { value: one, previous: undefined }, `${at}[${index}]`);

@@ -163,6 +163,7 @@ class Parser {
     if (is === "number") return () => Number(text);
     if (is === "text") return () => text;
     if (is !== "name") throw new SyntaxError(`did not expect "${text}" in a rule`);
+    if (text === "true" || text === "false") return () => text === "true";
     if (!this.#takes("(")) return (scope) => scope[text];
     return this.#call(text);
   }
@@ -210,10 +211,13 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Of texts, truths, networks, and numbers of either kind: nothing else is compared in a rule. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (isNetwork(a) && isNetwork(b)) return cidrToText(a) === cidrToText(b);
-  return a === b || (typeof a === "bigint" && a === BigInt(Number(b))) || JSON.stringify(a) === JSON.stringify(b);
+  return a === b || (isNumber(a) && isNumber(b) && String(a) === String(b));
 }
+
+const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
 
 const comparisons: { readonly [sign: string]: (a: unknown, b: unknown) => boolean } = {
   "==": isEqual,
