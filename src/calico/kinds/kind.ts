@@ -2,7 +2,7 @@
 // it, how people name and list it, what it looks like, what is filled in and which rules hold. registry.ts has them all.
 //
 // The facts are plain values and cost nothing to load. Schemas, checks and defaults are functions or lazy: nothing of them
-// is made before somebody reads, checks or writes an object of the kind (bench: docs/decisions/0019).
+// is made before somebody reads, checks or writes an object of the kind (bench: docs/decisions/0022).
 import {
   type CrdSchema,
   type ObjectMeta,
