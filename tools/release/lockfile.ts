@@ -1,5 +1,5 @@
 // Which packages a user gets with Cattail, as package-lock.json says: everything that the runtime dependencies lead to, for
-// every platform, and what is bundled into the page although it is only a development dependency. The bill of materials
+// every platform, and what is bundled although it is only a development dependency. The bill of materials
 // (sbom.ts) and the licence check (licences.ts) both ask here.
 import { readFileSync } from "node:fs";
 
@@ -24,8 +24,8 @@ type Entry = {
 };
 export type Lockfile = { readonly packages: { readonly [path: string]: Entry } };
 
-/** Bundled into the dashboard's page, so that users get them with dist/web; test/system/package.test.ts compares. */
-export const bundledIntoPage: readonly string[] = ["preact", "uplot"];
+/** Bundled into the programs or the dashboard's page, so that users get them with dist/; test/system/package.test.ts compares. */
+export const bundledIntoPage: readonly string[] = ["commander", "preact", "uplot", "yaml"];
 
 export function readLockfile(file = "package-lock.json"): Lockfile {
   return JSON.parse(readFileSync(file, "utf8")) as Lockfile; // written by npm

@@ -1,5 +1,5 @@
 // The bill of materials of a release, in CycloneDX: what `npm sbom` says about the packages that users get, for every
-// platform, the two inside the page included. The same lockfile gives the same bytes: no time of day, no random number.
+// platform, those that are bundled included. The same lockfile gives the same bytes: no time of day, no random number.
 //   npm run sbom [-- FILE]     (prints it, or writes FILE)
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -105,9 +105,9 @@ async function parseKubeconfig(file: string, text: string): Promise<unknown> {
       // YAML may begin with a brace, too
     }
   }
-  const { parse } = await import("yaml");
+  const { parseYaml } = await import("./parse-yaml.ts");
   try {
-    return parse(text, { intAsBigInt: true, logLevel: "error" }); // a password of digits keeps all of them
+    return parseYaml(text);
   } catch (error) {
     const [line = ""] = messageOf(error).split("\n"); // what follows quotes the file, and it has secrets
     throw unusable(`${file} is not YAML: ${line}`, "Correct the line, or name another file");

@@ -1,0 +1,44 @@
+// Bundles programs into few files that share what they have in common, as the package has them: to find, read and link
+// five hundred modules takes a Node longer than to run them (docs/decisions/0019-lean-start.md). Names and lines stay, for
+// stack traces.
+import { build, type Plugin } from "esbuild";
+
+/** Not bundled: native code, which npm installs for the machine at hand. */
+const native = ["snappy", "@node-rs/crc32", "prom-client"];
+
+// Parts lie two folders deep, like the programs, so that what is found relative to a module is found from both.
+const partNames = "parts/chunks/[name]-[hash]";
+
+/** The one module that is found from another depth. */
+const workerEntry = {
+  name: "worker-entry",
+  setup({ onLoad }) {
+    const contents = `export const workerEntry = () => new URL("../../typha/server/threads/worker.js", import.meta.url);`;
+    onLoad({ filter: /threads\/worker-entry\.ts$/ }, () => ({ contents, loader: "js" }));
+  },
+} satisfies Plugin;
+
+/** What the bundler read; the files lie in `into` as the sources do in src/. */
+export async function bundlePrograms(entryPoints: readonly string[], into: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [...entryPoints],
+    outdir: into,
+    outbase: "src",
+    bundle: true,
+    splitting: true,
+    chunkNames: partNames,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    external: native,
+    preserveSymlinks: true, // the same names wherever the checkout and its packages lie
+    legalComments: "none", // dist/licences.txt has them whole
+    logLevel: "warning",
+    metafile: true,
+    allowOverwrite: true,
+    // CommonJS packages ask for Node's own modules with require(), which an ES module has not got.
+    banner: { js: "const require = (id) => process.getBuiltinModule(id);" },
+    plugins: [workerEntry],
+  });
+  return Object.keys(metafile.inputs);
+}
