@@ -18,7 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { bundledIntoPage, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
+import { bundled, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
 import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
 
 let folder = "";
@@ -62,7 +62,7 @@ test("npm installs it into an empty folder, with what the lockfile calls runtime
   mkdirSync(home);
   const lock = readLockfile();
   const own = { ...lock.packages[""], devDependencies: {}, resolved: `file:${archive}`, version };
-  const wanted = runtimePackages(lock).filter(({ name }) => !bundledIntoPage.includes(name));
+  const wanted = runtimePackages(lock).filter(({ name }) => !bundled.includes(name));
   const packages = {
     "": { dependencies: { cattail: `file:${archive}` } },
     "node_modules/cattail": own,
@@ -103,10 +103,10 @@ test("built in another folder it is the same, byte for byte", () => {
   equal(digest(other), digest(archive));
 });
 
-test("it names the packages that are inside the page, with their licences", () => {
+test("it names the packages that are bundled, with their licences", () => {
   const text = readFileSync(join(installed, "dist/licences.txt"), "utf8");
   const named = [...text.matchAll(/^(\S+) [\d.]+ \(\S+\)$/gm)].map(([, name]) => name);
-  deepEqual(named, [...bundledIntoPage]);
+  deepEqual(named, [...bundled]);
   match(text, /Permission is hereby granted/);
 });
 

@@ -25,7 +25,7 @@ type Entry = {
 export type Lockfile = { readonly packages: { readonly [path: string]: Entry } };
 
 /** Bundled into the programs or the dashboard's page, so that users get them with dist/; test/system/package.test.ts compares. */
-export const bundledIntoPage: readonly string[] = ["commander", "preact", "uplot", "yaml"];
+export const bundled: readonly string[] = ["commander", "preact", "uplot", "yaml"];
 
 export function readLockfile(file = "package-lock.json"): Lockfile {
   return JSON.parse(readFileSync(file, "utf8")) as Lockfile; // written by npm
@@ -33,7 +33,7 @@ export function readLockfile(file = "package-lock.json"): Lockfile {
 
 /** What reaches a user. */
 export function runtimePackages(lock: Lockfile): LockedPackage[] {
-  return reachable(lock, [...Object.keys(lock.packages[""]?.dependencies ?? {}), ...bundledIntoPage]);
+  return reachable(lock, [...Object.keys(lock.packages[""]?.dependencies ?? {}), ...bundled]);
 }
 
 /** What only those who work on Cattail have on their machines. */

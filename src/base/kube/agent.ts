@@ -1,9 +1,12 @@
 // The connections to the API server: kept, few, over TLS as the identity has it, through its proxy where it has one.
-import { type ClientRequestArgs, Agent as HttpAgent } from "node:http";
+import type { ClientRequestArgs, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
 import type { Identity } from "./load-identity.ts";
 import { kubeLimits } from "./settings.ts";
+
+// Not imported, for what that costs (send-request.ts).
+const { Agent: PlainAgent } = process.getBuiltinModule("node:http");
 
 export function makeAgent({ server, proxy, tls }: Identity): HttpAgent {
   const isSocks = proxy !== undefined && /^socks/i.test(proxy);
@@ -16,7 +19,7 @@ export function makeAgent({ server, proxy, tls }: Identity): HttpAgent {
     ...(proxy === undefined || isSocks ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   } as const;
   const agent =
-    server.protocol === "http:" ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tls, minVersion: "TLSv1.2" });
+    server.protocol === "http:" ? new PlainAgent(common) : new HttpsAgent({ ...common, ...tls, minVersion: "TLSv1.2" });
   if (isSocks) goThroughSocks(agent, new URL(proxy));
   return agent;
 }
