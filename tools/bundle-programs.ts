@@ -1,5 +1,5 @@
 // Bundles programs into few files that share what they have in common, as the package has them: to find, read and link
-// five hundred modules takes a Node longer than to run them (docs/decisions/0019-lean-start.md). Names and lines stay, for
+// five hundred modules takes a Node longer than to run them (docs/decisions/0023-lean-start.md). Names and lines stay, for
 // stack traces.
 import { build, type Plugin } from "esbuild";
 
