@@ -253,9 +253,9 @@ export async function gather(
 /** An API server says which group it has; folders and memory hold v3 objects as they are. */
 export async function storedFormOf(datastore: Datastore, { signal }: Call): Promise<StoredForm> {
   if (datastore.flavour === "etcdv3") return "etcdv3";
-  return isKubernetes(datastore) ? await datastore.calicoGroup(signal) : "projectcalico.org";
+  return isApiServer(datastore) ? await datastore.calicoGroup(signal) : "projectcalico.org";
 }
 
-function isKubernetes(datastore: Datastore): datastore is KubernetesDatastore {
+export function isApiServer(datastore: Datastore): datastore is KubernetesDatastore {
   return "calicoGroup" in datastore;
 }

@@ -7,7 +7,16 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
 import type { Datastore } from "../datastore/index.ts";
-import { kindInfo, type Problem, problemsBeforeWrite, problemText, validate, withDefaults } from "../kinds/index.ts";
+import {
+  kindInfo,
+  type Problem,
+  problemsBeforeWrite,
+  problemText,
+  schemaProblems,
+  validate,
+  withDefaults,
+  withSchemaDefaults,
+} from "../kinds/index.ts";
 import { FieldError } from "../model/index.ts";
 import { type ApiKind, homeOf, isNamespaced } from "./api-kinds.ts";
 import { withDefaultAllow } from "./default-profile.ts";
@@ -15,7 +24,7 @@ import { isIpamKind } from "./forms/ipam.ts";
 import type { Call, ChangeV3, Home, Listed, ResourceEvent } from "./home.ts";
 import type { Id } from "./names.ts";
 import { createNodeHome } from "./node-home.ts";
-import { createObjectHome, idOf, type StoredForm, storedFormOf } from "./object-home.ts";
+import { createObjectHome, idOf, isApiServer, type StoredForm, storedFormOf } from "./object-home.ts";
 import { createPodHome } from "./pod-home.ts";
 import { createProfileHome } from "./profile-home.ts";
 import { isResourceError, ResourceError, refuse, updateConflict } from "./resource-error.ts";
@@ -170,8 +179,9 @@ class StoredResources implements Resources {
     const own = problemsBeforeWrite(kind, isNew ? ready : filled, before);
     refuse([...own, ...(own.length > 0 ? [] : ((await rules.problems?.(filled, context)) ?? []))]);
     refuse(validate(kind, filled));
-    await rules.check?.(filled, context);
-    return filled;
+    const complete = isApiServer(this.#datastore) ? filled : completed(kind, filled, before);
+    await rules.check?.(complete, context);
+    return complete;
   }
 
   /** IPAM's own objects were never v3 objects, and have neither. */
@@ -228,6 +238,13 @@ class StoredResources implements Resources {
 
 /** Thrown out of an edit by whoever finds nothing to replace. */
 class Missing extends Error {}
+
+/** What an API server does with the CRD's schema, where there is none to do it. */
+function completed(kind: ApiKind, object: V3Object, before: V3Object | undefined): V3Object {
+  const full = readGiven(kind, withSchemaDefaults(kind, object));
+  refuse(schemaProblems(kind, full, before));
+  return full;
+}
 
 /** Without a name a path leads to all objects of the kind. */
 function requireName({ name }: Id): void {

@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { arbitraryResource, hostileJson, hostileResource } from "../../../../test/kit/arbitrary-object.ts";
-import { parseJson } from "../../../base/lib/index.ts";
+import { parseJson, writeJson } from "../../../base/lib/index.ts";
 import { customKinds } from "../../kinds/index.ts";
 import { FieldError, writeGoJson } from "../../model/index.ts";
 import { type ApiKind, isNamespaced } from "../api-kinds.ts";
@@ -163,7 +163,7 @@ test("a metadata annotation that is hostile makes the object unreadable, and not
     fc.property(
       fc.oneof(
         fc.string(),
-        hostileJson.map((value) => writeGoJson(value)),
+        hostileJson.map((value) => writeJson(value) ?? ""),
       ),
       (annotation) => {
         const annotations = { "projectcalico.org/metadata": annotation };
