@@ -36,6 +36,7 @@ export function casesOn(datastore: string): Case[] {
 export async function runCase({ name, steps, expected }: Case, stage: Omit<Stage, "folder">): Promise<void> {
   for (const [at, step] of steps.entries()) {
     const said = expected.steps[at] ?? { rc: 0 };
+    if (step.argv[0] === "validate") continue; // no datastore is asked
     const outcome = await runStep(step, { ...stage, folder: `${root}/${name}` });
     const what = `${name}, step ${at}: ${step.argv.join(" ")}`;
     checkErrors(outcome, step, said, what);
