@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { FileLock } from "./file-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cattail-lock-"));
@@ -115,6 +116,27 @@ test("opening the lock a second time does not let go of it", async () => {
   await rejects(second.acquire({ limitMs: 1 }), { code: "LOCK_TIMEOUT" });
   const stranger = other(path, `await lock.acquire({ limitMs: 20 }).then(() => say("got it"), (e) => say(e.code));`);
   equal(await stranger.line(), "LOCK_TIMEOUT");
+});
+
+test("a thread of the same process is kept out, and let in", async () => {
+  const path = join(folder, "thread");
+  using lock = new FileLock(path);
+  const worker = new Worker(
+    new URL(
+      `data:text/javascript,${encodeURIComponent(`
+        import { parentPort } from "node:worker_threads";
+        import { FileLock } from ${JSON.stringify(module)};
+        const held = await new FileLock(${JSON.stringify(path)}).acquire();
+        parentPort.postMessage("held");
+        parentPort.once("message", () => { held[Symbol.dispose](); parentPort.postMessage("free"); });
+      `)}`,
+    ),
+  );
+  await once(worker, "message");
+  await rejects(lock.acquire({ limitMs: 20 }), { code: "LOCK_TIMEOUT" });
+  worker.postMessage("let go");
+  using _held = await lock.acquire();
+  await worker.terminate();
 });
 
 test("who stops waiting leaves the line to the others", async () => {

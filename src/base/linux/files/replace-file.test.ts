@@ -1,5 +1,8 @@
 // Whole or not at all, with the owner and mode that were asked for, and no link followed against the caller's will.
+
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   lstatSync,
@@ -112,6 +115,31 @@ test("removing says whether the file was there", async () => {
   await replaceFile(path, "x");
   equal(await removeFile(path), true);
   await rejects(removeFile(folder), { code: "FILE_UNWRITABLE" });
+});
+
+test("a writer that is killed leaves the old content or the new, and a temporary file that is swept", async () => {
+  const at = freshFolder();
+  const path = join(at, "whole");
+  const contents = ["a", "b"].map((letter) => letter.repeat(300_000));
+  const program = `
+    import { replaceFile } from ${JSON.stringify(new URL("./replace-file.ts", import.meta.url).href)};
+    for (let i = 0; ; i++) {
+      await replaceFile(${JSON.stringify(path)}, (i % 2 === 0 ? "a" : "b").repeat(300_000), { durable: false });
+      if (i === 0) console.log("begun");
+    }`;
+  for (const delayMs of [0, 1, 3, 7]) {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(child, "exit");
+    await once(child.stdout, "data");
+    await new Promise((resolve) => setTimeout(resolve, delayMs)); // anywhere in a write
+    child.kill("SIGKILL");
+    await exited;
+    ok(contents.includes(readFileSync(path, "utf8")), "a part of a file");
+  }
+  await sweepTemporaryFiles(at, { nowMs: Date.now() + 120_000 });
+  deepEqual(readdirSync(at), ["whole"]);
 });
 
 test("old temporary files are swept, young ones and others stay", async () => {
