@@ -55,13 +55,16 @@ class SlowPeer {
 function newOutbox() {
   const peer = new SlowPeer();
   const seen = { idle: 0, nowMs: 0, latencies: [] as number[] };
-  const outbox = new Outbox(peer.duplex, {
-    onIdle: () => {
-      seen.idle += 1;
+  const outbox = new Outbox(
+    peer.duplex,
+    {
+      onIdle: () => {
+        seen.idle += 1;
+      },
+      onLatency: (ms) => void seen.latencies.push(ms),
     },
-    onLatency: (ms) => seen.latencies.push(ms),
-    now: () => seen.nowMs,
-  });
+    () => seen.nowMs,
+  );
   return { peer, outbox, seen };
 }
 

@@ -12,12 +12,12 @@ const chunkBytes = 16 * 1024;
 /** What is hardly larger than a chunk goes in one piece. */
 const largestWholeBytes = 2 * chunkBytes;
 
-export type OutboxOptions = {
+/** Whoever owns the outbox, in the present phase of the session. */
+export type OutboxOwner = {
   /** Everything that was to be sent is with the kernel. */
-  onIdle: () => void;
+  onIdle(): void;
   /** How long it took until then. */
-  onLatency: (ms: number) => void;
-  now: () => number;
+  onLatency(ms: number): void;
 };
 
 /** Parts to be sent in a row; `at` is the next, `offset` what of it is sent. */
@@ -25,9 +25,8 @@ type Run = { readonly parts: readonly Uint8Array[]; at: number; offset: number }
 
 export class Outbox {
   readonly #duplex: Duplex;
-  readonly #onIdle: () => void;
   readonly #now: () => number;
-  readonly #onLatency: (ms: number) => void;
+  #owner: OutboxOwner;
   #busySinceMs = 0;
   #queue: Run[] = [];
   #queuedBytes = 0;
@@ -36,11 +35,15 @@ export class Outbox {
   #bytesSent = 0;
   #progressAtMs = 0;
 
-  constructor(duplex: Duplex, options: OutboxOptions) {
+  constructor(duplex: Duplex, owner: OutboxOwner, now: () => number) {
     this.#duplex = duplex;
-    this.#onIdle = options.onIdle;
-    this.#now = options.now;
-    this.#onLatency = options.onLatency;
+    this.#owner = owner;
+    this.#now = now;
+  }
+
+  /** From now on another one is told. */
+  handTo(owner: OutboxOwner): void {
+    this.#owner = owner;
   }
 
   /** Everything so far is with the kernel. */
@@ -140,8 +143,8 @@ export class Outbox {
     this.#inFlightBytes = 0;
     if (this.#queue.length > 0) this.#pump();
     else {
-      this.#onLatency(this.#progressAtMs - this.#busySinceMs);
-      this.#onIdle();
+      this.#owner.onLatency(this.#progressAtMs - this.#busySinceMs);
+      this.#owner.onIdle();
     }
   };
 }

@@ -11,8 +11,7 @@ import { compressionOf, type Position, type Snapshot, type Variant } from "../..
 import { type ServerDecision, ServerMachine, type ServerStreams } from "../../wire/index.ts";
 import type { Tally } from "../counting/tally.ts";
 import type { FanoutLimits } from "../limits.ts";
-import type { Broadcast, Receiver } from "../publishing/broadcast.ts";
-import type { Flush } from "../publishing/flush.ts";
+import type { Broadcast } from "../publishing/broadcast.ts";
 import { type ClientReport, cut } from "./client-report.ts";
 import { fromWireTime, type SharedFrames } from "./frames.ts";
 import { LagWatch } from "./lag-watch.ts";
@@ -47,22 +46,18 @@ type Phase =
   | { readonly at: "greeting"; readonly link: Link }
   | { readonly at: "greeted"; readonly link: Link; readonly service: Service }
   | { readonly at: "fetching"; readonly link: Link; readonly service: Service; readonly startMs: number }
-  | {
-      readonly at: "snapshot";
-      readonly link: Link;
-      readonly service: Service;
-      readonly startMs: number;
-      readonly snapshot: Snapshot;
-    }
-  | {
-      readonly at: "acknowledging";
-      readonly link: Link;
-      readonly service: Service;
-      readonly startMs: number;
-      readonly position: Position;
-    }
-  | { readonly at: "streaming"; readonly link: Link; readonly service: Service; readonly streaming: Streaming }
+  | ({ readonly at: "snapshot"; readonly snapshot: Snapshot } & Joined)
+  | ({ readonly at: "acknowledging" } & Joined)
+  | ({ readonly at: "streaming" } & Joined)
   | { readonly at: "closed"; readonly service: Service | undefined; readonly position: Position };
+
+/** From the snapshot on the client's place in the broadcast is kept for it. */
+type Joined = {
+  readonly link: Link;
+  readonly service: Service;
+  readonly startMs: number;
+  readonly streaming: Streaming;
+};
 
 type Event =
   | { readonly is: "attached"; readonly duplex: Duplex }
@@ -76,7 +71,7 @@ type Decided<Do extends ServerDecision["do"]> = Extract<ServerDecision, { do: Do
 
 const written: Event = { is: "written" };
 
-export class Session implements Receiver {
+export class Session {
   readonly id: bigint;
   readonly #context: SessionContext;
   readonly #transport: Transport;
@@ -104,9 +99,8 @@ export class Session implements Receiver {
 
   get position(): Position {
     const phase = this.#phase;
-    if (phase.at === "streaming") return phase.streaming.position;
-    if (phase.at === "snapshot") return phase.snapshot.position;
-    return "position" in phase ? phase.position : 0;
+    if ("streaming" in phase) return phase.streaming.position;
+    return phase.at === "closed" ? phase.position : 0;
   }
 
   get address(): string {
@@ -139,11 +133,6 @@ export class Session implements Receiver {
     const stalledMs = phase.link.outbox.stalledMs(nowMs);
     if (stalledMs > this.#context.limits.writeTimeoutMs) this.end(sessionEnds.writeTimeout(stalledMs));
     else if (phase.at === "streaming") phase.streaming.tick(nowMs);
-  }
-
-  // No event of #step(): it changes no phase, and is asked once for each client and flush (bench/fanout).
-  offer(flush: Flush): boolean {
-    return this.#phase.at === "streaming" && this.#phase.streaming.offer(flush);
   }
 
   report(): ClientReport {
@@ -194,8 +183,7 @@ export class Session implements Receiver {
         else this.#service?.broadcast.source.release(event.snapshot);
         return;
       case "written":
-        if (phase.at === "streaming") phase.streaming.onIdle();
-        else if (phase.at === "snapshot") this.#snapshotWritten(phase);
+        if (phase.at === "snapshot") this.#snapshotWritten(phase);
         return;
       case "ended":
         if (phase.at !== "closed") this.#close(phase, event.why);
@@ -206,11 +194,8 @@ export class Session implements Receiver {
   }
 
   #link(duplex: Duplex): Link {
-    const outbox = new Outbox(duplex, {
-      onIdle: () => this.#step(written),
-      onLatency: (ms) => this.#service?.writeLatency.observe(ms / 1000),
-      now: () => this.#context.clock.monotonicMs(),
-    });
+    const owner = { onIdle: () => this.#step(written), onLatency: () => undefined };
+    const outbox = new Outbox(duplex, owner, () => this.#context.clock.monotonicMs());
     duplex.on("data", (bytes: Uint8Array) => this.#receive(bytes, duplex));
     duplex.on("end", () => this.#carryOut(this.#machine.end()));
     duplex.on("error", (error) => this.end(sessionEnds.socket(error)));
@@ -265,6 +250,10 @@ export class Session implements Receiver {
     for (const remark of remarks) log.warn(remark, fields);
     const lag = new LagWatch({ syncer, limits, tally, log, fields });
     const writeLatency = tally.summary("typha_client_write_latency_secs", syncer);
+    link.outbox.handTo({
+      onIdle: () => this.#step(written),
+      onLatency: (ms) => writeLatency.observe(ms / 1000),
+    });
     // At once, because whoever hears of it asks for the syncer.
     this.#phase = { at: "greeted", link, service: { broadcast, variant, hello, lag, writeLatency } };
     this.#context.onGreeted(this);
@@ -281,31 +270,29 @@ export class Session implements Receiver {
   }
 
   #sendSnapshot({ link, service, startMs }: At<"fetching">, snapshot: Snapshot, closing: Uint8Array): void {
-    this.#phase = { at: "snapshot", link, service, startMs, snapshot };
-    service.broadcast.join(this, service.variant);
+    const { outbox } = link;
+    const end = (why: SessionEnd) => this.end(why);
+    const streaming = new Streaming({ ...this.#context, service, outbox, end }, snapshot.position);
+    this.#phase = { at: "snapshot", link, service, startMs, streaming, snapshot };
+    service.broadcast.join(streaming, service.variant);
     link.outbox.sendAll(snapshot.parts);
     link.outbox.send(closing);
     if (link.outbox.isIdle) this.#step(written); // an empty snapshot on a plain stream is no bytes at all
   }
 
-  #snapshotWritten({ link, service, startMs, snapshot }: At<"snapshot">): void {
-    this.#phase = { at: "acknowledging", link, service, startMs, position: snapshot.position };
+  #snapshotWritten({ link, service, startMs, streaming, snapshot }: At<"snapshot">): void {
+    this.#phase = { at: "acknowledging", link, service, startMs, streaming };
     service.broadcast.source.release(snapshot);
     this.#carryOut(this.#machine.snapshotWritten(this.#context.clock.monotonicMs()));
     if (this.#machine.wantsInput) link.duplex.resume();
   }
 
-  #startStreaming(
-    { link, service, startMs, position }: At<"acknowledging">,
-    { opening }: Decided<"startStreaming">,
-  ): Phase {
+  #startStreaming(joined: At<"acknowledging">, { opening }: Decided<"startStreaming">): Phase {
+    const { service, startMs, streaming } = joined;
     const { clock, tally } = this.#context;
     const nowMs = clock.monotonicMs();
     tally.observe("typha_client_snapshot_send_secs", service.broadcast.syncer, (nowMs - startMs) / 1000);
-    const { outbox } = link;
-    const end = (why: SessionEnd) => this.end(why);
-    const streaming = new Streaming({ ...this.#context, service, outbox, end }, position);
-    this.#phase = { at: "streaming", link, service, streaming };
+    this.#phase = { ...joined, at: "streaming" };
     streaming.start(opening, nowMs);
     return this.#phase;
   }
@@ -315,8 +302,10 @@ export class Session implements Receiver {
     this.#phase = { at: "closed", service, position: this.position };
     if ("link" in phase) phase.link.outbox.clear();
     if (phase.at === "snapshot") phase.service.broadcast.source.release(phase.snapshot);
-    if (phase.at === "streaming") phase.streaming.stop();
-    service?.broadcast.leave(this);
+    if ("streaming" in phase) {
+      phase.streaming.stop();
+      phase.service.broadcast.leave(phase.streaming);
+    }
     if ("link" in phase) phase.link.duplex.destroy();
     this.#transport.destroy();
     this.#context.onEnd(this, why);

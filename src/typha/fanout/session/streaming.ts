@@ -7,12 +7,12 @@ import { compressionOf, type Position, type Variant } from "../../cache/index.ts
 import type { ClientHello } from "../../wire/index.ts";
 import type { Summary, Tally } from "../counting/tally.ts";
 import type { FanoutLimits } from "../limits.ts";
-import type { Broadcast } from "../publishing/broadcast.ts";
+import type { Broadcast, Receiver } from "../publishing/broadcast.ts";
 import type { Flush } from "../publishing/flush.ts";
 import type { CatchUp } from "../publishing/publisher.ts";
 import type { SharedFrames } from "./frames.ts";
 import type { LagWatch } from "./lag-watch.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox, OutboxOwner } from "./outbox.ts";
 import { type SessionEnd, sessionEnds } from "./session-ends.ts";
 
 /** What a client has asked for in its hello, and who sees to it. */
@@ -35,9 +35,15 @@ export type StreamingOptions = {
   end(why: SessionEnd): void;
 };
 
-export class Streaming {
+// One class of receivers, and its own fields rather than its options': it is asked once for each client and flush
+// (bench/fanout).
+export class Streaming implements Receiver, OutboxOwner {
   readonly #options: StreamingOptions;
-  #doing: "following" | "asking" | "stopped" = "following";
+  readonly #outbox: Outbox;
+  readonly #broadcast: Broadcast;
+  readonly #variant: Variant;
+  /** "waiting": the snapshot and what follows it are under way; its place in the change log is kept. */
+  #doing: "waiting" | "following" | "asking" | "stopped" = "waiting";
   #position: Position;
   #status: SyncStatus = syncStatus.waitForDatastore;
   #nextPingMs = Number.POSITIVE_INFINITY;
@@ -48,6 +54,9 @@ export class Streaming {
 
   constructor(options: StreamingOptions, position: Position) {
     this.#options = options;
+    this.#outbox = options.outbox;
+    this.#broadcast = options.service.broadcast;
+    this.#variant = options.service.variant;
     this.#position = position;
   }
 
@@ -56,12 +65,14 @@ export class Streaming {
     return this.#position;
   }
 
+  /** The client has its snapshot. */
   start(opening: Uint8Array, nowMs: number): void {
-    const { outbox, service } = this.#options;
-    const { flushed } = service.broadcast;
-    service.lag.start(nowMs);
+    const { flushed } = this.#broadcast;
+    this.#doing = "following";
+    this.#outbox.handTo(this);
+    this.#options.service.lag.start(nowMs);
     this.#scheduleNextPing(nowMs);
-    outbox.send(opening);
+    this.#outbox.send(opening);
     // The first status goes out with the opening: an old client counts its read timeout from here.
     if (this.#position >= flushed.position) this.#sendStatus(flushed.status);
     else if (opening.length === 0) this.#catchUp();
@@ -74,18 +85,18 @@ export class Streaming {
 
   /** True: the flush is on its way as it is. */
   offer(flush: Flush): boolean {
+    if (this.#doing === "waiting") return false;
     if (flush.to <= this.#position) {
       this.#sendStatus(flush.status);
       return false;
     }
-    const { outbox, service } = this.#options;
-    if (this.#doing !== "following" || !outbox.isIdle) return false;
-    const bytes = flush.from <= this.#position ? flush.bytes.get(service.variant) : undefined;
+    if (this.#doing !== "following" || !this.#outbox.isIdle) return false;
+    const bytes = flush.from <= this.#position ? flush.bytes.get(this.#variant) : undefined;
     if (bytes === undefined) {
       this.#catchUp();
       return false;
     }
-    outbox.send(bytes);
+    this.#outbox.send(bytes);
     this.#position = flush.to;
     if (flush.status !== this.#status) this.#sendStatus(flush.status);
     return true;
@@ -93,23 +104,28 @@ export class Streaming {
 
   /** Everything that was sent is with the kernel. */
   onIdle(): void {
+    if (this.#doing === "stopped") return;
     if (this.#owesPing) this.#sendPing();
     else this.#catchUp();
+  }
+
+  onLatency(ms: number): void {
+    this.#options.service.writeLatency.observe(ms / 1000);
   }
 
   tick(nowMs: number): void {
     if (nowMs < this.#nextPingMs) return;
     this.#scheduleNextPing(nowMs);
     // At most one ping waits behind what a slow client has not taken.
-    if (this.#options.outbox.isIdle && this.#doing === "following") this.#sendPing();
+    if (this.#outbox.isIdle && this.#doing === "following") this.#sendPing();
     else this.#owesPing = true;
   }
 
   notePong(sentMs: number): void {
-    const { clock, tally, service } = this.#options;
+    const { clock, tally } = this.#options;
     this.#pingMs = Math.max(0, clock.wallMs() - sentMs);
     this.#unansweredSinceMs = undefined;
-    tally.observe("typha_ping_latency", service.broadcast.syncer, this.#pingMs / 1000);
+    tally.observe("typha_ping_latency", this.#broadcast.syncer, this.#pingMs / 1000);
   }
 
   // A pong comes after everything sent before its ping has been read, so one that is late says how old the client's view is.
@@ -119,29 +135,28 @@ export class Streaming {
   }
 
   #catchUp(): void {
-    const { tally, clock, outbox, service } = this.#options;
-    const { broadcast, variant, lag } = service;
-    while (outbox.isIdle && this.#doing === "following") {
+    const broadcast = this.#broadcast;
+    while (this.#outbox.isIdle && this.#doing === "following") {
       if (this.#position >= broadcast.flushed.position) {
-        lag.noteCaughtUp(clock.monotonicMs());
+        this.#options.service.lag.noteCaughtUp(this.#options.clock.monotonicMs());
         this.#sendStatus(broadcast.flushed.status);
         return;
       }
-      const recent = broadcast.recent.after(this.#position, variant);
+      const recent = broadcast.recent.after(this.#position, this.#variant);
       if (recent === undefined) {
         this.#ask();
         return;
       }
-      tally.add("typha_breadcrumb_non_block", broadcast.syncer, 1);
+      this.#options.tally.add("typha_breadcrumb_non_block", broadcast.syncer, 1);
       this.#deliver(recent.bytes, recent.flush);
     }
   }
 
   #ask(): void {
-    const { clock, service, end } = this.#options;
+    const { clock, end } = this.#options;
     const askedMs = clock.monotonicMs();
     this.#doing = "asking";
-    service.broadcast.source.changes(this.#position, service.variant).then(
+    this.#broadcast.source.changes(this.#position, this.#variant).then(
       (changes) => {
         if (this.#doing !== "asking") return;
         this.#doing = "following";
@@ -154,8 +169,8 @@ export class Streaming {
   }
 
   #takeChanges(changes: CatchUp, askedMs: number): void {
-    const { clock, tally, service } = this.#options;
-    const { syncer } = service.broadcast;
+    const { clock, tally } = this.#options;
+    const { syncer } = this.#broadcast;
     tally.add("typha_breadcrumb_non_block", syncer, 1);
     const merged = changes.to - this.#position - changes.updates;
     if (merged > 0) tally.add("cattail_merged_updates_total", syncer, merged);
@@ -165,11 +180,11 @@ export class Streaming {
   }
 
   #deliver(bytes: Uint8Array, reached: Pick<CatchUp, "to" | "messages" | "status">): void {
-    const { clock, tally, outbox, service } = this.#options;
-    const { broadcast, lag } = service;
-    lag.observe(broadcast.lagMs(this.#position), clock.monotonicMs());
+    const { clock, tally, service } = this.#options;
+    const broadcast = this.#broadcast;
+    service.lag.observe(broadcast.lagMs(this.#position), clock.monotonicMs());
     for (const updates of reached.messages) tally.observe("typha_kvs_per_msg", broadcast.syncer, updates);
-    outbox.send(bytes);
+    this.#outbox.send(bytes);
     broadcast.writes.noteLate(this.#position, reached.to, clock.wallMs());
     this.#position = reached.to;
     if (reached.status !== undefined) this.#sendStatus(reached.status);
@@ -178,15 +193,14 @@ export class Streaming {
   #sendStatus(status: SyncStatus): void {
     if (status === this.#status) return;
     this.#status = status;
-    const { outbox, frames, service } = this.#options;
-    outbox.send(frames.status(status, compressionOf(service.variant)));
+    this.#outbox.send(this.#options.frames.status(status, compressionOf(this.#variant)));
   }
 
   #sendPing(): void {
-    const { outbox, frames, clock, service } = this.#options;
+    const { frames, clock } = this.#options;
     this.#owesPing = false;
     this.#unansweredSinceMs ??= clock.monotonicMs();
-    outbox.send(frames.ping(clock.wallMs(), compressionOf(service.variant)));
+    this.#outbox.send(frames.ping(clock.wallMs(), compressionOf(this.#variant)));
   }
 
   #scheduleNextPing(nowMs: number): void {
