@@ -1,5 +1,5 @@
 // The interfaces in front of every datastore. A Reader lists in pages and watches from a revision; a Writer creates,
-// changes and deletes with compare-and-swap. Followers (follow.ts) take a Reader only, so that writing cannot slow the
+// changes and deletes with compare-and-swap. Followers (follow/) take a Reader only, so that writing cannot slow the
 // stream. Whoever changes an object takes both, through edit.ts, which owns the loop of reading, changing and writing.
 // Implementations: kubernetes/, etcd/, directory/, memory/. test/system/datastore-contract.test.ts holds them to this page.
 

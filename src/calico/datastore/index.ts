@@ -22,11 +22,11 @@ export type {
 } from "./datastore.ts";
 export { type ChangeObject, type Decision, type Edited, type EditOptions, edit } from "./edit.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
-export { type Follower, type FollowOptions, follow } from "./follow.ts";
-export type { FollowEvent } from "./follow-event.ts";
-export type { FollowLimits } from "./follow-limits.ts";
-export type { FollowReport, FollowState } from "./follow-report.ts";
-export { KindLog } from "./kind-log.ts";
+export { type Follower, type FollowOptions, follow } from "./follow/follow.ts";
+export type { FollowEvent } from "./follow/follow-event.ts";
+export type { FollowLimits } from "./follow/follow-machine.ts";
+export type { FollowReport, FollowState } from "./follow/follow-report.ts";
+export { KindLog } from "./follow/kind-log.ts";
 export { kindsPage } from "./kinds-page.ts";
 export type { Account, Asker } from "./kubernetes/access-reviews.ts";
 export type { KubernetesDatastore, KubernetesSettings } from "./kubernetes/kubernetes-datastore.ts";

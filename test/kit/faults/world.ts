@@ -36,7 +36,7 @@ export type FaultWorld = AsyncDisposable & {
   truth(kind: Kind): Promise<Content>;
 };
 
-/** Times that a test can wait for. What they are in production is in follow-limits.ts. */
+/** Times that a test can wait for. What they are in production is in src/calico/datastore/follow/follow-machine.ts. */
 const quickLimits: Partial<FollowLimits> = { attemptIntervalMs: 10, listRetryMs: 20, silenceMs: 2_000 };
 
 export type FollowedContent = AsyncDisposable & {

@@ -6,8 +6,8 @@ import { silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ListPage, Revision, WatchEvent } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import type { FollowEvent } from "../follow-event.ts";
-import { KnownObjects } from "../known-objects.ts";
+import type { FollowEvent } from "../follow/follow-event.ts";
+import { KnownObjects } from "../follow/known-objects.ts";
 import { ruleYaml } from "../missing-rights.ts";
 import { type KubernetesDatastore, openKubernetes } from "./kubernetes-datastore.ts";
 

@@ -1,12 +1,12 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
-import { recordLog } from "../../../test/kit/recorded-log.ts";
-import type { Kind } from "../kinds/index.ts";
-import { DatastoreError } from "./errors.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
+import { recordLog } from "../../../../test/kit/recorded-log.ts";
+import type { Kind } from "../../kinds/index.ts";
+import { DatastoreError } from "../errors.ts";
+import { createMemoryDatastore } from "../memory/memory-datastore.ts";
 import { follow } from "./follow.ts";
 import { KindLog } from "./kind-log.ts";
-import { createMemoryDatastore } from "./memory/memory-datastore.ts";
 
 const kinds: Kind[] = ["Tier", "Pod", "Node"];
 const gone = new DatastoreError("unavailable", "connect ECONNREFUSED");

@@ -4,9 +4,9 @@
 //   Pod    cannot be watched: unavailable ─┐
 //   Node   cannot be watched: unavailable ─┼─▶ nothing more for two seconds ─▶ one line that names the three
 //   Tier   cannot be watched: unavailable ─┘
-import type { Clock, Log, LogFields } from "../../base/lib/index.ts";
-import type { Kind } from "../kinds/index.ts";
-import type { DatastoreError, DatastoreErrorCode } from "./errors.ts";
+import type { Clock, Log, LogFields } from "../../../base/lib/index.ts";
+import type { Kind } from "../../kinds/index.ts";
+import type { DatastoreError, DatastoreErrorCode } from "../errors.ts";
 import { publicCode } from "./follow-report.ts";
 
 export type Attempt = "list" | "watch";

@@ -2,10 +2,10 @@
 // the seconds at which time passed. "wait", "resync" and "in-sync" are the kind's statuses.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
-import { type ScriptLine, scriptedDatastore } from "../../../test/kit/scripted-datastore.ts";
-import { silentLog } from "../../base/lib/index.ts";
-import type { Kind } from "../kinds/index.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
+import { type ScriptLine, scriptedDatastore } from "../../../../test/kit/scripted-datastore.ts";
+import { silentLog } from "../../../base/lib/index.ts";
+import type { Kind } from "../../kinds/index.ts";
 import { follow } from "./follow.ts";
 import type { FollowEvent } from "./follow-event.ts";
 

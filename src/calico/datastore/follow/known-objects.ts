@@ -1,8 +1,8 @@
 // What a follower remembers of a kind: which objects it has announced, and at which revision. Never their content: at
 // 150,000 pods the content would be most of the process's memory, and nobody asks for it here.
-import type { ListPage, ObjectId, Revision, StoredObject } from "./datastore.ts";
+import type { ListPage, ObjectId, Revision, StoredObject } from "../datastore.ts";
+import { idOfText, idText } from "../object-id.ts";
 import type { FollowEvent } from "./follow-event.ts";
-import { idOfText, idText } from "./object-id.ts";
 
 export class KnownObjects {
   readonly #revisions = new Map<string, Revision>();

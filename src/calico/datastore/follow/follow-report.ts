@@ -1,7 +1,7 @@
 // What a follower tells about itself: /watches, the dashboard and doctor show it.
-import type { Kind } from "../kinds/index.ts";
-import { type SyncStatus, syncStatus } from "../model/index.ts";
-import type { DatastoreErrorCode } from "./errors.ts";
+import type { Kind } from "../../kinds/index.ts";
+import { type SyncStatus, syncStatus } from "../../model/index.ts";
+import type { DatastoreErrorCode } from "../errors.ts";
 
 export type FollowState =
   | "waiting" // between attempts

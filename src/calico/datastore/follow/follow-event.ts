@@ -1,7 +1,7 @@
 // What a follower of one kind says: objects and deletions in datastore order, and how far it is. The seam between the
 // datastores, which list and watch, and the syncers, which convert.
-import type { SyncStatus } from "../model/index.ts";
-import type { ObjectId, StoredObject } from "./datastore.ts";
+import type { SyncStatus } from "../../model/index.ts";
+import type { ObjectId, StoredObject } from "../datastore.ts";
 
 /**
  * A follower has already done the bookkeeping of lists: an object whose revision has not changed is not said again, and
