@@ -65,7 +65,7 @@ test("a broken entry stops nobody who does not use it", () => {
 const inCluster = (fields: object) => () => merge({ clusters: [cluster("c", fields)] }).clusters.get("c")?.();
 const inUser = (fields: object) => () => merge({ users: [user("u", fields)] }).users.get("u")?.();
 const refusals: { name: string; read: () => unknown; says: RegExp }[] = [
-  { name: "a list", read: () => merge([]), says: /^\/home\/me\/0\/config is not a kubeconfig: it holds no fields/ },
+  { name: "a list", read: () => merge([]), says: /^\/home\/me\/0\/config is not a kubeconfig: it has no fields/ },
   { name: "another kind", read: () => merge({ kind: "Pod" }), says: /config is not a kubeconfig: it holds "v1" "Pod"/ },
   { name: "no list of users", read: () => merge({ users: {} }), says: /config: users is not a list/ },
   { name: "an entry without a name", read: () => merge({ users: [{ user: {} }] }), says: /users\[0\] has no name/ },
