@@ -53,6 +53,7 @@ class StoredResources implements Resources {
   readonly #datastore: Datastore;
   readonly #options: ResourcesOptions;
   readonly #clock: Clock;
+  readonly #homes = new Map<ApiKind, Home>();
   #form: StoredForm | undefined;
 
   constructor(datastore: Datastore, options: ResourcesOptions) {
@@ -216,6 +217,12 @@ class StoredResources implements Resources {
   }
 
   async #home(kind: ApiKind, call: Call): Promise<Home> {
+    const known = this.#homes.get(kind) ?? (await this.#makeHome(kind, call));
+    this.#homes.set(kind, known);
+    return known;
+  }
+
+  async #makeHome(kind: ApiKind, call: Call): Promise<Home> {
     const datastore = this.#datastore;
     const { clock, random, usePodCidr = false, interfacePrefix = "" } = this.#options;
     const editing = { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) };

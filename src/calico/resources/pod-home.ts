@@ -33,8 +33,13 @@ export function createPodHome(options: PodHomeOptions): Home {
 
 class PodHome implements Home {
   readonly #options: PodHomeOptions;
-  readonly #view = (stored: StoredObject) => fromPod(stored, this.#options);
-  /** A deletion names the pod and not its node. */
+  /** Of each pod the endpoint that was last seen of it: a deletion names the pod, and not the node that is in the name. */
+  readonly #names = new Map<string, string>();
+  readonly #view = (stored: StoredObject) => {
+    const object = fromPod(stored, this.#options);
+    if (object?.metadata.name !== undefined) this.#names.set(keyOf(stored.id), object.metadata.name);
+    return object;
+  };
 
   constructor(options: PodHomeOptions) {
     this.#options = options;
@@ -53,31 +58,20 @@ class PodHome implements Home {
     const pages = this.#options.datastore.list("Pod", { signal, ...(within === undefined ? {} : { within }) });
     const id = { namespace: within?.namespace ?? "", name: "*" };
     const { stored, revision } = await translated(kind, id, () => gather(pages));
+    if (within === undefined) this.#names.clear(); // all that there is comes now
     return { ...viewList(stored, this.#view), revision };
   }
 
-  /** An endpoint's deletion is said under the name of the last that was seen of the pod; of a pod never seen, not at all. */
+  /** The deletion of an endpoint that neither a list nor a watch has shown before has no name, and is not said. */
   async *watch({ from, signal, within }: WatchCall): AsyncGenerator<ResourceEvent[]> {
-    const names = new Map<string, string>();
-    const keyOf = ({ namespace, name }: Id) => `${namespace}/${name}`;
-    const view = (stored: StoredObject) => {
-      const object = this.#view(stored);
-      if (object?.metadata.name !== undefined) names.set(keyOf(stored.id), object.metadata.name);
-      return object;
-    };
     const nameOf = (id: Id): Id | undefined => {
-      const name = names.get(keyOf(id));
-      names.delete(keyOf(id));
+      const name = this.#names.get(keyOf(id));
+      this.#names.delete(keyOf(id));
       return name === undefined ? undefined : { namespace: id.namespace, name };
     };
     const narrowing = within === undefined ? {} : { within };
-    // What was there before the watch is asked for once, for the names of what will be deleted.
-    for (const { metadata } of (await this.list({ signal, ...narrowing })).items) {
-      const pod = podOfEndpoint(metadata.name ?? "");
-      if (pod !== undefined) names.set(`${metadata.namespace}/${pod}`, metadata.name ?? "");
-    }
     const events = this.#options.datastore.watch("Pod", { from: asRevision(from), signal, ...narrowing });
-    yield* viewEvents(events, { kind, view, nameOf });
+    yield* viewEvents(events, { kind, view: this.#view, nameOf });
   }
 
   async create(object: V3Object): Promise<V3Object> {
@@ -99,6 +93,10 @@ class PodHome implements Home {
   async delete(id: Id, call: DeleteCall): Promise<void> {
     await annotate(this.#options.datastore, id, releasedPodAnnotations, call);
   }
+}
+
+function keyOf({ namespace, name }: Id): string {
+  return `${namespace}/${name}`;
 }
 
 /** The original's words, which name one of its internal modes. */

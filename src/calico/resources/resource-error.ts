@@ -63,11 +63,16 @@ export function alreadyExists(name: string, why: string | undefined, cause?: unk
 }
 
 /** The original says no more than the name; which versions met helps more. */
-export function updateConflict(kind: ApiKind, id: Id, seen: { given?: string; stored?: string } = {}): ResourceError {
-  const { given, stored } = seen;
+export function updateConflict(
+  kind: ApiKind,
+  id: Id,
+  seen: { given?: string; stored?: string; cause?: unknown } = {},
+): ResourceError {
+  const { given, stored, cause } = seen;
   const versions =
     given === undefined || stored === undefined ? "" : `: resourceVersion ${given} was given, ${stored} is stored`;
   return new ResourceError("conflict", `update conflict: ${nameInMessages(kind, id)}${versions}`, {
+    cause,
     next: "read the object again and make the change to what it is now, or leave resourceVersion out",
   });
 }
@@ -101,7 +106,7 @@ export function resourceErrorOf(error: unknown, about: { kind: ApiKind; id: Id; 
     case "exists":
       return alreadyExists(nameInMessages(kind, id), said ?? why?.exists, error);
     case "conflict":
-      return updateConflict(kind, id);
+      return updateConflict(kind, id, { cause: error });
     case "unauthorized":
     case "forbidden": {
       const { missingRule } = error;
