@@ -54,7 +54,22 @@ const failures: { name: string; run: () => Promise<unknown>; code: string; says:
     name: "a program that is not there",
     run: () => runProgram("cattail-no-such-program"),
     code: "PROGRAM_NOT_FOUND",
-    says: /cattail-no-such-program cannot be run \(ENOENT\)\. Install it/,
+    says: /cattail-no-such-program is in no folder of PATH .*Install it/,
+  },
+  {
+    name: "a path at which there is nothing",
+    run: () => runProgram("/cattail/no-such-program"),
+    code: "PROGRAM_NOT_FOUND",
+    says: /cannot be run \(ENOENT\)/,
+  },
+  {
+    name: "a program in the folder one is in, which PATH names only by being empty",
+    run: () => {
+      writeFileSync(join(folder, "planted"), "#!/bin/sh\n", { mode: 0o755 });
+      return runProgram("planted", [], { cwd: folder, env: { PATH: ":.:relative" } });
+    },
+    code: "PROGRAM_NOT_FOUND",
+    says: /planted is in no folder of PATH/,
   },
   {
     name: "a file that is not a program",

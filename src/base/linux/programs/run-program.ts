@@ -4,6 +4,8 @@
 //   spawn (in a process group of its own, in the namespace that was asked for) ─▶ exit ─▶ output closed ─▶ result
 //        └─ time is up, too much output, or the signal ─▶ SIGTERM to the group ─▶ SIGKILL after killAfterMs
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { CattailError, plainText } from "../../lib/index.ts";
 import { errnoOf, reasonOf } from "../files/errno.ts";
@@ -74,8 +76,10 @@ export async function runProgram(
 
 function start(program: string, args: readonly string[], options: RunProgramOptions): Child {
   const { env, cwd, namespace } = options;
+  const file = program.includes("/") ? program : inPath(program, (env ?? process.env).PATH ?? "");
   const run = (): Child =>
-    spawn(program, args, {
+    spawn(file, args, {
+      argv0: program,
       detached: true, // a group of its own, so that its children end with it
       stdio: ["pipe", "pipe", "pipe"],
       ...(env === undefined ? {} : { env }),
@@ -87,6 +91,24 @@ function start(program: string, args: readonly string[], options: RunProgramOpti
   } catch (error) {
     throw error instanceof CattailError ? error : notFound(program, error);
   }
+}
+
+// Not left to the kernel: it answers EACCES for a folder of PATH that this user may not enter, and an empty entry means the folder
+// that one happens to be in, where anybody may have put a program.
+function inPath(program: string, path: string): string {
+  for (const folder of path.split(":").filter((each) => each.startsWith("/"))) {
+    const file = join(folder, program);
+    try {
+      accessSync(file, constants.X_OK);
+      if (statSync(file).isFile()) return file;
+    } catch {
+      // Not in this one.
+    }
+  }
+  throw new CattailError("PROGRAM_NOT_FOUND", {
+    problem: `${program} is in no folder of PATH (${path})`,
+    next: "Install it, or add its folder to PATH",
+  });
 }
 
 /** When it has ended and said all it had to say. Something it left running may hold its output open: that is not waited for. */
@@ -183,7 +205,7 @@ function lastWords(text: string): string {
 function notFound(program: string, error: unknown): CattailError {
   const next =
     errnoOf(error) === "ENOENT"
-      ? "Install it, or check PATH (and the folder it should run in)"
+      ? "Check the path, and the folder it should run in"
       : "Check that it is an executable file and that this user may run it";
   return new CattailError("PROGRAM_NOT_FOUND", {
     problem: `${program} cannot be run (${reasonOf(error)})`,
