@@ -3,7 +3,7 @@
 //   npm run docs
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { kindsPage } from "../src/calico/datastore/index.ts";
+import { kindsPage } from "../src/calico/kinds/index.ts";
 import { doctorPage } from "../src/programs/doctor/index.ts";
 import { metricsPage } from "../src/typha/server/index.ts";
 import { settingsPage } from "../src/typha/settings/index.ts";

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { openDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
-import { followedKinds, kindInfo } from "../../src/calico/kinds/index.ts";
+import { followedKinds, followRules, kindInfo, rulesFor } from "../../src/calico/kinds/index.ts";
 import { checkRights, examineSetup, type Finding, usesOf } from "../../src/programs/doctor/index.ts";
-import { followRules, initialiseRules } from "../../src/programs/manifests/index.ts";
+
 import { datastoreOptions } from "../../src/typha/settings/index.ts";
 import { cattail } from "../kit/cattail-process.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
@@ -48,7 +48,7 @@ function problems(findings: readonly Finding[]) {
 
 /** One rule per right, so that any one can be left out. */
 function rights(): { resource: string; verb: string; rule: Rule }[] {
-  return [...followRules(group), ...initialiseRules(group)].flatMap(({ apiGroups, resources, verbs }) =>
+  return [...followRules(group), ...rulesFor("typha", group)].flatMap(({ apiGroups, resources, verbs }) =>
     resources.flatMap((resource) =>
       verbs.map((verb) => ({ resource, verb, rule: { apiGroups, resources: [resource], verbs: [verb] } })),
     ),
@@ -142,7 +142,7 @@ test("doctor: says as whom it asks, from which file, and asks for the account th
   const own = await cattail(["doctor"], { env });
   match(own.stdout, /asked as doctor-asks \(groups: .*system:authenticated\), with the credentials of .*: users?\b/);
   ok(own.stdout.includes(kubeconfig), own.stdout);
-  const rules = [...followRules(group), ...initialiseRules(group)];
+  const rules = [...followRules(group), ...rulesFor("typha", group)];
   await cluster.grant(
     "doctor-account",
     { kind: "ServiceAccount", name: "calico-node", namespace: "kube-system" },

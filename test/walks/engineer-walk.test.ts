@@ -130,7 +130,7 @@ export const walked = servedKind("walk.example/v1/walkeds", "cluster", { carries
     ],
     fails: [
       { test: "test/house/tables-in-use.test.ts", saying: /Walked/ },
-      { test: "src/calico/datastore/kinds-page.test.ts", saying: pageIsOld },
+      { test: "src/calico/kinds/kinds-page.test.ts", saying: pageIsOld },
     ],
   },
   {

@@ -48,6 +48,7 @@ export type {
   Role,
   SpecObject,
 } from "./kind.ts";
+export { kindsPage } from "./kinds-page.ts";
 export { type EndpointSliceBody, endpointSliceBody } from "./kubernetes/endpoint-slice.ts";
 export { type ServiceSpec, type ServiceStatus, serviceSpec, serviceStatus } from "./kubernetes/service.ts";
 export type { LabelSelector } from "./parts/label-selector.ts";
@@ -76,8 +77,8 @@ export {
   kindNames,
   kinds,
   namedKinds,
-  rightsOf,
   type TableForm,
 } from "./registry.ts";
+export { followRules, type PolicyRule, rulesFor, type Use, usesOf } from "./rights.ts";
 export { schemaProblems, unknownField, withSchemaDefaults } from "./schema-checks.ts";
 export { problemsBeforeWrite, specProblems, validate, withDefaults } from "./validate.ts";

@@ -1,7 +1,7 @@
 // Names and columns of every kind, against the table of calicoctl's kinds; the cells against tables it was recorded to print.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { columnsOf, followedKinds, type Kind, kindByName, kindInfo, kindNames, namedKinds, rightsOf } from "./index.ts";
+import { columnsOf, followedKinds, type Kind, kindByName, kindInfo, kindNames, namedKinds } from "./index.ts";
 
 const headings: { [K in Kind]?: [ps: string, wide?: string] } = {
   IPPool: ["NAME CIDR SELECTOR", "NAME CIDR NAT IPIPMODE VXLANMODE DISABLED DISABLEBGPEXPORT SELECTOR ASSIGNMENTMODE"],
@@ -175,14 +175,6 @@ test("custom columns have every heading once, and the namespace where there is o
     columnsOf("IPPool", "all").some(({ heading }) => heading === "NAMESPACE"),
     false,
   );
-});
-
-test("every right is of a kind that Kubernetes serves", () => {
-  for (const role of ["typha", "node", "cni", "ctl"] as const) {
-    const found = rightsOf(role);
-    ok(found.length > 0, role);
-    for (const { kind } of found) ok(kindInfo(kind).kubernetes !== undefined, kind);
-  }
 });
 
 test("what is not followed is not enforcement", () => {

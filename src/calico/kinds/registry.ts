@@ -23,7 +23,7 @@ import { ipamBlock } from "./ipam/ipam-block.ts";
 import { ipamConfig } from "./ipam/ipam-config.ts";
 import { ipamConfiguration } from "./ipam/ipam-configuration.ts";
 import { ipamHandle } from "./ipam/ipam-handle.ts";
-import type { CustomResource, KindInfo, Right, Role } from "./kind.ts";
+import type { CustomResource, KindInfo } from "./kind.ts";
 import { configMap } from "./kubernetes/config-map.ts";
 import { endpointSlice } from "./kubernetes/endpoint-slice.ts";
 import { namespace } from "./kubernetes/namespace.ts";
@@ -124,12 +124,4 @@ export function columnsOf(kind: Kind, form: TableForm | "all"): readonly Column[
     [...ps, ...wide, ...more, ...(namespaced ? [namespaceCell] : [])].map((one) => [one.heading, one]),
   );
   return [...known.values()];
-}
-
-/** What a program needs of each kind, beyond listing and watching what Typha follows. */
-export function rightsOf(role: Role): readonly { readonly kind: Kind; readonly rights: readonly Right[] }[] {
-  return kindNames.flatMap((kind) => {
-    const rights = kinds[kind].rights?.[role];
-    return rights === undefined ? [] : [{ kind, rights }];
-  });
 }

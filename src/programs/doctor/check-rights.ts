@@ -1,6 +1,6 @@
 // Every right the server uses, asked for one by one, as the API server itself would decide it.
 import { type Account, type KubernetesDatastore, type Verb, whenForbidden } from "../../calico/datastore/index.ts";
-import { type Kind, kindInfo } from "../../calico/kinds/index.ts";
+import { type Kind, kindInfo, usesOf as rightsOf } from "../../calico/kinds/index.ts";
 import { type Finding, passed, problem } from "./finding.ts";
 
 const patienceMs = 30_000;
@@ -12,13 +12,7 @@ export function usesOf(kinds: readonly Kind[]): Use[] {
   const follow = kinds.flatMap((kind) =>
     (["list", "watch"] as const).map((verb): Use => ({ kind, verb, for: "following" })),
   );
-  const setup: Use[] = [
-    { kind: "ClusterInformation", verb: "get", for: "setup" },
-    { kind: "ClusterInformation", verb: "create", for: "setup" },
-    { kind: "ClusterInformation", verb: "update", for: "setup" },
-    { kind: "Tier", verb: "get", for: "setup" },
-    { kind: "Tier", verb: "create", for: "setup" },
-  ];
+  const setup = rightsOf("typha").map(({ kind, verb }): Use => ({ kind, verb, for: "setup" }));
   return [...follow, ...setup.filter(({ kind }) => kinds.includes(kind))];
 }
 

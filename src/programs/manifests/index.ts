@@ -6,7 +6,6 @@ import { rbacManifests } from "./rbac.ts";
 import { serviceMonitor, workloadManifests } from "./workload.ts";
 
 export { type CertificateSource, defaultInstallOptions, type InstallOptions, type Manifest } from "./options.ts";
-export { followRules, initialiseRules, type PolicyRule } from "./rbac.ts";
 
 export const manifestSets = ["typha", "rbac", "crds", "all"] as const;
 export type ManifestSet = (typeof manifestSets)[number];

@@ -156,7 +156,6 @@ export const kubeControllersConfiguration = customResource("KubeControllersConfi
     "kubecontrollersconfigs",
   ],
   columns: { ps: [nameCell] },
-  rights: { ctl: ["get", "list", "create", "update", "delete"] },
   schema: { spec: kubeControllersConfigurationSpec, status: kubeControllersConfigurationStatus },
   newGroup: { shortNames: ["kcc", "kccs"] },
   fill: forSpec(fill),

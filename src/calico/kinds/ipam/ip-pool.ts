@@ -196,7 +196,6 @@ export const ipPool = followedResource("IPPool", {
   rights: {
     node: ["list", "watch", "create"],
     cni: ["get", "list"],
-    ctl: ["get", "list", "create", "update", "delete"],
   },
   schema: { spec: ipPoolSpec, status: conditionsStatus },
   newGroup: {

@@ -52,7 +52,6 @@ export const tier = followedResource("Tier", {
   rights: {
     typha: ["get", "create"],
     node: ["create"],
-    ctl: ["get", "list", "create", "update", "delete"],
   },
   schema: {
     spec: tierSpec,

@@ -1,7 +1,8 @@
-// docs/reference/kinds.md, made from the table of kinds: where each is stored, and what a missing one or a missing right
-// does to the server.
-import { followedKinds, type Kind, type KindInfo, kindInfo, kindNames } from "../kinds/index.ts";
-import { whenForbidden } from "./missing-rights.ts";
+// docs/reference/kinds.md, made from the files of the kinds: where each is stored, what a missing one or a missing right
+// does to the server, what users call it, and what is filled in and looked at when it is written.
+import type { KindInfo, Role } from "./kind.ts";
+import { followedKinds, type Kind, kindInfo, kindNames, namedKinds } from "./registry.ts";
+import { rightsTo } from "./rights.ts";
 
 export function kindsPage(): string {
   return `# Kinds
@@ -38,16 +39,55 @@ ${kindNames
   .map((kind) => `| ${[kind, ...places(kind)].join(" | ")} |`)
   .join("\n")}
 
+## Names
+
+What the command line calls a kind, in any letter case.
+
+| Kind | Names | Namespaced |
+|---|---|---|
+${namedKinds.map(nameRow).join("\n")}
+
 ## Permissions
 
 \`cattail manifests rbac\` prints the permissions that the server needs, with the ServiceAccount. \`--api-group projectcalico.org\` prints them for the other API group. The server lists and watches every kind of the first
 table. At its first start it also creates or completes the ClusterInformation, and creates missing tiers, if it is allowed to.
+
+What each program does with a kind, beyond that (\`status\` is the object's status):
+
+| Kind | ${roles.map(([, title]) => title).join(" | ")} |
+|---|${roles.map(() => "---|").join("")}
+${kindNames
+  .filter((kind) => roles.some(([role]) => rightsTo(kind, role).length > 0))
+  .map(rightsRow)
+  .join("\n")}
 `;
 }
 
+const roles: readonly [role: Role, title: string][] = [
+  ["typha", "Typha"],
+  ["node", "node agent"],
+  ["cni", "CNI plugin"],
+  ["ctl", "command line"],
+];
+
+function nameRow(kind: Kind): string {
+  const { names = [], namespaced } = kindInfo(kind);
+  return `| ${kind} | ${names.map(code).join(" ")} | ${namespaced ? "yes" : ""} |`;
+}
+
+function rightsRow(kind: Kind): string {
+  const cells = roles.map(([role]) =>
+    rightsTo(kind, role)
+      .map((right) => right.replace(":", " "))
+      .join(", "),
+  );
+  return `| ${[kind, ...cells].join(" | ")} |`;
+}
+
 function row(kind: Kind): string {
-  const forbidden = whenForbidden(kind) === "empty" ? "empty" : "not ready";
-  return `| ${[kind, ...places(kind), kindInfo(kind).carries, forbidden, missing(kind)].join(" | ")} |`;
+  const { carries } = kindInfo(kind);
+  const forbidden = carries === "enforcement" ? "not ready" : "empty";
+  return `| ${[kind, ...places(kind), carries, forbidden, missing(kind)].join(" | ")} |`;
 }
 
 /** In Kubernetes, and in etcd. */
