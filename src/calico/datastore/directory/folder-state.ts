@@ -5,7 +5,7 @@
 //                    └─ log says another ──▶ unsettled: somebody edited the file, or a writer is between its rename and its line in the log
 //
 // What stays unsettled is recorded under the lock, with a new revision. Revisions only ever grow: an object whose content comes back after others have
-// moved on gets a new one (docs/decisions/0018-revisions-of-a-folder.md).
+// moved on gets a new one (docs/decisions/0021-revisions-of-a-folder.md).
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import type { MemoryDatastore } from "../memory/memory-datastore.ts";

@@ -1,5 +1,5 @@
 // Which revision each object has: a file that every process on the folder shares, so that a revision means the same to all of them and after a restart.
-// docs/decisions/0018-revisions-of-a-folder.md argues why it is sound.
+// docs/decisions/0021-revisions-of-a-folder.md argues why it is sound.
 //
 //   .cattail/revisions:   cattail revisions 1 1794729939941964            the form, and a revision that all of the file is younger than
 //                         1794729940012003 9f86d081884c7d65 ["Tier","","default","tiers/default.yaml"]
