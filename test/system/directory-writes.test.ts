@@ -83,7 +83,7 @@ test("two processes and hand edits, one after the other, leave what a plain map 
       await eventually(() => JSON.stringify(watched()) === JSON.stringify(wanted), "the watch to end as the list");
       deepEqual(here.problems(), []);
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
 });
 
