@@ -115,23 +115,28 @@ test("watch: a server that wants TLS is suspected of it", async () => {
   await using server = await serve({ tls });
   const { code, stderr } = await cattail(["watch", ...plainly(server)]);
   equal(code, 1);
-  match(stderr, /closed the connection before its hello.*One that wants TLS does so/s);
+  match(stderr, /closed the connection before its hello.*A server that requires TLS closes/s);
 });
 
 const mistakes: { name: string; flags: string[]; says: RegExp }[] = [
   { name: "no server", flags: [], says: /FELIX_TYPHAADDR.*\(WATCH_NO_SERVER\)/ },
   { name: "half of the TLS files", flags: ["--server", "h:1", "--ca", "x"], says: /--cert and --key are missing/ },
-  { name: "no TLS files", flags: ["--server", "h:1"], says: /none is named.*\n.*--certs FOLDER.*--plaintext/ },
+  { name: "no TLS files", flags: ["--server", "h:1"], says: /none of them is given.*\n.*--certs FOLDER.*--plaintext/ },
+  {
+    name: "certificates for a connection without TLS",
+    flags: ["--server", "h:1", "--plaintext", "--certs", "x"],
+    says: /--plaintext asks for a connection without TLS, and --certs is for one with TLS.*\n.*CLIENT_TLS_CONTRADICTION/,
+  },
   { name: "no address", flags: ["--server", "a b", "--plaintext"], says: /CLIENT_ADDRESS/ },
   {
     name: "nobody there",
     flags: ["--server", "127.0.0.1:1", "--plaintext"],
-    says: /^cattail: trying again: [^\n]*ECONNREFUSED 127\.0\.0\.1:1\ncattail: [^\n]*ECONNREFUSED[^\n]*\n[^\n]*cattail doctor --server 127.0.0.1:1 --plaintext"[^\n]*\n$/,
+    says: /^cattail: trying again: [^\n]*127\.0\.0\.1:1: nobody listens there \(ECONNREFUSED\)\ncattail: [^\n]*ECONNREFUSED[^\n]*\n[^\n]*cattail doctor --server 127.0.0.1:1 --plaintext"[^\n]*\n$/,
   },
   {
     name: "nobody at any of two, each once,",
     flags: ["--server", "127.0.0.1:1", "--server", "127.0.0.1:2", "--plaintext"],
-    says: /^(cattail: trying again: [^\n]*127\.0\.0\.1:[12]\n){2}cattail: no connection[^\n]*\n[^\n]*\(CLIENT_DIAL\)\n$/,
+    says: /^(cattail: trying again: [^\n]*127\.0\.0\.1:[12]: nobody listens there[^\n]*\n){2}cattail: no connection[^\n]*\n[^\n]*\(CLIENT_DIAL\)\n$/,
   },
   {
     name: "a folder of certificates that is not there",

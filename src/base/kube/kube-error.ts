@@ -1,7 +1,7 @@
 // The one error of this room: what the API server, or the network on the way to it, answered instead of what was asked
 // for. A Kubernetes Status comes as the body of a failed request and as the object of an ERROR event in a watch: the same
 // mapping for both.
-import { isRecord, type JsonRecord } from "../lib/index.ts";
+import { connectionWords, isRecord, type JsonRecord } from "../lib/index.ts";
 
 /** What each code means to a caller is said by what to do next. */
 const nextSteps = {
@@ -118,8 +118,7 @@ function retryDelayMs(header: string | undefined, wallMs: number): number | unde
 /** Nobody answered, or the answer broke off. */
 export function connectionError(error: unknown, what: string): KubeError {
   if (error instanceof KubeError) return error;
-  const { code, message } = error as NodeJS.ErrnoException; // what node:http emits; a non-error has neither
-  return new KubeError("unavailable", `${what}: ${shorten(message || code || `${error}`)}`, { cause: error });
+  return new KubeError("unavailable", `${what}: ${shorten(connectionWords(error))}`, { cause: error });
 }
 
 function shorten(text: string): string {

@@ -2,6 +2,7 @@
 export { Backoff, type BackoffLimits, backoffLimits } from "./backoff.ts";
 export { CattailError } from "./cattail-error.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { connectionWords } from "./connection-words.ts";
 export { deadline } from "./deadline.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
 export {

@@ -7,6 +7,7 @@ export type { CallRequest } from "./calls/envelope.ts";
 // What any program on Linux needs of files. Nothing here loads node:ffi, and nothing in this room knows a word of Calico.
 export { errnoOf } from "./files/errno.ts";
 export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
+export { makeFolders } from "./files/make-folders.ts";
 export {
   isTemporaryName,
   type ReplaceFileOptions,

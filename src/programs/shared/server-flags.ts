@@ -31,7 +31,16 @@ export function tlsOptions(command: Command): Command {
 
 /** Undefined: without TLS, because it was asked for. */
 export function tlsOf(flags: TlsFlags, environment: ClientEnvironment): ClientTls | undefined {
-  if (flags.plaintext) return undefined;
+  if (flags.plaintext) {
+    const given = (["certs", "ca", "cert", "key", "serverCn", "serverUri"] as const).find(
+      (name) => flags[name] !== undefined,
+    );
+    if (given === undefined) return undefined;
+    throw new CattailError("CLIENT_TLS_CONTRADICTION", {
+      problem: `--plaintext asks for a connection without TLS, and --${given.replace(/[A-Z]/, "-$&").toLowerCase()} is for one with TLS`,
+      next: "Leave out one of the two",
+    });
+  }
   const { ca, cert, key } = fromFolder(flags);
   if (ca === undefined && cert === undefined && key === undefined) {
     const { tls } = optionsFromEnvironment(environment);

@@ -1,12 +1,13 @@
 // Where log lines go: a stream, a descriptor (standard output), a file that may be rotated away under us. The local
 // syslog has a file of its own.
 import { write } from "node:fs";
-import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CattailError } from "../../lib/index.ts";
+import { makeFolders } from "../../linux/index.ts";
 import type { LogSink } from "./log-queue.ts";
 
 export function streamSink(stream: Writable): LogSink {
@@ -69,7 +70,7 @@ export async function fileSink(path: string, whenNone: string): Promise<LogSink>
 
 async function openLogFile(path: string, next: string): Promise<FileHandle> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    await makeFolders(dirname(path));
     return await open(path, "a", 0o644);
   } catch (error) {
     throw new CattailError("LOG_FILE", {

@@ -1,9 +1,9 @@
 // Certificates and keys on disk: never half written, never over something that was there unless told to, keys readable
 // by their owner alone.
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CattailError } from "../../lib/index.ts";
-import { replaceFile } from "../../linux/index.ts";
+import { makeFolders, replaceFile } from "../../linux/index.ts";
 import type { CertifiedKey } from "./issue.ts";
 
 export type PairFiles = { readonly certFile: string; readonly keyFile: string };
@@ -36,25 +36,10 @@ export async function writePair(
 /** A reader sees the old content or the new, never a part. */
 export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
   try {
-    await makeFolder(dirname(file));
+    await makeFolders(dirname(file));
     await replaceFile(file, text, { mode });
   } catch (error) {
     throw cannotWrite(file, error instanceof CattailError ? error.cause : error);
-  }
-}
-
-// Step by step: Node's own way (`recursive`) never ends below folders that take no new ones, such as /proc.
-async function makeFolder(folder: string): Promise<void> {
-  const make = () => mkdir(folder, { mode: 0o755 });
-  try {
-    await make().catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT" || dirname(folder) === folder) throw error;
-      await makeFolder(dirname(folder));
-      await make();
-    });
-  } catch (error) {
-    // If it is a file, whoever writes below it is told so.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

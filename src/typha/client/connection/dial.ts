@@ -2,7 +2,7 @@
 // neither socket nor timer behind.
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { CattailError, type Clock } from "../../../base/lib/index.ts";
+import { CattailError, type Clock, connectionWords } from "../../../base/lib/index.ts";
 import {
   loadTlsMaterial,
   type PeerRequirement,
@@ -68,7 +68,7 @@ async function opened(
     () => undefined, // settled first
   );
   socket.once(event, resolve);
-  socket.once("error", (error) => fail(error.message, error));
+  socket.once("error", (error) => fail(connectionWords(error), error));
   socket.once("close", () => fail("the server closed the connection"));
   try {
     await promise;

@@ -1,7 +1,7 @@
 // One question to another server: which nodes do you have? (neighbour-protocol.ts)
 import { connect } from "node:tls";
-import type { Clock } from "../../../base/lib/index.ts";
-import { checkOf, identityOf, tlsClientOptions } from "../../../base/security/index.ts";
+import { type Clock, connectionWords } from "../../../base/lib/index.ts";
+import { identityOf, tlsClientOptions } from "../../../base/security/index.ts";
 import type { TlsSetup } from "../listening/listener.ts";
 import type { Peer } from "./evacuation.ts";
 import { mostAnswerBytes, neighbourName, type OwnNode, readAnswer } from "./neighbour-protocol.ts";
@@ -57,7 +57,5 @@ function inWords(error: NodeJS.ErrnoException): Error {
       "it refused our certificate: servers show it to each other as clients, so it must be allowed for both (cattail certs inspect FILE shows it)",
     );
   }
-  if (code === "ECONNREFUSED") return new Error("nobody listens there");
-  if (checkOf(code) === "not-tls") return new Error("it does not speak TLS");
-  return new Error(error.message);
+  return new Error(connectionWords(error));
 }
