@@ -1,7 +1,8 @@
 // What can be asked for: everything of one kind, or the part that a filter names. The kernel filters where it can; what an older
 // one lets through is filtered here again.
 import { type Address, readAddress, writeAddressHeader } from "./addresses.ts";
-import { type Link, readLink, writeLinkHeader } from "./links.ts";
+import { ipBytes } from "./ip-bytes.ts";
+import { type Link, type LinkRef, readLink, writeLinkHeader, writeLinkRef } from "./links.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
 import { type Neighbour, readNeighbour, writeNeighbourHeader } from "./neighbours.ts";
@@ -63,6 +64,40 @@ export function dumpLinks(filter: LinkFilter): Dump<Link> {
     read: (body) => only(readLink(body), (link) => is(master, link.master) && is(kind, link.kind)),
   };
 }
+
+/** One link, not all of them: a node has a thousand. */
+export function oneLink(link: LinkRef): Dump<Link> {
+  return {
+    what: `link ${link}`,
+    isOfOne: true,
+    type: messageTypes.RTM_GETLINK,
+    answerType: messageTypes.RTM_NEWLINK,
+    write(out) {
+      writeLinkRef(out, link);
+      out.attributeU32(linkAttributes.IFLA_EXT_MASK, skipStatistics);
+    },
+    read: readLink,
+  };
+}
+
+/** The route that a packet to the address takes, as it stands in its table. */
+export function routeTo(address: string): Dump<Route> {
+  const { family, bytes } = ipBytes(address);
+  return {
+    what: `the route to ${address}`,
+    isOfOne: false,
+    type: messageTypes.RTM_GETROUTE,
+    answerType: messageTypes.RTM_NEWROUTE,
+    write(out) {
+      const length = bytes.length * 8;
+      writeRouteHeader(out, { family, length, table: 0, protocol: 0, scope: 0, type: 0, flags: matchEntry });
+      out.attribute(routeAttributes.RTA_DST, bytes);
+    },
+    read: readRoute,
+  };
+}
+
+const matchEntry = 0x2000; // RTM_F_FIB_MATCH: the entry itself, not what the kernel would make of it for one packet
 
 const skipStatistics = 1 << 3; // RTEXT_FILTER_SKIP_STATS: they are most of a link's bytes
 

@@ -376,6 +376,24 @@ test("a list of a table or link that is not there is empty", { skip }, async () 
   deepEqual(await netlink.links({ master: 4242 }), []);
 });
 
+test("one link, and the route that a packet takes", { skip }, async () => {
+  const { netlink, index } = await bridged();
+  await using _closing = netlink;
+  equal((await netlink.link("br0"))?.index, index);
+  equal((await netlink.link(index))?.name, "br0");
+  deepEqual([await netlink.link("none"), await netlink.link(4242)], [undefined, undefined]);
+  const refusal = (errno: string) => (error: unknown) => kernelErrno(error) === errno;
+  await rejects(netlink.routeTo("192.168.0.1"), refusal("ENETUNREACH"));
+  await netlink.change({ do: "create", route: { destination: "192.168.0.0/16", gateway: "10.0.0.7", protocol: 80 } });
+  await netlink.change({ do: "create", route: { destination: "192.168.9.0/24", type: "unreachable" } });
+  await netlink.change({ do: "create", route: { destination: "fd09::/64", gateway: "fd00::7", metric: 9 } });
+  const { destination, gateway, protocol } = await netlink.routeTo("192.168.0.1");
+  deepEqual({ destination, gateway, protocol }, { destination: "192.168.0.0/16", gateway: "10.0.0.7", protocol: 80 });
+  await rejects(netlink.routeTo("192.168.9.1"), refusal("EHOSTUNREACH"));
+  equal((await netlink.routeTo("fd09::1")).destination, "fd09::/64");
+  equal((await netlink.routeTo("10.0.0.1")).type, "local");
+});
+
 test("a batch of which everything is refused", { skip }, async () => {
   const { netlink, index } = await bridged();
   await using _closing = netlink;

@@ -18,12 +18,14 @@ import {
   dumpRules,
   type LinkFilter,
   type NeighbourFilter,
+  oneLink,
   type RouteFilter,
   type RuleFilter,
+  routeTo,
 } from "./dumps.ts";
 import { readAnswer, readDone, refused } from "./kernel-answer.ts";
 import type { KernelSocket } from "./kernel-socket.ts";
-import type { Link } from "./links.ts";
+import type { Link, LinkRef } from "./links.ts";
 import { type Message, readMessages } from "./message-reader.ts";
 import { MessageWriter } from "./message-writer.ts";
 import type { Neighbour } from "./neighbours.ts";
@@ -60,6 +62,18 @@ export class Netlink implements AsyncDisposable {
 
   links(filter: LinkFilter = {}): Promise<Link[]> {
     return this.#dump(dumpLinks(filter));
+  }
+
+  /** Undefined: there is none. */
+  link(link: LinkRef): Promise<Link | undefined> {
+    return this.#get(oneLink(link));
+  }
+
+  /** The route that a packet to the address takes. Throws the kernel's refusal where there is none, or one that refuses (ENETUNREACH, EHOSTUNREACH, ...). */
+  async routeTo(address: string): Promise<Route> {
+    const route = await this.#get(routeTo(address));
+    if (route === undefined) throw lostAnswer(`the route to ${address}`, "it is of another kind");
+    return route;
   }
 
   addresses(filter: AddressFilter = {}): Promise<Address[]> {
@@ -165,13 +179,34 @@ export class Netlink implements AsyncDisposable {
     });
   }
 
-  async #dumpOnce<T>(dump: Dump<T>): Promise<T[] | "interrupted"> {
+  #get<T>(one: Dump<T>): Promise<T | undefined> {
+    return this.#inLine(async () => {
+      const sequence = this.#send(one, flags.NLM_F_REQUEST);
+      for (;;) {
+        for (const message of await this.#receive(one.what)) {
+          if (message.sequence !== sequence) continue;
+          if (message.type === one.answerType) return one.read(message.body);
+          if (message.type !== messageTypes.NLMSG_ERROR) continue;
+          const answer = readAnswer(message);
+          if (one.isOfOne && isAbsence(answer.errno)) return undefined;
+          throw refused(`find ${one.what}`, answer, this.#out.bytes());
+        }
+      }
+    });
+  }
+
+  #send(request: Dump<unknown>, requestFlags: number): number {
     const sequence = this.#next();
     this.#out.clear();
-    this.#out.begin(dump.type, flags.NLM_F_REQUEST | flags.NLM_F_DUMP, sequence);
-    dump.write(this.#out);
+    this.#out.begin(request.type, requestFlags, sequence);
+    request.write(this.#out);
     this.#out.end();
     this.#socket.send(this.#out.bytes());
+    return sequence;
+  }
+
+  async #dumpOnce<T>(dump: Dump<T>): Promise<T[] | "interrupted"> {
+    const sequence = this.#send(dump, flags.NLM_F_REQUEST | flags.NLM_F_DUMP);
     const entries: T[] = [];
     let isInterrupted = false;
     for (let part = 1; ; part++) {
