@@ -1,7 +1,7 @@
 // Streams from nothing: the definitions of a schema as some other program might have them (fields in another order,
 // missing, added, of another type; ids and order of definitions anyhow), and a value for them.
-import { base, type Node } from "../../src/base/gob/schema.ts";
-import { typeId } from "../../src/base/gob/wire-types.ts";
+import { base, type Node } from "../../src/base/gob/schema/schema.ts";
+import { typeId } from "../../src/base/gob/schema/wire-types.ts";
 import type { Random } from "../kit/random.ts";
 import { joinFrames } from "./gob-mutate.ts";
 

@@ -1,7 +1,8 @@
 // One text for each value, the same as test/vectors/make/gob/dump.go writes: what Go and we decoded is compared by it.
-import { basicTypes } from "../../src/base/gob/basics.ts";
+
 import type { GobTime } from "../../src/base/gob/index.ts";
-import { type Node, resolve } from "../../src/base/gob/schema.ts";
+import { basicTypes } from "../../src/base/gob/schema/basics.ts";
+import { type Node, resolve } from "../../src/base/gob/schema/schema.ts";
 
 const view = new DataView(new ArrayBuffer(8));
 

@@ -5,14 +5,14 @@ import type { Account, Datastore } from "../../calico/datastore/index.ts";
 import { type SyncerType, syncStatus } from "../../calico/model/index.ts";
 import type { ClientTls, ServerAddress } from "../../typha/client/index.ts";
 import type { Environment, Settings } from "../../typha/settings/index.ts";
-import { checkDatastore } from "./check-datastore.ts";
-import { checkPorts, wantedPorts } from "./check-ports.ts";
-import { checkSettings, hasMetricsTls } from "./check-settings.ts";
-import { checkTlsFiles } from "./check-tls-files.ts";
-import { compareServers, type Lag, lagsOf } from "./compare-servers.ts";
-import { examineServer } from "./examine-server.ts";
+import { checkDatastore } from "./checks/check-datastore.ts";
+import { checkPorts, wantedPorts } from "./checks/check-ports.ts";
+import { checkSettings, hasMetricsTls } from "./checks/check-settings.ts";
+import { checkTlsFiles } from "./checks/check-tls-files.ts";
 import { passed, type Section } from "./finding.ts";
-import type { ServerView } from "./server-view.ts";
+import { compareServers, type Lag, lagsOf } from "./servers/compare-servers.ts";
+import { examineServer } from "./servers/examine-server.ts";
+import type { ServerView } from "./servers/server-view.ts";
 
 export type BeforeOptions = {
   readonly environment: Environment;

@@ -1,6 +1,6 @@
 // `cattail doctor`: checks that explain themselves, before a server starts and after. Reads, asks and listens; changes
 // nothing.
-export { checkRights, usesOf } from "./check-rights.ts";
+export { checkRights, usesOf } from "./checks/check-rights.ts";
 export { examineServers, examineSetup, type ServersOptions } from "./examine.ts";
 export { exitCodeOf, type Finding, type Problem } from "./finding.ts";
 export { doctorPage } from "./page.ts";

@@ -1,8 +1,8 @@
 // The findings for people and for programs.
 import { plainText } from "../../base/lib/index.ts";
-import type { Lag } from "./compare-servers.ts";
 import { exitCodeOf, type Finding, isProblem, type Section } from "./finding.ts";
-import type { ServerView } from "./server-view.ts";
+import type { Lag } from "./servers/compare-servers.ts";
+import type { ServerView } from "./servers/server-view.ts";
 
 const marks: { readonly [level in Finding["level"]]: { text: string; colour: number } } = {
   ok: { text: "ok", colour: 32 },
