@@ -17,15 +17,15 @@ const campaigns: { readonly [step: string]: (record: Recorded) => [what: string,
   ],
   "half-open": (record) => [
     `${shown(number(record, "connections"))} ${record.of} connections that never finish a handshake`,
-    `a good client in sync after ${shown(number(record, "goodMs"))} ms; all gone after ${shown(number(record, "goneMs") / 1000)} s; peak RSS ${shown(number(record, "peakRssMb"))} MB`,
+    `a new client is in sync after ${shown(number(record, "goodMs"))} ms; all closed after ${shown(number(record, "goneMs") / 1000)} s; peak RSS ${shown(number(record, "peakRssMb"))} MB`,
   ],
   malformed: (record) => [
     `${shown(number(record, "streams"))} malformed ${record.of} streams`,
-    `the server lives and serves; descriptors back to where they were; RSS ${shown(number(record, "rssMb"))} MB`,
+    `the server keeps serving, and its file descriptors are released; RSS ${shown(number(record, "rssMb"))} MB`,
   ],
   rotation: (record) => [
     `${shown(number(record, "rotations"))} rotations of ${record.of} under ${shown(number(record, "clients"))} clients`,
-    `${shown(number(record, "reloads"))} reloads, ${shown(number(record, "failed"))} failed; nobody dropped, nobody of an old CA let in`,
+    `${shown(number(record, "reloads"))} reloads, ${shown(number(record, "failed"))} failed; no connection dropped, no client of an old CA accepted`,
   ],
   edits: (record) => [
     `${shown(number(record, "edits"))} edits of ${shown(number(record, "objects"))} objects in ${record.of}, by ${shown(number(record, "writers"))} writers at once`,
@@ -33,7 +33,7 @@ const campaigns: { readonly [step: string]: (record: Recorded) => [what: string,
   ],
   soak: (record) => [
     `${shown(number(record, "updates"))} random sets and deletions to 50 clients of five kinds, ${record.of}`,
-    `${shown(number(record, "kvs"))} key/values in ${shown(number(record, "messages"))} messages; every key right on every client, none went back`,
+    `${shown(number(record, "kvs"))} key/values in ${shown(number(record, "messages"))} messages; every key correct on every client, no key went back to an older value`,
   ],
 };
 
@@ -63,7 +63,7 @@ function faultTable(records: readonly Recorded[]): string {
     `${shown(number(record, "longestSettleMs") / 1000)} s`,
   ]);
   rows.push(["**all**", ...["faults", "writes", "divergences"].map((name) => shown(sum(name))), `${shown(longest)} s`]);
-  const header = ["datastore", "faults", "writes meanwhile", "divergences", "longest until all was right again"];
+  const header = ["datastore", "faults", "writes at the same time", "wrong states", "longest recovery"];
   return `${table(header, rows)}\n\n![How often each fault was made](images/plots/faults.svg)`;
 }
 
@@ -73,7 +73,7 @@ function fuzzTable([record]: readonly Recorded[]): string {
     "streams",
     "accepted by both",
     "refused by both",
-    "refused by our limits, not shown to Go",
+    "refused by our limits (not given to Go)",
     "ambiguous",
   ];
   return table([...header, "first seed"], [[...figures, `${record?.seed ?? ""}`]]);
