@@ -1,6 +1,6 @@
 // How much it takes to start: CPU, time and memory of each command from its first instruction to its answer.
 //   npm run bench:start -- [--rounds 9] [--only NAME,NAME] [--sources] [--before DIR] [--binary FILE]
-//                          [--against-calicoctl FILE] [--against-typha FILE]
+//                          [--against-calicoctl CMD] [--against-typha CMD]
 // Measured is what npm installs, or with --sources this checkout. DIR is another checkout whose commands are measured in
 // turns with ours. The others are the single executable and the original's programs. Goals: `version` 60 ms of CPU, reading one object 120 ms and 90 MB, a server ready
 // in half of what release 0.1 takes.
@@ -15,7 +15,7 @@ import { freePort } from "../../test/kit/free-port.ts";
 import { record } from "../../test/kit/record.ts";
 import { typhaSettings } from "../../test/kit/typha-settings.ts";
 import { median } from "../median.ts";
-import { makePackage } from "./as-package.ts";
+import { makePackage, readObjectCommand } from "./as-package.ts";
 import { type CommandUse, type Environment, useOfCommand } from "./use-of-command.ts";
 import { useUntil } from "./use-until-ready.ts";
 
@@ -99,8 +99,9 @@ function commands(who: string, cattail: readonly string[]): Row[] {
 type OnApi = { readonly who: string; readonly folder: string; readonly cattail: string[]; readonly api: Cluster };
 
 function onApi({ who, folder, cattail, api }: OnApi): Row[] {
-  const script = join(import.meta.dirname, "read-object.ts");
-  const read = [process.execPath, script, folder, api.kubeconfig];
+  const packaged = join(folder, readObjectCommand);
+  const script = existsSync(packaged) ? [packaged] : [join(import.meta.dirname, "read-object.ts"), folder];
+  const read = [process.execPath, ...script, api.kubeconfig];
   return [
     { what: "read one object", who, measure: () => useOfCommand(read, plain) },
     { what: "typha ready", who, measure: () => serverReady([...cattail, "typha"], api) },
@@ -115,19 +116,21 @@ async function serverReady(command: readonly string[], api: Cluster): Promise<Co
 
 function originals(api: Cluster | undefined): Row[] {
   const { "against-calicoctl": calicoctl, "against-typha": typha } = flags;
-  for (const file of [calicoctl, typha])
-    if (file !== undefined && !existsSync(file)) throw new Error(`${file} is not there`);
   const rows: Row[] = [];
   if (calicoctl !== undefined) {
-    rows.push({ what: "version", who: "calicoctl", measure: () => useOfCommand([calicoctl, "--help"], plain) });
+    rows.push({
+      what: "help",
+      who: "calicoctl",
+      measure: () => useOfCommand([...calicoctl.split(/\s+/), "--help"], plain),
+    });
     if (api !== undefined) {
       const env = { ...plain, DATASTORE_TYPE: "kubernetes", KUBECONFIG: api.kubeconfig };
-      const get = [calicoctl, "get", "tier", "default", "-o", "json", "--allow-version-mismatch"];
+      const get = [...calicoctl.split(/\s+/), "get", "tier", "default", "-o", "json", "--allow-version-mismatch"];
       rows.push({ what: "read one object", who: "calicoctl", measure: () => useOfCommand(get, env) });
     }
   }
   if (typha !== undefined && api !== undefined)
-    rows.push({ what: "typha ready", who: "original", measure: () => serverReady([typha], api) });
+    rows.push({ what: "typha ready", who: "original", measure: () => serverReady(typha.split(/\s+/), api) });
   return rows;
 }
 

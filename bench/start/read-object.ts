@@ -1,5 +1,5 @@
-// What a command that reads one object does and nothing else: parse the line, open the datastore, get, print. Also for a
-// checkout from before the storeys, so that the two can be measured side by side.
+// The same as read-object-command.ts from the sources of any checkout, also from before the storeys, so that the two can be
+// measured side by side.
 //   node bench/start/read-object.ts CHECKOUT KUBECONFIG
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 enableCompileCache();
 const [, , checkout = "", kubeconfig = ""] = process.argv;
-const places = ["src/calico/datastore/index.ts", "dist/calico/datastore/index.js", "src/datastore/index.ts"];
+const places = ["src/calico/datastore/index.ts", "src/datastore/index.ts"];
 const place = places.map((name) => join(resolve(checkout), name)).find((file) => existsSync(file));
 if (place === undefined) throw new Error(`${checkout} has no datastore`);
 const { Command } = await import("commander");

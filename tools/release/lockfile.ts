@@ -25,7 +25,16 @@ type Entry = {
 export type Lockfile = { readonly packages: { readonly [path: string]: Entry } };
 
 /** Bundled into the programs or the dashboard's page, so that users get them with dist/; test/system/package.test.ts compares. */
-export const bundled: readonly string[] = ["commander", "preact", "uplot", "yaml"];
+export const bundled: readonly string[] = [
+  "@opentelemetry/api",
+  "bintrees",
+  "commander",
+  "preact",
+  "prom-client",
+  "tdigest",
+  "uplot",
+  "yaml",
+];
 
 export function readLockfile(file = "package-lock.json"): Lockfile {
   return JSON.parse(readFileSync(file, "utf8")) as Lockfile; // written by npm

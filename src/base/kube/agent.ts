@@ -2,7 +2,10 @@
 import type { ClientRequestArgs, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
-import type { Identity } from "./load-identity.ts";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { messageOf } from "../lib/index.ts";
+import { KubeError } from "./kube-error.ts";
+import type { Identity, TlsIdentity } from "./load-identity.ts";
 import { kubeLimits } from "./settings.ts";
 
 // Not imported, for what that costs (send-request.ts).
@@ -19,9 +22,26 @@ export function makeAgent({ server, proxy, tls }: Identity): HttpAgent {
     ...(proxy === undefined || isSocks ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   } as const;
   const agent =
-    server.protocol === "http:" ? new PlainAgent(common) : new HttpsAgent({ ...common, ...tls, minVersion: "TLSv1.2" });
+    server.protocol === "http:"
+      ? new PlainAgent(common)
+      : new HttpsAgent({ ...common, ...checks(tls), secureContext: contextOf(tls) });
   if (isSocks) goThroughSocks(agent, new URL(proxy));
   return agent;
+}
+
+function checks({ rejectUnauthorized, servername }: TlsIdentity) {
+  return { rejectUnauthorized, ...(servername === undefined ? {} : { servername }) };
+}
+
+/** One for all connections of an identity: each kind has one of its own, and to read CA, certificate and key costs 2 ms. */
+function contextOf({ ca, cert, key }: TlsIdentity): SecureContext {
+  try {
+    return createSecureContext({ ca, cert, key, minVersion: "TLSv1.2" });
+  } catch (cause) {
+    // Files that are being replaced may be torn for a moment.
+    const problem = `the CA, client certificate or key for the API server cannot be used: ${messageOf(cause)}`;
+    throw new KubeError("unavailable", problem, { cause });
+  }
 }
 
 type Done = (error: Error | null, stream: Duplex) => void;

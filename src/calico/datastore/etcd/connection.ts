@@ -2,9 +2,9 @@
 // everybody on to the next endpoint; a refused token is fetched again; TLS files are read again when they may be new.
 
 import { askOnce, type GrpcCall, GrpcConnection, type GrpcMetadata } from "../../../base/grpc/index.ts";
-import { CattailError, type Clock, type Log, settleWithin } from "../../../base/lib/index.ts";
+import { CattailError, type Clock, type LastGood, type Log, settleWithin } from "../../../base/lib/index.ts";
 import { DatastoreError } from "../errors.ts";
-import { type EtcdTlsFiles, type LoadedCredentials, loadCredentials, reloadCredentials } from "./credentials.ts";
+import { type EtcdTlsFiles, type LoadedCredentials, watchedCredentials } from "./credentials.ts";
 import { type Method, methods } from "./messages.ts";
 import { isAuthSwitchedOff, isTokenRefused, toDatastoreError } from "./status.ts";
 
@@ -46,20 +46,21 @@ export class EtcdConnection implements AsyncDisposable {
   readonly #options: ConnectionOptions;
   readonly #endpoints: Endpoint[];
   #current = 0;
+  readonly #watched: LastGood<LoadedCredentials>;
+  /** Those that connections are made with. */
   #credentials: LoadedCredentials | undefined;
-  #credentialsReadAtMs = Number.NEGATIVE_INFINITY;
   #token: Promise<string | undefined> | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#watched = watchedCredentials(options.tls, { ...options, maxAgeMs: tlsCheckIntervalMs });
     this.#endpoints = options.endpoints.map((text) => ({ ...parseEndpoint(text), connection: undefined }));
   }
 
   /** Reads the TLS files a first time, so that a bad path stops the start. */
   async open(): Promise<void> {
     if (!this.#endpoints.some(({ isTls }) => isTls)) return;
-    this.#credentials = await loadCredentials(this.#options.tls);
-    this.#credentialsReadAtMs = this.#options.clock.monotonicMs();
+    this.#credentials = await this.#watched.current();
   }
 
   async call<Request, Response>(
@@ -110,7 +111,10 @@ export class EtcdConnection implements AsyncDisposable {
       });
     }
     // A refused client certificate may look like any broken connection, so this is also when to look for a new one.
-    if (code === "unavailable" || code === "unauthorized") await this.#refreshCredentials();
+    if ((code === "unavailable" || code === "unauthorized") && this.#credentials !== undefined) {
+      this.#watched.refuse(this.#credentials);
+      await this.#refreshCredentials();
+    }
   }
 
   tokenRefused(): void {
@@ -195,8 +199,8 @@ export class EtcdConnection implements AsyncDisposable {
   }
 
   async #connectionTo(endpoint: Endpoint): Promise<GrpcConnection> {
-    const { clock, maxMessageBytes, keepaliveIntervalMs, keepaliveTimeoutMs } = this.#options;
-    if (clock.monotonicMs() - this.#credentialsReadAtMs > tlsCheckIntervalMs) await this.#refreshCredentials();
+    const { maxMessageBytes, keepaliveIntervalMs, keepaliveTimeoutMs } = this.#options;
+    await this.#refreshCredentials();
     if (endpoint.connection?.isOpen) return endpoint.connection;
     if (endpoint.isTls && this.#credentials === undefined) {
       throw new DatastoreError("unavailable", "the etcd connection was never opened");
@@ -212,11 +216,9 @@ export class EtcdConnection implements AsyncDisposable {
   }
 
   async #refreshCredentials(): Promise<void> {
-    const current = this.#credentials;
-    if (current === undefined) return;
-    this.#credentialsReadAtMs = this.#options.clock.monotonicMs();
-    const loaded = await reloadCredentials(this.#options.tls, current, this.#options.log);
-    if (loaded === current || this.#credentials !== current) return;
+    if (this.#credentials === undefined) return;
+    const loaded = await this.#watched.current();
+    if (loaded === this.#credentials) return;
     this.#credentials = loaded;
     for (const endpoint of this.#endpoints) {
       // Closing lets the streams that are open run on; only new ones use the new certificate.

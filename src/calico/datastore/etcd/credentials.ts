@@ -3,13 +3,13 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { CattailError, type Log } from "../../../base/lib/index.ts";
+import { CattailError, type Clock, LastGood, type Log } from "../../../base/lib/index.ts";
 
 export type EtcdTlsFiles = { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 
 export type LoadedCredentials = { readonly fingerprint: string; readonly secureContext: SecureContext };
 
-export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
+async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new CattailError("ETCD_TLS_PAIR", {
       problem: `etcd's client ${files.certFile === undefined ? "key" : "certificate"} is set, but not the ${files.certFile === undefined ? "certificate" : "key"} that belongs to it`,
@@ -32,21 +32,25 @@ export async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCreden
   }
 }
 
-/** The new credentials where the files changed and are good; otherwise the ones in use. */
-export async function reloadCredentials(
+/** Read again when they are asked for and older than `maxAgeMs`; the same object for as long as the files hold the same. */
+export function watchedCredentials(
   files: EtcdTlsFiles,
-  current: LoadedCredentials,
-  log: Log,
-): Promise<LoadedCredentials> {
-  try {
-    const loaded = await loadCredentials(files);
-    if (loaded.fingerprint === current.fingerprint) return current;
-    log.info("etcd TLS files reloaded");
-    return loaded;
-  } catch (error) {
-    log.warn("etcd TLS files cannot be used; keeping the last good ones", { error: String(error) });
-    return current;
-  }
+  options: { clock: Clock; log: Log; maxAgeMs: number },
+): LastGood<LoadedCredentials> {
+  const { clock, log, maxAgeMs } = options;
+  let last: LoadedCredentials | undefined;
+  return new LastGood({
+    clock,
+    maxAgeMs,
+    async read() {
+      const loaded = await loadCredentials(files);
+      if (loaded.fingerprint === last?.fingerprint) return last;
+      if (last !== undefined) log.info("etcd TLS files reloaded");
+      last = loaded;
+      return loaded;
+    },
+    onKept: (error) => log.warn("etcd TLS files cannot be used; keeping the last good ones", { error: String(error) }),
+  });
 }
 
 async function read(file: string | undefined): Promise<Buffer | undefined> {
