@@ -27,10 +27,6 @@ const campaigns: { readonly [step: string]: (record: Recorded) => [what: string,
     `${shown(number(record, "rotations"))} rotations of ${record.of} under ${shown(number(record, "clients"))} clients`,
     `${shown(number(record, "reloads"))} reloads, ${shown(number(record, "failed"))} failed; no connection dropped, no client of an old CA accepted`,
   ],
-  edits: (record) => [
-    `${shown(number(record, "edits"))} edits of ${shown(number(record, "objects"))} objects in ${record.of}, by ${shown(number(record, "writers"))} writers at once`,
-    `no edit lost, none done twice, watched in order; ${shown(number(record, "attempts"))} attempts, ${shown(number(record, "uncertain"))} with an answer that got lost; ${shown(number(record, "perSecond"))} edits/s`,
-  ],
   soak: (record) => [
     `${shown(number(record, "updates"))} random sets and deletions to 50 clients of five kinds, ${record.of}`,
     `${shown(number(record, "kvs"))} key/values in ${shown(number(record, "messages"))} messages; every key correct on every client, no key went back to an older value`,

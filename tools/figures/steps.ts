@@ -110,11 +110,6 @@ export const figureSteps: readonly FigureStep[] = [
     aboutMinutes: 2,
     atMostMinutes: 8,
   }),
-  campaign("edits", {
-    says: "100,000 edits at once in each datastore, at the most ten minutes each",
-    aboutMinutes: 20,
-    atMostMinutes: 45,
-  }),
   campaign("soak", {
     says: "1,000,000 updates to 50 clients of five kinds, twice",
     aboutMinutes: 3.5,

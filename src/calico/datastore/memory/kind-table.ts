@@ -8,7 +8,7 @@
 import type { ObjectId, StoredObject } from "../datastore.ts";
 import { idText } from "../object-id.ts";
 
-export type Change = {
+export type HistoryEntry = {
   readonly at: bigint;
   readonly id: ObjectId;
   /** Undefined: there was none. */
@@ -20,7 +20,7 @@ export type Change = {
 export class KindTable {
   readonly #objects = new Map<string, StoredObject>();
   readonly #mostChanges: number;
-  #history: Change[] = [];
+  #history: HistoryEntry[] = [];
   #floor = 0n;
 
   constructor(mostChanges: number) {
@@ -41,7 +41,7 @@ export class KindTable {
     return [...this.#objects.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
-  apply({ at, id, now }: Omit<Change, "before">): void {
+  apply({ at, id, now }: Omit<HistoryEntry, "before">): void {
     const key = idText(id);
     const before = this.#objects.get(key);
     if (now === undefined) this.#objects.delete(key);
@@ -52,7 +52,7 @@ export class KindTable {
   }
 
   /** The first change after the revision; undefined when there is none yet. */
-  next(after: bigint): Change | undefined {
+  next(after: bigint): HistoryEntry | undefined {
     let low = 0;
     let high = this.#history.length;
     while (low < high) {
