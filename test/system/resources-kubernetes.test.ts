@@ -1,12 +1,13 @@
 // v3 objects in a real API server: recorded runs of the original's calicoctl leave the same objects behind.
-import { deepEqual } from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { isRecord, type JsonRecord, silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { type KubernetesDatastore, openKubernetes } from "../../src/calico/datastore/index.ts";
 import { crdManifest, customKinds, kindInfo } from "../../src/calico/kinds/index.ts";
 import { openResources } from "../../src/calico/resources/index.ts";
+import { accountConfig } from "../kit/account-config.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
-import { installCrds } from "../kit/crds.ts";
+import { installCrds, removeCrd } from "../kit/crds.ts";
 import { type Case, casesOn, comparable, masked, runCase } from "./resources-golden.ts";
 
 const api = "/apis/crd.projectcalico.org/v1";
@@ -21,27 +22,108 @@ describe("recorded runs of calicoctl, on Kubernetes", { skip: peer.missing ?? fa
       cluster,
       customKinds.map((kind) => crdManifest(kind)),
     );
-    const settings = { kubeconfig: cluster.kubeconfig, clientQps: 1000, clientBurst: 1000 };
-    datastore = await openKubernetes(settings, { clock: systemClock, log: silentLog });
+    datastore = await openAs(cluster.kubeconfig);
   });
   after(async () => {
     await datastore?.[Symbol.asyncDispose]();
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  for (const each of casesOn("kubernetes").filter(({ steps }) => !steps.some((step) => "as" in step))) {
-    test(`${each.name}: ${each.about}`, async () => {
+  // A streamed list is a watch, and calicoctl's roles allow lists alone.
+  const openAs = (kubeconfig: string, more: { apiGroup?: string } = {}) =>
+    openKubernetes(
+      { kubeconfig, clientQps: 1000, clientBurst: 1000, streamLists: false, ...more },
+      { clock: systemClock, log: silentLog },
+    );
+
+  async function actingAs(t: TestContext, account: string): Promise<KubernetesDatastore> {
+    const [namespace = "", name = ""] = account.split("/");
+    const other = await openAs(await accountConfig(cluster, { namespace, name }), {
+      apiGroup: "crd.projectcalico.org/v1",
+    });
+    t.after(() => other[Symbol.asyncDispose]());
+    return other;
+  }
+
+  for (const each of casesOn("kubernetes")) {
+    test(`${each.name}: ${each.about}`, async (t) => {
       await clean(cluster);
       for (const object of each.initial) await create(cluster, object);
+      const as = each.steps[0]?.as;
+      const acting = as === undefined ? datastore : await actingAs(t, as);
       const fill = async (text: string) => {
         const revisions = await revisionsOf(cluster);
         return text.replaceAll(/@\{rv:([^}]+)\}/g, (_, ref: string) => revisions.get(ref) ?? "");
       };
-      await runCase(each, { datastore, resources: openResources(datastore), fill });
+      await runCase(each, { datastore: acting, resources: openResources(acting), fill });
       deepEqual(await stored(cluster, each), masked(each.expected.stored.objects));
     });
   }
+
+  test("what is stored has the v3 object's UID mirrored, and the metadata annotation in Go's order", async () => {
+    await clean(cluster);
+    const resources = openResources(datastore);
+    const owner = {
+      apiVersion: "projectcalico.org/v3",
+      kind: "Tier",
+      name: "t",
+      uid: "11111111-2222-4333-8444-555555555555",
+    };
+    const metadata = { name: "s", labels: { b: "1", a: "<&>" }, annotations: { note: "x" }, ownerReferences: [owner] };
+    await rejects(resources.create("GlobalNetworkSet", { metadata, spec: {} }), { code: "invalid" }); // no label value
+    const fine = { ...metadata, labels: { b: "1", a: "2" } };
+    const made = await resources.create("GlobalNetworkSet", { metadata: fine, spec: {} });
+    const raw = (await cluster.must("GET", `${api}/globalnetworksets/s`)) as { metadata: RawMetadata };
+    const time = made.metadata.creationTimestamp;
+    const mirrored = "88888888-4444-43cc-8422-aaaaaaaaaaaa";
+    const references = `[{"apiVersion":"crd.projectcalico.org/v1","kind":"Tier","name":"t","uid":"${mirrored}"}]`;
+    equal(
+      raw.metadata.annotations["projectcalico.org/metadata"],
+      `{"creationTimestamp":"${time}","labels":{"a":"2","b":"1"},"annotations":{"note":"x"},"ownerReferences":${references}}`,
+    );
+    notEqual(made.metadata.uid, raw.metadata.uid);
+    deepEqual(made.metadata.ownerReferences, [owner]);
+    await rejects(resources.delete("GlobalNetworkSet", { namespace: "", name: "s" }, { uid: raw.metadata.uid }), {
+      code: "conflict",
+    });
+    await resources.delete("GlobalNetworkSet", { namespace: "", name: "s" }, { uid: made.metadata.uid ?? "" });
+  });
+
+  test("in projectcalico.org/v3 the objects are stored as they are", async () => {
+    await installCrds(
+      cluster,
+      customKinds.map((kind) => crdManifest(kind, "projectcalico.org")),
+    );
+    await using newer = await openAs(cluster.kubeconfig, { apiGroup: "projectcalico.org/v3" });
+    const resources = openResources(newer);
+    const affinity = { state: "confirmed", node: "n1", type: "host", cidr: "10.0.0.0/26", deleted: false };
+    await resources.create("BlockAffinity", { metadata: { name: "n1-10-0-0-0-26" }, spec: affinity });
+    deepEqual((await resources.get("BlockAffinity", { namespace: "", name: "n1-10-0-0-0-26" })).spec, affinity);
+    const spec = { strictAffinity: true, autoAllocateBlocks: true };
+    await resources.apply("IPAMConfiguration", { metadata: { name: "default" }, spec });
+    const made = await resources.apply("IPPool", {
+      metadata: { name: "p", labels: { a: "b" } },
+      spec: { cidr: "10.0.0.0/16" },
+    });
+    const path = "/apis/projectcalico.org/v3";
+    const raw = (await cluster.must("GET", `${path}/ippools/p`)) as { metadata: RawMetadata };
+    deepEqual([raw.metadata.uid, raw.metadata.annotations], [made.metadata.uid, undefined]);
+    equal((await cluster.ask("GET", `${path}/ipamconfigurations/default`)).status, 200);
+  });
+
+  test("a kind whose definition is missing is said to be missing, with what to do", async () => {
+    await removeCrd(cluster, "caliconodestatuses.crd.projectcalico.org");
+    const resources = openResources(datastore);
+    const id = { namespace: "", name: "x" };
+    const missing = { code: "no-such-kind", next: /cattail manifests/ };
+    const status = { metadata: { name: "x" }, spec: { node: "n1", classes: ["BGP"], updatePeriodSeconds: 10 } };
+    await rejects(resources.list("CalicoNodeStatus"), missing);
+    await rejects(resources.create("CalicoNodeStatus", status), missing);
+    await rejects(resources.get("CalicoNodeStatus", id), missing);
+  });
 });
+
+type RawMetadata = { readonly uid: string; readonly annotations: { readonly [name: string]: string } };
 
 async function revisionsOf(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
   const found = await items(cluster, `${api}/ippools`);

@@ -23,6 +23,8 @@ import {
 export type Step = {
   readonly argv: readonly string[];
   readonly stdin?: string;
+  /** NAMESPACE/ACCOUNT */
+  readonly as?: string;
   readonly instead?: { readonly has: readonly string[] };
 };
 export type Outcome = { readonly errors: readonly string[]; readonly objects: readonly V3Object[] };
