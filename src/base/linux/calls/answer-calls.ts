@@ -2,13 +2,13 @@
 //
 //   lock PATH.lock (one server at a time, also while a dead one's socket is still there)
 //     └▶ bind in a folder that nobody else can enter ─▶ mode 0600 ─▶ rename to PATH ─▶ answer ─▶ remove PATH if it is still ours
-import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { CattailError, type Log, passAbort, silentLog } from "../../lib/index.ts";
 import { errnoOf, reasonOf } from "../files/errno.ts";
 import { FileLock, type HeldFileLock } from "../files/file-lock.ts";
+import { chanceHex } from "../files/unused-name.ts";
 import { type CallAnswer, type CallRequest, failedAnswer, readLine, readRequest, writeAnswer } from "./envelope.ts";
 
 export type AnswerCallsOptions = {
@@ -66,7 +66,7 @@ async function lockFor(
 
 /** Returns which file the socket is. */
 async function bind(server: Server, path: string): Promise<string> {
-  const folder = join(dirname(path), `.${randomBytes(4).toString("hex")}`);
+  const folder = join(dirname(path), `.${chanceHex(8)}`);
   const made = join(folder, "s");
   try {
     mkdirSync(folder, { mode: 0o700 });

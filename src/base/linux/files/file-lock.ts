@@ -8,12 +8,12 @@
 //
 // The gate makes it fair: whoever waits for the lock holds the gate, so a holder that lets go and wants again at once
 // comes after them. Waiting is looking again, after 0.2 ms at first and 10 ms at most. docs/decisions/0018-file-lock.md
-import { randomBytes } from "node:crypto";
 import { linkSync, lstatSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CattailError, type Clock, systemClock } from "../../lib/index.ts";
 import { loadBuiltin } from "../load-builtin.ts";
 import { errnoOf, reasonOf } from "./errno.ts";
+import { chanceHex } from "./unused-name.ts";
 
 export type AcquireOptions = {
   readonly signal?: AbortSignal | undefined;
@@ -152,7 +152,7 @@ function makeLockFile(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) return;
   if (stats !== undefined) throw new Error("it is not a file");
-  const fresh = `${path}.${randomBytes(8).toString("hex")}.tmp`;
+  const fresh = `${path}.${chanceHex(16)}.tmp`;
   writeFileSync(fresh, "", { flag: "wx", mode: 0o600 });
   try {
     linkSync(fresh, path);

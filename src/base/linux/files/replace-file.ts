@@ -3,12 +3,12 @@
 //   open .NAME.RANDOM.tmp (new, in the same folder) ─▶ write ─▶ owner, mode ─▶ fsync ─▶ rename to NAME ─▶ fsync of the folder
 //
 // A process that dies in between leaves a temporary file that nobody reads; sweepTemporaryFiles() removes those.
-import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CattailError } from "../../lib/index.ts";
 import { errnoOf, reasonOf } from "./errno.ts";
+import { chanceHex } from "./unused-name.ts";
 
 export type ReplaceFileOptions = {
   /** Permission bits. Without: those of the file that is replaced, or 0o644. The umask takes nothing away. */
@@ -44,7 +44,7 @@ export async function replaceFile(
     const file = join(folder.path, basename(target));
     const before = await lstatOrAbsent(file);
     if (symlink === "refuse" && before?.isSymbolicLink()) throw linkRefused(path);
-    const temporary = join(folder.path, `.${basename(target)}.${randomBytes(8).toString("hex")}.tmp`);
+    const temporary = join(folder.path, `.${basename(target)}.${chanceHex(16)}.tmp`);
     try {
       await writeTemporary(temporary, content, { mode: modeOf(options, before), owner: options.owner, durable });
       await rename(temporary, file);
