@@ -11,9 +11,7 @@ const mostFiles = 15;
 /** Folders that were larger when the rule came. They may shrink, and then leave this table. */
 const stillLarger: { readonly [folder: string]: number } = {
   "src/base/kube": 25,
-  "src/base/lib": 25,
   "src/base/linux/netlink": 25,
-  "src/calico/datastore": 25,
   "src/calico/model": 25,
   "src/calico/resources": 25,
 };

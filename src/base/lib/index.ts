@@ -1,9 +1,7 @@
 // What any project could use: nothing in this folder knows a word of Calico.
-export { Backoff, type BackoffLimits, backoffLimits } from "./backoff.ts";
+
 export { CattailError } from "./cattail-error.ts";
-export { type Clock, systemClock } from "./clock.ts";
 export { connectionWords } from "./connection-words.ts";
-export { deadline } from "./deadline.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
 export {
   type Cidr,
@@ -20,17 +18,20 @@ export {
   parseCidrOrIp,
   parseIp,
 } from "./ip.ts";
-export { LastGood, type LastGoodOptions } from "./last-good.ts";
-export { limitRepeats } from "./limit-repeats.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
 export { nearest } from "./nearest.ts";
-export { once } from "./once.ts";
-export { passAbort } from "./pass-abort.ts";
 export { plainLine, plainText } from "./plain-text.ts";
-export { RecentRate } from "./recent-rate.ts";
 export { isRecord, type JsonRecord } from "./records.ts";
-export { type Settled, settleWithin } from "./settle-within.ts";
 export { shuffled } from "./shuffled.ts";
+export { Backoff, type BackoffLimits, backoffLimits } from "./time/backoff.ts";
+export { type Clock, systemClock } from "./time/clock.ts";
+export { deadline } from "./time/deadline.ts";
+export { LastGood, type LastGoodOptions } from "./time/last-good.ts";
+export { limitRepeats } from "./time/limit-repeats.ts";
+export { once } from "./time/once.ts";
+export { passAbort } from "./time/pass-abort.ts";
+export { RecentRate } from "./time/recent-rate.ts";
+export { type Settled, settleWithin } from "./time/settle-within.ts";
+export { type SilenceOptions, untilSilent } from "./time/until-silent.ts";
 export { unreachable } from "./unreachable.ts";
-export { type SilenceOptions, untilSilent } from "./until-silent.ts";

@@ -1,8 +1,8 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
+import { type LogFields, silentLog } from "../log.ts";
 import { systemClock } from "./clock.ts";
 import { limitRepeats } from "./limit-repeats.ts";
-import { type LogFields, silentLog } from "./log.ts";
 
 type Line = { atMs: number; message: string; repeats?: number };
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { untilSilent } from "./until-silent.ts";
 
 function make() {

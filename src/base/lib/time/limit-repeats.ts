@@ -1,7 +1,8 @@
 // A log that says the same thing once in a while instead of each time: the first goes out, the repeats of the next minute
 // are counted, and the one after that minute carries the count.
+
+import type { Log, LogFields } from "../log.ts";
 import type { Clock } from "./clock.ts";
-import type { Log, LogFields } from "./log.ts";
 
 // Messages are constants of our own source, so there are few; the bound is for a mistake, and then nothing is withheld.
 const maxMessages = 1_000;
