@@ -3,6 +3,7 @@
 //
 // The facts are plain values and cost nothing to load. Schemas, checks and defaults are functions or lazy: nothing of them
 // is made before somebody reads, checks or writes an object of the kind (bench: docs/decisions/0022).
+import { once } from "../../base/lib/index.ts";
 import {
   type CrdSchema,
   type ObjectMeta,
@@ -119,7 +120,7 @@ export type CrossRule = {
 
 /** Rules and defaults know their kind's spec, loops over all kinds do not: the schema has made sure that it is one. */
 export function specChecks<S extends object>(make: () => Check<S>): () => Check<object> {
-  return make as () => Check<object>;
+  return once(make as () => Check<object>);
 }
 
 export function forSpec<S extends object, A extends unknown[], R>(

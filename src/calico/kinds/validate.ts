@@ -44,16 +44,8 @@ export function validate(kind: Kind, value: unknown): readonly Problem[] {
 
 /** The rules of the spec alone, of one that was read against the schema. */
 export function specProblems(kind: Kind, spec: object): readonly Problem[] {
-  const check = checksOf(kind);
+  const check = kindInfo(kind).checks?.();
   return check === undefined ? [] : [...check(spec, { path: "spec", name: "Spec" })];
-}
-
-const made = new Map<Kind, ReturnType<NonNullable<ReturnType<typeof kindInfo>["checks"]>>>();
-
-function checksOf(kind: Kind) {
-  const known = made.get(kind) ?? kindInfo(kind).checks?.();
-  if (known !== undefined) made.set(kind, known);
-  return known;
 }
 
 /**
