@@ -1,5 +1,5 @@
 // A folder of manifests under fault: what editors, careless copies, mounts and half-written files do to it.
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDatastore } from "../../../src/calico/datastore/index.ts";
@@ -74,9 +74,12 @@ function folderFaults(path: string, base: string): Fault[] {
     {
       name: "the folder is replaced by a copy of it",
       async strike({ random, write }) {
+        // With the datastore's own folder in it, or without, as a copy by hand or by git would be.
+        await cp(path, join(base, "copy"), {
+          recursive: true,
+          filter: (file) => random.isOneIn(2) || !file.endsWith(".cattail"),
+        });
         const copy = join(base, "copy");
-        await mkdir(copy);
-        for (const file of await readdir(path)) await writeFile(join(copy, file), await readFile(join(path, file)));
         await rename(path, join(base, "old"));
         await rename(copy, path);
         await rm(join(base, "old"), { recursive: true });
