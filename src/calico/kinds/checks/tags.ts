@@ -109,9 +109,6 @@ export const mac = text("mac", "must be a MAC address", (value) => canonicalMac(
 export const wireguardKey = text("wireguardPublicKey", "must be a key of 32 bytes in base64", (value) =>
   /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(value),
 );
-export const ipType = text("ipType", "must be InternalIP or ExternalIP", (value) =>
-  ["CalicoNodeIP", "InternalIP", "ExternalIP"].includes(value),
-);
 
 /** Kubernetes' port names. */
 export function isPortName(value: string): boolean {

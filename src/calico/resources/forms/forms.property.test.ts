@@ -10,7 +10,7 @@ import { type ApiKind, isNamespaced } from "../api-kinds.ts";
 import { readV3, type V3Object } from "../v3-object.ts";
 import { fromCustomResource, toCustomResource } from "./custom-resource.ts";
 import { fromEtcdResource, toEtcdResource } from "./etcd.ts";
-import { fromIpamRecord, isIpamKind, toIpamCustomResource, toIpamRecord } from "./ipam.ts";
+import { fromIpamRecord, isIpamKind, recordIdOfName, toIpamCustomResource, toIpamRecord } from "./ipam.ts";
 import { fromKubernetesNode, toKubernetesNode } from "./node-view.ts";
 
 const runs = { numRuns: 150 };
@@ -131,6 +131,8 @@ for (const [name, specs] of Object.entries(ipamSpecs)) {
         const read = fromIpamRecord(kind, { id, value: parseJson(bytes), revision });
         deepEqual(read.spec, object.spec);
         deepEqual(toIpamRecord(read).id, id);
+        const known = recordIdOfName(kind, read.metadata.name ?? "");
+        if (known !== undefined) deepEqual(known, id);
         equal(writeGoJson(toIpamRecord(read).value), bytes);
       }),
       { numRuns: 300 },

@@ -114,9 +114,16 @@ export function fromIpamRecord(
   }
 }
 
-/** Where etcd keeps the object of that name. Undefined: the name does not say it, as those of affinities. */
+/**
+ * Where etcd keeps the object of that name. Undefined: the name does not say it. Of an affinity it says it where the network
+ * is IPv4's: five numbers at the end, and before them the node. In IPv6's a node's name may end in what looks like a network.
+ */
 export function recordIdOfName(kind: IpamKind, name: string): Id | undefined {
-  if (kind === "BlockAffinity") return undefined;
+  if (kind === "BlockAffinity") {
+    const [, node, network = ""] = /^(.+)-((?:\d{1,3}-){4}\d{1,2})$/.exec(name) ?? [];
+    const cidr = cidrOfName(network);
+    return node === undefined || cidr === undefined ? undefined : affinityRecordId(node, cidr);
+  }
   if (kind !== "IPAMBlock") return { namespace: "", name };
   const cidr = cidrOfName(name);
   return cidr === undefined ? undefined : blockRecordId(cidr);
