@@ -107,7 +107,7 @@ export type KindInfo = {
 };
 
 /** An object that was read against the schema of its kind. */
-export type SpecObject<S> = { readonly metadata: ObjectMeta; readonly spec: S };
+export type SpecObject<S> = { readonly metadata: ObjectMeta; readonly spec: S; readonly status?: object };
 
 type Fill = (object: SpecObject<object>) => SpecObject<object>;
 

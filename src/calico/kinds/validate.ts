@@ -23,9 +23,11 @@ function readParts(kind: Kind, value: unknown): Read {
     if (!isRecord(clean)) throw new FieldError("", "must be an object");
     const { metadata = {}, spec = {}, ...rest } = clean;
     const read = schema === undefined ? spec : readSchema(schema.spec, spec, "spec");
-    if (schema?.status !== undefined && rest.status !== undefined) readSchema(schema.status, rest.status, "status");
+    const isReported = schema?.status !== undefined && rest.status !== undefined;
+    const status = isReported ? readSchema(schema.status, rest.status, "status") : undefined;
     if (!isRecord(read)) throw new FieldError("spec", "must be an object");
-    return { is: "object", object: { metadata: readSchema(objectMeta, metadata, "metadata"), spec: read }, rest };
+    const object = { metadata: readSchema(objectMeta, metadata, "metadata"), spec: read };
+    return { is: "object", object: isRecord(status) ? { ...object, status } : object, rest };
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
     const { field, rule } = error;

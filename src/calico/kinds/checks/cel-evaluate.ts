@@ -222,10 +222,10 @@ const isNumber = (value: unknown) => typeof value === "number" || typeof value =
 const comparisons: { readonly [sign: string]: (a: unknown, b: unknown) => boolean } = {
   "==": isEqual,
   "!=": (a, b) => !isEqual(a, b),
-  ">=": (a, b) => Number(a) >= Number(b),
-  "<=": (a, b) => Number(a) <= Number(b),
-  ">": (a, b) => Number(a) > Number(b),
-  "<": (a, b) => Number(a) < Number(b),
+  ">=": (a, b) => numberOf(a) >= numberOf(b),
+  "<=": (a, b) => numberOf(a) <= numberOf(b),
+  ">": (a, b) => numberOf(a) > numberOf(b),
+  "<": (a, b) => numberOf(a) < numberOf(b),
 };
 
 const functions: { readonly [name: string]: (value: unknown) => unknown } = {
@@ -233,13 +233,22 @@ const functions: { readonly [name: string]: (value: unknown) => unknown } = {
     if (typeof value === "string" || Array.isArray(value)) return value.length;
     return Object.keys(Object(value)).length;
   },
-  isIP: (value) => parseIp(String(value)) !== undefined,
-  ip: (value) => parseIp(String(value)) ?? fail(`not an IP address: ${String(value)}`),
-  cidr: (value) => parseCidr(String(value)) ?? fail(`not a CIDR: ${String(value)}`),
+  isIP: (value) => parseIp(textOf(value)) !== undefined,
+  ip: (value) => parseIp(textOf(value)) ?? fail("not an IP address"),
+  cidr: (value) => parseCidr(textOf(value)) ?? fail("not a CIDR"),
 };
 
 function fail(why: string): never {
   throw new EvaluationError(why);
+}
+
+/** What is no text is an error, whatever it could be printed as: it may be nested beyond measure. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : fail("not a text");
+}
+
+function numberOf(value: unknown): number | bigint {
+  return typeof value === "number" || typeof value === "bigint" ? value : fail("not a number");
 }
 
 function isNetwork(value: unknown): value is Cidr {
@@ -251,8 +260,8 @@ function networkOf(value: unknown): Cidr {
 }
 
 const methods: { readonly [name: string]: (value: unknown, parameter?: unknown) => unknown } = {
-  contains: (value, part) => String(value).includes(String(part)),
-  startsWith: (value, part) => String(value).startsWith(String(part)),
+  contains: (value, part) => textOf(value).includes(textOf(part)),
+  startsWith: (value, part) => textOf(value).startsWith(textOf(part)),
   ip: (value) => networkOf(value).ip,
   family: (value) => memberOf(value, "version"),
   prefixLength: (value) => networkOf(value).prefixLength,

@@ -1,5 +1,5 @@
 // The rules that have a name in the original, each with the words in which we say it.
-import { canonicalMac, isMasked, parseCidr, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
+import { canonicalMac, isMasked, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import { selectorProblem } from "../../model/index.ts";
 import { type Check, type Tag, tagReason } from "./check.ts";
 import { isGoRegexp } from "./go-regexp.ts";
@@ -156,9 +156,3 @@ export function within(least: number, most: number, strict: { least?: true; most
 export const atLeast = (least: number) => within(least, Number.POSITIVE_INFINITY);
 export const above = (least: number) => within(least, Number.POSITIVE_INFINITY, { least: true });
 export const priority = within(1, 2147483646);
-
-/** A network as the rules of whole types mean it: with a mask. */
-export const maskedCidr = (value: string) => {
-  const found = parseCidr(value);
-  return found !== undefined && isMasked(found);
-};

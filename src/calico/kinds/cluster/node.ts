@@ -11,9 +11,9 @@ import {
   text,
 } from "../../model/index.ts";
 import { fields, filled, type Problem } from "../checks/check.ts";
-import { cidrOf, ipOf, mac } from "../checks/tags.ts";
+import { cidrOf, ipOf, mac, wireguardKey } from "../checks/tags.ts";
 import { type Column, cell, nameCell, valueAt } from "../columns.ts";
-import { servedKind, specChecks } from "../kind.ts";
+import { type SpecObject, servedKind, specChecks } from "../kind.ts";
 
 export const nodeSpec = lazy(() =>
   struct({
@@ -87,6 +87,14 @@ function* bgpProblems({ bgp }: NodeSpec): Generator<Problem> {
   yield { field: "spec.bgp", rule: "must not be empty", name: "BGP", value: "&{<nil>    }", reason };
 }
 
+function* wholeChecks({ status }: SpecObject<object>): Generator<Problem> {
+  const keys = fields<NodeStatus>({
+    wireguardPublicKey: filled(wireguardKey),
+    wireguardPublicKeyV6: filled(wireguardKey),
+  });
+  yield* keys(status, { path: "status", name: "Status" });
+}
+
 export const node = servedKind("v1/nodes", "cluster", {
   carries: "enforcement",
   etcdPrefix: resourcePrefix("Node"),
@@ -102,4 +110,5 @@ export const node = servedKind("v1/nodes", "cluster", {
   },
   schema: { spec: nodeSpec, status: nodeStatus },
   checks: specChecks(checks),
+  wholeChecks,
 });
