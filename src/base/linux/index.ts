@@ -4,7 +4,6 @@
 export { type AnswerCallsOptions, answerCalls } from "./calls/answer-calls.ts";
 export { type CallOptions, callProgram } from "./calls/call.ts";
 export type { CallRequest } from "./calls/envelope.ts";
-// What any program on Linux needs of files. Nothing here loads node:ffi, and nothing in this room knows a word of Calico.
 export { errnoOf } from "./files/errno.ts";
 export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
 export { makeFolders } from "./files/make-folders.ts";

@@ -191,6 +191,8 @@ class Directory implements DirectoryDatastore {
   }
 
   keepFollowing(): void {
+    // What was deleted before now is not known, so no watch may go on from a revision of an earlier process: "expired".
+    this.#memory.compact();
     this.#following = Promise.all([this.#followFiles(), this.#followLog()]);
   }
 

@@ -195,6 +195,20 @@ test("a watch hears of another process's writes, of files, of folders and of the
   deepEqual([await next(), await next()].sort(), ["delete c", "set d"]);
 });
 
+test("a watch from a revision of an earlier process is expired: a deletion may have come between", async (t) => {
+  const folder = await folderOf(t);
+  const first = await open(t, folder);
+  await first.create("Tier", tier("a"));
+  const before = await revisionOf(first);
+  await first.delete("Tier", a);
+  await first.create("Tier", tier("b"));
+  const second = await open(t, folder);
+  await rejects(second.watch("Tier", { from: before, signal })[Symbol.asyncIterator]().next(), { code: "expired" });
+  const events = second.watch("Tier", { from: await revisionOf(second), signal })[Symbol.asyncIterator]();
+  await first.create("Tier", tier("c"));
+  equal(textOf((await events.next()).value?.[0]), "set c");
+});
+
 test("the log of revisions may be lost, cut or filled with anything: objects stay, and revisions grow", async (t) => {
   const folder = await folderOf(t);
   const datastore = await open(t, folder);
