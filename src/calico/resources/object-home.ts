@@ -35,7 +35,7 @@ import {
   type WatchCall,
 } from "./home.ts";
 import type { Id } from "./names.ts";
-import { notFound, resourceErrorOf, unreadable, type Why } from "./resource-error.ts";
+import { isResourceError, notFound, resourceErrorOf, unreadable, type Why } from "./resource-error.ts";
 import type { V3Object } from "./v3-object.ts";
 
 /** How the datastore writes Calico's objects. */
@@ -148,13 +148,22 @@ class ObjectHome implements Home {
 
   async delete(id: Id, { signal, revision, uid }: DeleteCall): Promise<void> {
     const { datastore, storedKind } = this.#options;
-    await this.#translated(id, async () =>
-      datastore.delete(storedKind, await this.#storedId(id), {
-        signal,
-        ...(revision === undefined ? {} : { revision: asRevision(revision) }),
-        ...(uid === undefined ? {} : { uid: this.#storedUid(uid) }),
-      }),
-    );
+    try {
+      await this.#translated(id, async () =>
+        datastore.delete(storedKind, await this.#storedId(id), {
+          signal,
+          ...(revision === undefined ? {} : { revision: asRevision(revision) }),
+          ...(uid === undefined ? {} : { uid: this.#storedUid(uid) }),
+        }),
+      );
+    } catch (error) {
+      // Another object has the name now: the one that was meant is gone, as the original says it.
+      if (uid === undefined || !isResourceError(error, "conflict")) throw error;
+      const { metadata } = await this.get(id, { signal });
+      throw metadata.uid === uid
+        ? error
+        : notFound(this.#options.kind, id, `its uid is ${metadata.uid}, not ${uid}`, error);
+    }
   }
 
   #toStored(object: V3Object): { id: Id; value: unknown } {

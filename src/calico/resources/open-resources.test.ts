@@ -125,6 +125,14 @@ for (const flavour of ["kubernetes", "etcdv3"] as const) {
     });
   }
 
+  test(`${flavour}: a delete that names a uid spares another object of the same name`, async () => {
+    const { resources } = open(flavour);
+    const { metadata } = await resources.create(kind, set("a"));
+    const other = "11111111-2222-4333-8444-555555555555";
+    await rejects(resources.delete(kind, id("a"), { uid: other }), { code: "not-found" });
+    await resources.delete(kind, id("a"), { uid: metadata.uid ?? "" });
+  });
+
   test(`${flavour}: of a hundred edits at once none is lost`, async () => {
     const { resources } = open(flavour);
     await resources.create(kind, set("a", []));

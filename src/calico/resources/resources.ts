@@ -20,7 +20,7 @@ export type WatchOptions = {
 export type DeleteOptions = Call & {
   /** "conflict" unless the stored object still has it. */
   readonly resourceVersion?: string;
-  /** The v3 object's. "conflict" unless the stored object is that very one. */
+  /** The v3 object's. "not-found" unless the stored object is that very one. */
   readonly uid?: string;
 };
 
