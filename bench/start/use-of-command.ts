@@ -16,8 +16,11 @@ type Ffi = {
   ): { functions: { [name: string]: (...given: unknown[]) => number } };
 };
 
-// It says that it is experimental, as Node's foreign functions are; nothing but this bench hears it.
-const ffi = process.getBuiltinModule("node:ffi") as Ffi | undefined; // its types are not in @types/node
+// It says once that it is experimental, which nobody who reads figures needs to know.
+const { emitWarning } = process;
+process.emitWarning = () => undefined;
+const ffi = process.getBuiltinModule("node:ffi") as Ffi | undefined; // as this file uses it
+process.emitWarning = emitWarning;
 const getrusage = ffi?.dlopen("libc.so.6", { getrusage: { arguments: ["i32", "buffer"], return: "i32" } }).functions
   .getrusage;
 

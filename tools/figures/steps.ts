@@ -30,6 +30,14 @@ export const figureSteps: readonly FigureStep[] = [
     atMostMinutes: 3,
   },
   {
+    name: "start",
+    says: "what each command takes to start",
+    long: ["bench/start/main.ts --rounds 9"],
+    short: ["bench/start/main.ts --rounds 1 --only version,help"],
+    aboutMinutes: 2,
+    atMostMinutes: 10,
+  },
+  {
     name: "netlink",
     says: "10,000 routes added, listed and deleted, next to ip (needs root)",
     long: ["bench/netlink/routes.ts --rounds 15"],
