@@ -3,7 +3,7 @@
 // stream. Whoever changes an object takes both, through edit.ts, which owns the loop of reading, changing and writing.
 // Implementations: kubernetes/, etcd/, directory/, memory/. test/system/datastore-contract.test.ts holds them to this page.
 
-import type { JsonRecord as JsonObject } from "../../base/lib/index.ts";
+import type { JsonRecord } from "../../base/lib/index.ts";
 import type { Flavour, Kind } from "../kinds/index.ts";
 import type { ManifestProblem } from "./manifest-problem.ts";
 
@@ -78,7 +78,7 @@ export type Reader = {
 export type CreateOptions = CallOptions & { readonly id?: ObjectId };
 
 /** A merge patch (RFC 7396): objects are merged, everything else is replaced, null removes a field. */
-export type Patch = { readonly metadata: JsonObject } | { readonly status: JsonObject };
+export type Patch = { readonly metadata: JsonRecord } | { readonly status: JsonRecord };
 
 /**
  * Where an API server takes the write. "status": the kind's status subresource, for nodes and pods, whose annotations

@@ -1,5 +1,6 @@
 // What a server like Kubernetes' does in one call, done with reads and compare-and-swap where the server has no such call:
 // a status written by itself, a patch, a delete that names a uid.
+import { isRecord } from "../../base/lib/index.ts";
 import type { Kind } from "../kinds/index.ts";
 import type {
   CallOptions,
@@ -14,7 +15,7 @@ import type {
 import { type Editable, edit } from "./edit.ts";
 import { DatastoreError } from "./errors.ts";
 import { applyPatch } from "./merge-patch.ts";
-import { isJsonObject, metadataOf, otherUid } from "./object-id.ts";
+import { metadataOf, otherUid } from "./object-id.ts";
 
 type Updatable = Pick<Reader, "get"> & Pick<Writer, "update">;
 
@@ -64,8 +65,8 @@ export async function deleteWithUid(
 
 /** The stored value with the other one's status. */
 export function withStatusOf(given: unknown, stored: unknown): unknown {
-  const { status: _, ...rest } = isJsonObject(stored) ? stored : {};
-  const { status } = isJsonObject(given) ? given : {};
+  const { status: _, ...rest } = isRecord(stored) ? stored : {};
+  const { status } = isRecord(given) ? given : {};
   return status === undefined ? rest : { ...rest, status };
 }
 

@@ -1,10 +1,10 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonRecord } from "../../base/lib/index.ts";
 import { applyPatch } from "./merge-patch.ts";
-import type { JsonObject } from "./object-id.ts";
 
 // The shapes of RFC 7396's own examples, below metadata.
-const cases: { name: string; target: unknown; patch: JsonObject; result: unknown }[] = [
+const cases: { name: string; target: unknown; patch: JsonRecord; result: unknown }[] = [
   { name: "a field is replaced", target: { a: "b" }, patch: { a: "c" }, result: { a: "c" } },
   { name: "a field is added", target: { a: "b" }, patch: { b: "c" }, result: { a: "b", b: "c" } },
   { name: "null removes", target: { a: "b", b: "c" }, patch: { a: null }, result: { b: "c" } },

@@ -1,15 +1,13 @@
 // What an object is called, read from the object itself: metadata.name, and metadata.namespace where its kind has one.
-import { isRecord as isJsonObject, type JsonRecord as JsonObject } from "../../base/lib/index.ts";
+import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 import { type Kind, kindInfo } from "../kinds/index.ts";
 import type { ObjectId } from "./datastore.ts";
 import { DatastoreError } from "./errors.ts";
 
-export { isJsonObject, type JsonObject };
-
 /** The object's metadata, empty where it has none. */
-export function metadataOf(value: unknown): JsonObject {
-  const metadata = isJsonObject(value) ? value.metadata : undefined;
-  return isJsonObject(metadata) ? metadata : {};
+export function metadataOf(value: unknown): JsonRecord {
+  const metadata = isRecord(value) ? value.metadata : undefined;
+  return isRecord(metadata) ? metadata : {};
 }
 
 /** Throws "invalid" for an object that does not say its name, or says what cannot be one. */

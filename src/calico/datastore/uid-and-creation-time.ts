@@ -1,6 +1,6 @@
 // An object's uid and creation time: given by whoever stores it first, kept by every update.
-import type { Clock } from "../../base/lib/index.ts";
-import { isJsonObject, metadataOf } from "./object-id.ts";
+import { type Clock, isRecord } from "../../base/lib/index.ts";
+import { metadataOf } from "./object-id.ts";
 
 export type MakeMetadata = { readonly makeUid: () => string; readonly clock: Clock };
 
@@ -9,7 +9,7 @@ export function withUidAndCreationTime(
   value: unknown,
   { make, stored }: { make: MakeMetadata; stored?: unknown },
 ): unknown {
-  if (!isJsonObject(value)) return value;
+  if (!isRecord(value)) return value;
   const given = metadataOf(value);
   const before = metadataOf(stored);
   const uid = before.uid ?? given.uid ?? make.makeUid();

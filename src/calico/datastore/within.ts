@@ -1,8 +1,9 @@
 // Narrowed lists and watches, for what a server cannot narrow down itself: which objects are within, and what a change
 // means to somebody who sees only those.
+import { isRecord } from "../../base/lib/index.ts";
 import type { ObjectId, Revision, StoredObject, WatchEvent, Within } from "./datastore.ts";
 import { parseLabelSelector } from "./label-selector.ts";
-import { isJsonObject, metadataOf } from "./object-id.ts";
+import { metadataOf } from "./object-id.ts";
 
 export type Selection = {
   /** By its name alone: what can be known of an object that is gone. */
@@ -40,5 +41,5 @@ export function narrowed(
 
 function labelsOf(value: unknown): { readonly [name: string]: unknown } {
   const { labels } = metadataOf(value);
-  return isJsonObject(labels) ? labels : {};
+  return isRecord(labels) ? labels : {};
 }

@@ -1,10 +1,10 @@
 // The text of one manifest file to the objects in it: YAML or JSON, several documents, Lists. All or nothing: a file
 // with one bad document is a bad file, because a half-written file looks exactly like that.
 import { type Document, isMap, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
-import { messageOf, parseJson } from "../../../base/lib/index.ts";
+import { isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { identify, isJsonObject, type JsonObject } from "../object-id.ts";
+import { identify } from "../object-id.ts";
 import { readPlainYaml } from "./plain-yaml.ts";
 import { recognise } from "./recognise.ts";
 
@@ -14,7 +14,7 @@ export type Where = { readonly document: number; readonly path: readonly (string
 export type ManifestObject = {
   readonly kind: Kind;
   readonly id: ObjectId;
-  readonly value: JsonObject;
+  readonly value: JsonRecord;
   readonly place: Place;
   readonly where: Where;
 };
@@ -91,11 +91,11 @@ function readDocument(reading: Reading, document: Document.Parsed, index: number
 type At = { readonly place: Place; readonly node: Node | null; readonly depth: number; readonly where: Where };
 
 function readRoot(reading: Reading, value: unknown, at: At): void {
-  if (isJsonObject(value)) readValue(reading, value, at);
+  if (isRecord(value)) readValue(reading, value, at);
   else reading.errors.push({ ...at.place, says: "a manifest must be a mapping with apiVersion, kind and metadata" });
 }
 
-function readValue(reading: Reading, value: JsonObject, at: At): void {
+function readValue(reading: Reading, value: JsonRecord, at: At): void {
   const { apiVersion, kind } = value;
   if (typeof apiVersion !== "string" || typeof kind !== "string") {
     const says = `${typeof apiVersion === "string" ? "kind" : "apiVersion"} is missing or is not text`;
@@ -104,7 +104,7 @@ function readValue(reading: Reading, value: JsonObject, at: At): void {
   else readObject(reading, value, { place: at.place, where: at.where, apiVersion, kind });
 }
 
-function readList(reading: Reading, list: JsonObject, at: At & { apiVersion: string; kind: string }): void {
+function readList(reading: Reading, list: JsonRecord, at: At & { apiVersion: string; kind: string }): void {
   if (at.depth >= maxListDepth) {
     reading.errors.push({ ...at.place, says: `Lists are nested deeper than ${maxListDepth} levels` });
     return;
@@ -114,7 +114,7 @@ function readList(reading: Reading, list: JsonObject, at: At & { apiVersion: str
   for (const [index, item] of (list.items as unknown[]).entries()) {
     const node = isSeq(nodes) ? ((nodes.items[index] as Node | undefined) ?? null) : null; // yaml's items are nodes
     const place = node === null ? at.place : placeOf(reading.lines, node);
-    if (!isJsonObject(item)) {
+    if (!isRecord(item)) {
       reading.errors.push({ ...place, says: "an item of a List must be a mapping" });
       continue;
     }
@@ -127,7 +127,7 @@ function readList(reading: Reading, list: JsonObject, at: At & { apiVersion: str
 
 function readObject(
   reading: Reading,
-  value: JsonObject,
+  value: JsonRecord,
   from: { place: Place; where: Where; apiVersion: string; kind: string },
 ): void {
   const recognised = recognise(from.apiVersion, from.kind);
@@ -157,8 +157,8 @@ function toPlainNumbers(value: unknown, depth = 0): unknown {
     return Number.isSafeInteger(small) ? small : value;
   }
   if (Array.isArray(value)) return value.map((item) => toPlainNumbers(item, depth + 1));
-  if (!isJsonObject(value)) return value;
-  const copy: JsonObject = {};
+  if (!isRecord(value)) return value;
+  const copy: JsonRecord = {};
   for (const [name, field] of Object.entries(value)) {
     // defineProperty, because assigning to a field called __proto__ would change the prototype instead.
     Object.defineProperty(copy, name, { value: toPlainNumbers(field, depth + 1), enumerable: true, writable: true });

@@ -1,11 +1,13 @@
 // A uid for an object whose manifest has none. Clients are sent uids, and some conversions need one; made from the name,
 // it is the same after a restart and on every server that reads the same folder.
+
 import { createHash } from "node:crypto";
+import type { JsonRecord } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { type JsonObject, metadataOf } from "../object-id.ts";
+import { metadataOf } from "../object-id.ts";
 
-export function withStableUid(value: JsonObject, kind: Kind, id: ObjectId): JsonObject {
+export function withStableUid(value: JsonRecord, kind: Kind, id: ObjectId): JsonRecord {
   const metadata = metadataOf(value);
   if (metadata.uid !== undefined) return value;
   return { ...value, metadata: { ...metadata, uid: stableUid(kind, id) } };

@@ -1,11 +1,10 @@
 // Which etcd key holds which object. A key's tail below its kind's prefix is the object's name; a key that does not fit
 // its kind's pattern is somebody else's, and is passed over as Calico's own tools do.
-import { parseCidr } from "../../../base/lib/index.ts";
+import { isRecord, parseCidr } from "../../../base/lib/index.ts";
 import { type Kind, kindInfo } from "../../kinds/index.ts";
 import type { ObjectId, Within } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
 import { neverHeld } from "../no-such-kind.ts";
-import { isJsonObject } from "../object-id.ts";
 
 export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 
@@ -80,7 +79,7 @@ export function idToKey(kind: Kind, id: ObjectId): string {
 
 /** A block's value says its CIDR, which is its name; undefined for a value that does not. */
 export function blockId(value: unknown): ObjectId | undefined {
-  const cidr = isJsonObject(value) && typeof value.cidr === "string" ? value.cidr : "";
+  const cidr = isRecord(value) && typeof value.cidr === "string" ? value.cidr : "";
   if (parseCidr(cidr) === undefined) return undefined;
   return { namespace: "", name: `ipv${cidr.includes(":") ? 6 : 4}/block/${cidr.replace("/", "-")}` };
 }

@@ -1,10 +1,10 @@
 // What is stored under a key: JSON, read with its large numbers intact, and written as calicoctl writes it.
-import { messageOf, parseJson } from "../../../base/lib/index.ts";
+import { isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
 import { type Kind, kindInfo } from "../../kinds/index.ts";
 import { writeGoJson } from "../../model/index.ts";
 import type { ObjectId, Revision, StoredObject } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { isJsonObject, type JsonObject, metadataOf } from "../object-id.ts";
+import { metadataOf } from "../object-id.ts";
 
 const maxDepth = 200;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -22,7 +22,7 @@ export function readObject(id: ObjectId, revision: Revision, bytes: Uint8Array):
 
 /** The bytes to store. API objects lose what only an answer has (resourceVersion) and gain what calicoctl would add. */
 export function writeObject(kind: Kind, value: unknown, id: ObjectId): Buffer {
-  if (!isJsonObject(value)) throw new DatastoreError("invalid", `${kind} ${id.name}: the object is not a JSON object`);
+  if (!isRecord(value)) throw new DatastoreError("invalid", `${kind} ${id.name}: the object is not a JSON object`);
   return Buffer.from(writeGoJson(isApiObject(kind) ? apiObject(kind, value, id) : value));
 }
 
@@ -51,7 +51,7 @@ const policyKinds: readonly Kind[] = [
   "StagedGlobalNetworkPolicy",
 ];
 
-function apiObject(kind: Kind, value: JsonObject, id: ObjectId): JsonObject {
+function apiObject(kind: Kind, value: JsonRecord, id: ObjectId): JsonRecord {
   const { kind: _kind, apiVersion: _version, metadata: _metadata, ...rest } = value;
   const { resourceVersion: _, ...given } = metadataOf(value);
   const full: Record<string, unknown> = {
@@ -67,13 +67,13 @@ function apiObject(kind: Kind, value: JsonObject, id: ObjectId): JsonObject {
 
 // Policies carry their tier as a label, to be selected by, and their own name as an annotation, because releases that
 // prefixed stored names with the tier must still find it.
-function policyMarks(value: JsonObject, name: string): JsonObject {
+function policyMarks(value: JsonRecord, name: string): JsonRecord {
   const { labels, annotations } = metadataOf(value);
-  const tier = isJsonObject(value.spec) && typeof value.spec.tier === "string" ? value.spec.tier : "";
+  const tier = isRecord(value.spec) && typeof value.spec.tier === "string" ? value.spec.tier : "";
   return {
-    labels: { ...(isJsonObject(labels) ? labels : {}), "projectcalico.org/tier": tier === "" ? "default" : tier },
+    labels: { ...(isRecord(labels) ? labels : {}), "projectcalico.org/tier": tier === "" ? "default" : tier },
     annotations: {
-      ...(isJsonObject(annotations) ? annotations : {}),
+      ...(isRecord(annotations) ? annotations : {}),
       "projectcalico.org/metadata": JSON.stringify({ name }),
     },
   };

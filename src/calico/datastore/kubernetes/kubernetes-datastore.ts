@@ -10,7 +10,7 @@ import {
   loadIdentity,
   watch,
 } from "../../../base/kube/index.ts";
-import { type Clock, type Log, unreachable } from "../../../base/lib/index.ts";
+import { type Clock, isRecord, type Log, unreachable } from "../../../base/lib/index.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type {
   CallOptions,
@@ -31,7 +31,7 @@ import type {
 } from "../datastore.ts";
 import { updateStatusByUpdate } from "../emulate-writes.ts";
 import { DatastoreError, isDatastoreError } from "../errors.ts";
-import { identify, isJsonObject, metadataOf } from "../object-id.ts";
+import { identify, metadataOf } from "../object-id.ts";
 import { type Selection, selectionOf } from "../within.ts";
 import { type Account, type Asker, isAllowed, whoAsks } from "./access-reviews.ts";
 import {
@@ -290,6 +290,6 @@ function bodyAt(served: Served, { value, revision }: StoredObject): object {
 }
 
 function bodyOf(served: Served, value: unknown, metadata: object): object {
-  if (!isJsonObject(value)) throw new DatastoreError("invalid", "only an object can be stored");
+  if (!isRecord(value)) throw new DatastoreError("invalid", "only an object can be stored");
   return { ...value, metadata, apiVersion: apiVersionOf(served), kind: served.kindName };
 }

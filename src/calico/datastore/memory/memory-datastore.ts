@@ -2,7 +2,7 @@
 // real ones promise (one revision for all kinds, a bounded window of history, compare-and-swap, bookmarks), and
 // `intercept` lets a test put any failure in front of any step.
 import { randomUUID } from "node:crypto";
-import { type Clock, settleWithin, systemClock } from "../../../base/lib/index.ts";
+import { type Clock, isRecord, type JsonRecord, settleWithin, systemClock } from "../../../base/lib/index.ts";
 import { type Flavour, type Kind, kindInfo } from "../../kinds/index.ts";
 import type {
   CallOptions,
@@ -23,7 +23,7 @@ import { withStatusOf } from "../emulate-writes.ts";
 import { DatastoreError } from "../errors.ts";
 import { applyPatch } from "../merge-patch.ts";
 import { neverHeld } from "../no-such-kind.ts";
-import { identify, isJsonObject, type JsonObject, metadataOf, otherUid } from "../object-id.ts";
+import { identify, metadataOf, otherUid } from "../object-id.ts";
 import { type MakeMetadata, withUidAndCreationTime } from "../uid-and-creation-time.ts";
 import { narrowed, selectionOf } from "../within.ts";
 import { frozenCopy } from "./copy-json.ts";
@@ -242,14 +242,14 @@ class Memory implements MemoryDatastore {
   }
 
   /** The stored value. */
-  #mustHave(kind: Kind, id: ObjectId, { revision, uid }: Pick<DeleteOptions, "revision" | "uid">): JsonObject {
+  #mustHave(kind: Kind, id: ObjectId, { revision, uid }: Pick<DeleteOptions, "revision" | "uid">): JsonRecord {
     const found = this.#tableOf(kind).get(id);
     if (found === undefined) throw new DatastoreError("not-found", `${kind} ${id.name} does not exist`);
     if (revision !== undefined && found.revision !== revision) {
       throw new DatastoreError("conflict", `${kind} ${id.name} is at revision ${found.revision}, not ${revision}`);
     }
     if (uid !== undefined && metadataOf(found.value).uid !== uid) throw otherUid(kind, id, uid, found.value);
-    return isJsonObject(found.value) ? found.value : {};
+    return isRecord(found.value) ? found.value : {};
   }
 
   #set(kind: Kind, id: ObjectId, value: unknown, at = this.#revision + 1n): StoredObject {
@@ -265,7 +265,7 @@ class Memory implements MemoryDatastore {
   // As an API server does it: the uid and the creation time stay, the revision is written into the object. Values of etcd's
   // flavour that are no API objects (blocks, affinities) are left as they are.
   #asStored(value: unknown, id: ObjectId, { stored, at }: { stored: unknown; at: bigint }): unknown {
-    if (!isJsonObject(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
+    if (!isRecord(value)) throw new DatastoreError("invalid", `${id.name}: the object is not a JSON object`);
     if (this.flavour === "etcdv3" && value.metadata === undefined) return value;
     const make = this.#makeMetadata;
     const full = make === undefined ? value : withUidAndCreationTime(value, { make, stored });
