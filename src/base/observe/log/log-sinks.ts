@@ -7,7 +7,7 @@ import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CattailError } from "../../lib/index.ts";
-import { makeFolders } from "../../linux/index.ts";
+import { makeFolders } from "../../linux/files.ts";
 import type { LogSink } from "./log-queue.ts";
 
 export function streamSink(stream: Writable): LogSink {

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CattailError } from "../../lib/index.ts";
-import { makeFolders, replaceFile } from "../../linux/index.ts";
+import { makeFolders, replaceFile } from "../../linux/files.ts";
 import type { CertifiedKey } from "./issue.ts";
 
 export type PairFiles = { readonly certFile: string; readonly keyFile: string };

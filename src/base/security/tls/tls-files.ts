@@ -8,7 +8,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CattailError, type Clock, type Log } from "../../lib/index.ts";
-import { watchFolder } from "../../linux/index.ts";
+import { watchFolder } from "../../linux/files.ts";
 import {
   loadTlsMaterial,
   type TlsFiles,

@@ -1,0 +1,13 @@
+// A third door, for rooms that are loaded by every program and need files alone: no program is run, nobody is called.
+export { errnoOf } from "./files/errno.ts";
+export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
+export { makeFolders } from "./files/make-folders.ts";
+export {
+  isTemporaryName,
+  type ReplaceFileOptions,
+  removeFile,
+  replaceFile,
+  sweepTemporaryFiles,
+  syncFolder,
+} from "./files/replace-file.ts";
+export { type FolderNotice, type WatchFolderOptions, watchFolder } from "./files/watch-folder.ts";
