@@ -4,7 +4,7 @@ export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
 export type { Call, Change, ChangeV3, Listed, ResourceEvent, Unreadable } from "./home.ts";
 export { initialiseDatastore } from "./initialise.ts";
 export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workloadEndpointName } from "./names.ts";
-export { forCreate, openResources, type ResourcesOptions } from "./open-resources.ts";
+export { openResources, type ResourcesOptions } from "./open-resources.ts";
 export { annotatePod } from "./pod-home.ts";
 export {
   isResourceError,
@@ -14,3 +14,4 @@ export {
 export type { DeleteOptions, ListOptions, ResourceId, Resources, WatchOptions } from "./resources.ts";
 export type { IpamSteps } from "./rules/rule.ts";
 export { readV3, type V3Object, v3Version, writeV3 } from "./v3-object.ts";
+export { forCreate } from "./written-metadata.ts";

@@ -19,6 +19,7 @@ import { fromCustomResource, toCustomResource } from "./forms/custom-resource.ts
 import { toEtcdResource } from "./forms/etcd.ts";
 import { type StoredForm, storedFormOf } from "./object-home.ts";
 import { readV3 } from "./v3-object.ts";
+import { isoSeconds } from "./written-metadata.ts";
 
 type InitialiseOptions = {
   readonly clock: Clock;
@@ -146,7 +147,7 @@ function calicoObject(
   form: StoredForm,
   { clock, makeUid = randomUUID }: InitialiseOptions,
 ): { name: string; value: JsonRecord } {
-  const creationTimestamp = `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`;
+  const creationTimestamp = isoSeconds(clock.wallMs());
   const object = readV3(kind, { metadata: { name, uid: makeUid(), creationTimestamp }, spec });
   return { name, value: form === "etcdv3" ? toEtcdResource(object) : toCustomResource(object, { form }) };
 }

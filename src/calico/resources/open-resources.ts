@@ -9,7 +9,6 @@ import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
 import type { Datastore } from "../datastore/index.ts";
 import {
   kindInfo,
-  type Problem,
   problemsBeforeWrite,
   problemText,
   schemaProblems,
@@ -18,7 +17,7 @@ import {
   withSchemaDefaults,
 } from "../kinds/index.ts";
 import { FieldError } from "../model/index.ts";
-import { type ApiKind, homeOf, isNamespaced } from "./api-kinds.ts";
+import { type ApiKind, homeOf } from "./api-kinds.ts";
 import { withDefaultAllow } from "./default-profile.ts";
 import { isIpamKind } from "./forms/ipam.ts";
 import type { Call, ChangeV3, Home, Listed, ResourceEvent } from "./home.ts";
@@ -32,6 +31,7 @@ import type { DeleteOptions, ListOptions, Resources, WatchOptions } from "./reso
 import type { IpamSteps, Neighbours, Rules } from "./rules/rule.ts";
 import { inListOrder, rulesOf } from "./rules/rules.ts";
 import { readV3, type V3Object } from "./v3-object.ts";
+import { createProblems, forCreate, isoSeconds, requireName, updateProblems } from "./written-metadata.ts";
 
 export type ResourcesOptions = {
   readonly clock?: Clock;
@@ -253,13 +253,6 @@ function completed(kind: ApiKind, object: V3Object, before: V3Object | undefined
   return full;
 }
 
-/** Without a name a path leads to all objects of the kind. */
-function requireName({ name }: Id): void {
-  if (name !== "") return;
-  const reason = "resource name may not be empty";
-  refuse([{ field: "metadata.name", rule: "must be given", name: "", reason }]);
-}
-
 /** What a schema finds wrong is a problem as any other. */
 function readGiven(kind: ApiKind, given: unknown): V3Object {
   try {
@@ -270,50 +263,4 @@ function readGiven(kind: ApiKind, given: unknown): V3Object {
     const problems = [{ field, rule, name: field === "" ? kind : field, reason: rule }];
     throw new ResourceError("invalid", problemText(problems), { cause: error, problems });
   }
-}
-
-/** Of the metadata only what users may say of a new object. */
-export function forCreate(object: V3Object): V3Object {
-  const { name, namespace, labels, annotations } = object.metadata;
-  return { ...object, metadata: { name, namespace, labels, annotations } };
-}
-
-function createProblems(kind: ApiKind, { metadata }: V3Object): Problem[] {
-  const { name = "", generateName = "", resourceVersion = "" } = metadata;
-  if (name === "") {
-    const hint = generateName === "" ? "" : " (GenerateName is not supported)";
-    const reason = `field must be set for a Create request${hint}`;
-    return [{ field: "metadata.name", rule: "must be given", name: "Metadata.Name", value: "", reason }];
-  }
-  if (resourceVersion !== "") {
-    const said = { name: "Metadata.ResourceVersion", value: resourceVersion };
-    const reason = "field must not be set for a Create request";
-    return [{ field: "metadata.resourceVersion", rule: "must not be given for a new object", ...said, reason }];
-  }
-  return namespaceProblems(kind, metadata);
-}
-
-function updateProblems(kind: ApiKind, { metadata }: V3Object): Problem[] {
-  const missing = (field: keyof V3Object["metadata"], name: string, value = ""): Problem[] => {
-    const reason = "field must be set for an Update request";
-    return [{ field: `metadata.${field}`, rule: "must be that of the stored object", name, value, reason }];
-  };
-  const { resourceVersion = "", creationTimestamp = "", uid = "" } = metadata;
-  if (resourceVersion === "") return missing("resourceVersion", "Metadata.ResourceVersion");
-  const problems = namespaceProblems(kind, metadata);
-  if (problems.length > 0 || isIpamKind(kind)) return problems;
-  if (creationTimestamp === "") {
-    return missing("creationTimestamp", "Metadata.CreationTimestamp", "0001-01-01 00:00:00 +0000 UTC");
-  }
-  return uid === "" ? missing("uid", "Metadata.UID") : [];
-}
-
-function namespaceProblems(kind: ApiKind, { namespace = "" }: V3Object["metadata"]): Problem[] {
-  if (!isNamespaced(kind) || namespace !== "") return [];
-  const reason = "namespace is not specified on namespaced resource";
-  return [{ field: "metadata.namespace", rule: "must be given", name: "Metadata.Namespace", reason }];
-}
-
-function isoSeconds(wallMs: number): string {
-  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }
