@@ -2,12 +2,19 @@
 // success or a KubeError. Redirects are never followed, whoever sends them: they would take the token along.
 import type { Agent, IncomingMessage } from "node:http";
 import type { Clock, LastGood, Log } from "../lib/index.ts";
-import { closeIdle, makeAgent } from "./agent.ts";
-import { type CurrentIdentity, credentials } from "./credentials.ts";
+import { closeIdle, makeAgent } from "./connection/agent.ts";
+import { RateLimit } from "./connection/rate-limit.ts";
+import {
+  type ApiRequest,
+  parseAnswer,
+  parseOrText,
+  readText,
+  StaleConnection,
+  sendRequest,
+} from "./connection/send-request.ts";
+import { type CurrentIdentity, credentials } from "./identity/credentials.ts";
+import { identityLoader } from "./identity/load-identity.ts";
 import { connectionError, KubeError, statusError } from "./kube-error.ts";
-import { identityLoader } from "./load-identity.ts";
-import { RateLimit } from "./rate-limit.ts";
-import { type ApiRequest, parseAnswer, parseOrText, readText, StaleConnection, sendRequest } from "./send-request.ts";
 import { defaultClientBurst, defaultClientQps, type KubeSettings, kubeLimits } from "./settings.ts";
 
 export type ApiClientOptions = {

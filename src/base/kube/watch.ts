@@ -3,9 +3,9 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, isRecord } from "../lib/index.ts";
 import type { ApiClient } from "./api-client.ts";
+import { parseText } from "./connection/send-request.ts";
 import { connectionError, KubeError, statusError } from "./kube-error.ts";
 import { metadataOf, revisionOf } from "./object-metadata.ts";
-import { parseText } from "./send-request.ts";
 import { kubeLimits } from "./settings.ts";
 
 /** `Value` is what the caller makes of an object. */

@@ -1,9 +1,9 @@
 // Keeps the identity fresh: tokens are rotated under us, certificates too. Read again every minute, when a plugin's word
 // expires, and at once when the server says it no longer knows us.
 import { createHash } from "node:crypto";
-import { type Clock, LastGood, type Log } from "../lib/index.ts";
+import { type Clock, LastGood, type Log } from "../../lib/index.ts";
+import { kubeLimits } from "../settings.ts";
 import type { Identity, IdentityLoader } from "./load-identity.ts";
-import { kubeLimits } from "./settings.ts";
 
 export type CurrentIdentity = Identity & {
   /** Changes with anything that a connection is made of; a new token needs no new connection. */

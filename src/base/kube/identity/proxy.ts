@@ -1,7 +1,7 @@
 // Which proxy leads to the API server, as the environment names it: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, read by the
 // rules of Go's programs (golang.org/x/net/http/httpproxy), because whoever wrote them wrote them for those.
 import { BlockList, isIP } from "node:net";
-import { CattailError } from "../lib/index.ts";
+import { CattailError } from "../../lib/index.ts";
 
 export type ProxySettings = { readonly httpsProxy?: string; readonly httpProxy?: string; readonly noProxy?: string };
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { RateLimit } from "./rate-limit.ts";
 
 test("a burst goes at once, the rest at the rate, in the order they came", async () => {

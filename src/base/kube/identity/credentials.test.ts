@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
-import { silentLog } from "../lib/index.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
+import { silentLog } from "../../lib/index.ts";
 import { credentials as credentialsOf } from "./credentials.ts";
 import type { Identity } from "./load-identity.ts";
 

@@ -1,7 +1,7 @@
 // The way through a SOCKS proxy (RFC 1928 and 1929, and version 4a), which Node has not: a few bytes each way, and then
 // the connection is as if it were direct. The proxy looks names up, as it does for Go's programs.
 import { connect, isIP, isIPv4, type Socket } from "node:net";
-import { KubeError } from "./kube-error.ts";
+import { KubeError } from "../kube-error.ts";
 
 export type Target = { readonly host: string; readonly port: number };
 

@@ -1,7 +1,7 @@
 // A program that a kubeconfig names to get credentials from, as client.authentication.k8s.io has it: it is told in
 // KUBERNETES_EXEC_INFO what for, and prints an ExecCredential. Bounded in time and output; what it printed is asked for
 // again when it expires or is refused.
-import { CattailError, isRecord, writeJson } from "../lib/index.ts";
+import { CattailError, isRecord, writeJson } from "../../lib/index.ts";
 import type { ExecPlugin } from "./kubeconfig.ts";
 
 export type ExecCredential = {

@@ -6,7 +6,8 @@ import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { CattailError, type Clock, messageOf, systemClock } from "../lib/index.ts";
+import { CattailError, type Clock, messageOf, systemClock } from "../../lib/index.ts";
+import type { KubeSettings } from "../settings.ts";
 import type { ExecCredential } from "./exec-plugin.ts";
 import {
   type Cluster,
@@ -18,7 +19,6 @@ import {
   unusable,
 } from "./kubeconfig.ts";
 import { checkedProxy, proxyFor, withoutPassword } from "./proxy.ts";
-import type { KubeSettings } from "./settings.ts";
 
 export type TlsIdentity = {
   readonly ca?: Buffer | string;

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FakeClock } from "../../../test/kit/fake-clock.ts";
+import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 import type { ExecPlugin } from "./kubeconfig.ts";
 import { identityLoader, loadIdentity } from "./load-identity.ts";

@@ -1,10 +1,10 @@
 // One request on one connection, and the body of its answer: whole, bounded in bytes, given up when it stops coming.
 import type { Agent, IncomingMessage } from "node:http";
 import { type RequestOptions, request as requestHttps } from "node:https";
-import { type Clock, parseJson, untilSilent, writeJson } from "../lib/index.ts";
-import { connectionError, KubeError } from "./kube-error.ts";
-import type { Identity } from "./load-identity.ts";
-import { kubeLimits } from "./settings.ts";
+import { type Clock, parseJson, untilSilent, writeJson } from "../../lib/index.ts";
+import type { Identity } from "../identity/load-identity.ts";
+import { connectionError, KubeError } from "../kube-error.ts";
+import { kubeLimits } from "../settings.ts";
 
 // Not imported: as an ES module node:http loads a second HTTP client for its WebSocket, 45 ms and 15 MB at every start.
 const { request: requestHttp } = process.getBuiltinModule("node:http");

@@ -2,7 +2,7 @@
 // first current-context. Paths are relative to the file they stand in. Nothing is looked up here; what is wrong is said
 // with file, entry and field. load-identity.ts makes an identity of it.
 import { dirname, isAbsolute, join, sep } from "node:path";
-import { CattailError, isRecord, type JsonRecord } from "../lib/index.ts";
+import { CattailError, isRecord, type JsonRecord } from "../../lib/index.ts";
 
 /** Bytes that stand in the kubeconfig itself, or in a file. */
 export type Content = { readonly data: Buffer } | { readonly file: string };

@@ -1,6 +1,6 @@
 // A token bucket in front of the API server: so many requests at once, so many a second after that. Waiters are served
 // in the order they came; there are as many as followers and writers, each of which waits for its answer.
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "../../lib/index.ts";
 
 export class RateLimit {
   readonly #clock: Clock;

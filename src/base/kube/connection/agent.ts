@@ -3,10 +3,10 @@ import type { ClientRequestArgs, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { messageOf } from "../lib/index.ts";
-import { KubeError } from "./kube-error.ts";
-import type { Identity, TlsIdentity } from "./load-identity.ts";
-import { kubeLimits } from "./settings.ts";
+import { messageOf } from "../../lib/index.ts";
+import type { Identity, TlsIdentity } from "../identity/load-identity.ts";
+import { KubeError } from "../kube-error.ts";
+import { kubeLimits } from "../settings.ts";
 
 // Not imported, for what that costs (send-request.ts).
 const { Agent: PlainAgent } = process.getBuiltinModule("node:http");
