@@ -22,7 +22,7 @@ import { type FelixConfigurationSpec, felixFields } from "./felix-fields.ts";
 type Spec = FelixConfigurationSpec;
 type HealthTimeout = NonNullable<Spec["healthTimeoutOverrides"]>[number];
 
-const members: { readonly [N in keyof Spec]?: Check<NonNullable<Spec[N]>> } = {
+const members = (): { readonly [N in keyof Spec]?: Check<NonNullable<Spec[N]>> } => ({
   featureDetectOverride: filled(keyValueList),
   featureGates: filled(keyValueList),
   logDebugFilenameRegex: filled(regexp),
@@ -76,11 +76,11 @@ const members: { readonly [N in keyof Spec]?: Check<NonNullable<Spec[N]>> } = {
   bpfPSNATPorts: port,
   kubeNodePortRanges: each(port),
   healthTimeoutOverrides: each(fields<HealthTimeout>({}, healthTimeoutProblems)),
-};
+});
 
 export function felixChecks(): Check<Spec> {
   const place = new Map(Object.keys(felixFields()).map((field, index) => [field, index]));
-  const ordered = Object.entries(members).sort(([a], [b]) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  const ordered = Object.entries(members()).sort(([a], [b]) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
   return fields<Spec>(Object.fromEntries(ordered), felixProblems);
 }
 
