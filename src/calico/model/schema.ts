@@ -1,7 +1,7 @@
 // One description of a Go type, used three ways: as a reader of unchecked JSON that does what Go's decoder does (and gives
 // the TypeScript type), as a go-json writer (fields in Go's order), and as the OpenAPI schema of the CRD. The CRD's extra
 // rules (enums, lengths) are the API server's to enforce: the original reads objects that break them, so the reader does
-// too. Readers are closures made from the description; decision 21 says what they replaced and what that saved.
+// too. Readers are closures made from the description; decision 17 says what they replaced and what that saved.
 import {
   type GoField,
   type GoType,
