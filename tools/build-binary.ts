@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { bundlePageWithInputs } from "./bundle-page.ts";
+import { sparingBuiltins } from "./bundle-programs.ts";
 import { buildNote } from "./release/build-note.ts";
 import { notices, packagesRead } from "./release/notices.ts";
 import { serverFlags } from "./server-flags.ts";
@@ -95,7 +96,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     banner: {
       js: `const require = (id) => { const found = process.getBuiltinModule(id); if (found === undefined) throw new Error("no module " + id); return found; };`,
     },
-    plugins: [insideExecutable],
+    plugins: [sparingBuiltins, insideExecutable],
   });
   for (const input of Object.keys(metafile.inputs)) inputs.add(input);
   return path;

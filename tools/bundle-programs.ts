@@ -22,7 +22,7 @@ const workerEntry = {
  * Node's own modules, of which only what is used is read. Imported as ES modules, all that they export is read once, and
  * node:http then loads a whole second HTTP client for its WebSocket: 45 ms and 15 MB at every start.
  */
-const sparingBuiltins = {
+export const sparingBuiltins = {
   name: "sparing-builtins",
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
