@@ -40,10 +40,33 @@ const wordsByCode: { readonly [code: string]: string } = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: "it offers no TLS version that is allowed here",
 };
 
+/**
+ * Whose fault it was, as far as the error tells. "certificate": we do not take theirs; "refused": they do not take ours;
+ * "protocol": the two do not speak the same TLS, or one of them none; "cut": it was open and ended without a word.
+ */
+export type ConnectionFault = "certificate" | "refused" | "protocol" | "cut" | "other";
+
+const verification =
+  /^(UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|ERR_TLS_CERT_|HOSTNAME_MISMATCH$|TLS_PEER_REFUSED$)/;
+const refusal =
+  /^ERR_SSL_.*ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED|NO_CERTIFICATE)/;
+
+export function connectionFault(error: unknown): ConnectionFault {
+  const code = codeOf(error);
+  if (verification.test(code)) return "certificate";
+  if (refusal.test(code)) return "refused";
+  if (code.startsWith("ERR_SSL_")) return "protocol";
+  return code === "ECONNRESET" || code === "EPIPE" ? "cut" : "other";
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 /** With the code, for those who search for it. An error that is not known here keeps its own words. */
 export function connectionWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   const words = wordsByCode[code];
   if (words !== undefined) return `${words} (${code})`;
   // OpenSSL's own words are among places in its source; Node has them by themselves as well.

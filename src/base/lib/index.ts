@@ -1,7 +1,7 @@
 // What any project could use: nothing in this folder knows a word of Calico.
 
 export { CattailError } from "./cattail-error.ts";
-export { connectionWords } from "./connection-words.ts";
+export { type ConnectionFault, connectionFault, connectionWords } from "./connection-words.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
 export {
   type Cidr,

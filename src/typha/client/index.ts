@@ -17,6 +17,7 @@ export { Snapshot } from "./snapshot.ts";
 export {
   type DeleteUpdate,
   keyOf,
+  type ProblemUpdate,
   readEntry,
   type SetUpdate,
   type StatusUpdate,

@@ -2,7 +2,7 @@
 import { type SyncStatus, syncStatus } from "../../calico/model/basics.ts";
 import { followBatches } from "./follow.ts";
 import { type FollowOptions, withDefaults } from "./options/follow-options.ts";
-import type { SetUpdate, Update } from "./update.ts";
+import type { ProblemUpdate, SetUpdate, Update } from "./update.ts";
 
 type Values = ReadonlyMap<string, SetUpdate>;
 type Waiter = { readonly isSo: (values: Values) => boolean; readonly answer: PromiseWithResolvers<void> };
@@ -14,6 +14,7 @@ export class Snapshot implements AsyncDisposable {
   readonly #following: Promise<void>;
   readonly #waiters = new Set<Waiter>();
   #status: SyncStatus = syncStatus.waitForDatastore;
+  #problem: ProblemUpdate | undefined;
   #wasInSync = false;
   #ended: { readonly why: unknown } | undefined;
 
@@ -38,6 +39,11 @@ export class Snapshot implements AsyncDisposable {
     return this.#status;
   }
 
+  /** Why there is no connection, as the last attempt has found; undefined while there is one. */
+  get problem(): ProblemUpdate | undefined {
+    return this.#problem;
+  }
+
   /** Resolves once everything a server had has been here; rejects if following ends before that. */
   inSync(): Promise<void> {
     return this.until(() => this.#wasInSync);
@@ -59,7 +65,7 @@ export class Snapshot implements AsyncDisposable {
 
   async #follow(options: FollowOptions & { readonly signal: AbortSignal }): Promise<void> {
     try {
-      for await (const batch of followBatches(options)) {
+      for await (const batch of followBatches({ ...options, withProblems: true })) {
         for (const update of batch) this.#take(update);
         this.#wakeWaiters();
       }
@@ -69,11 +75,14 @@ export class Snapshot implements AsyncDisposable {
     }
   }
 
-  #take(update: Update): void {
+  #take(update: Update | ProblemUpdate): void {
     if (update.is === "set") this.#values.set(update.path, update);
     else if (update.is === "delete") this.#values.delete(update.path);
+    else if (update.is === "problem") this.#problem = update;
     else {
       this.#status = update.status;
+      // What follows a loss only says that there is no connection, and the problem why.
+      if (update.status !== syncStatus.waitForDatastore) this.#problem = undefined;
       this.#wasInSync ||= update.status === syncStatus.inSync;
     }
   }

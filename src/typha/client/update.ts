@@ -30,6 +30,20 @@ export type DeleteUpdate = {
 /** How far the connection is; syncStatus.inSync: everything the server had when we connected has been said. */
 export type StatusUpdate = { readonly is: "status"; readonly status: SyncStatus };
 
+/**
+ * Why there is no connection, once for each attempt that failed and each connection that was lost. Only for whoever asks
+ * with `withProblems`. A status follows when there is one again.
+ */
+export type ProblemUpdate = {
+  readonly is: "problem";
+  /** As a CattailError has them: docs/reference/errors.md lists the codes. */
+  readonly code: string;
+  readonly problem: string;
+  readonly next: string;
+  /** Attempts in a row that did not get in sync, this one included; 0 where a connection was lost that had been. */
+  readonly failures: number;
+};
+
 /** What follow() yields; `is` tells which. */
 export type Update = SetUpdate | DeleteUpdate | StatusUpdate;
 

@@ -2,7 +2,13 @@
 // neither socket nor timer behind.
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { CattailError, type Clock, connectionWords } from "../../../base/lib/index.ts";
+import {
+  CattailError,
+  type Clock,
+  type ConnectionFault,
+  connectionFault,
+  connectionWords,
+} from "../../../base/lib/index.ts";
 import {
   loadTlsMaterial,
   type PeerRequirement,
@@ -57,19 +63,21 @@ async function opened(
   socket.once("connect", () => {
     isReached = true;
   });
-  const fail = (problem: string, cause?: unknown) =>
-    reject(dialError(addressText(to), { problem, isReached, isPlain: event === "connect", cause }));
+  const fail = (problem: string, fault: ConnectionFault, cause?: unknown) => {
+    const seen = { problem, fault: isReached ? fault : "other", isPlain: event === "connect", cause } as const;
+    reject(dialError(addressText(to), { ...seen, isReached }));
+  };
   const settled = new AbortController();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort(); // while the files were read
   clock.sleep(dialTimeoutMs, settled.signal).then(
-    () => fail(`not open within ${dialTimeoutMs} ms`),
+    () => fail(`not open within ${dialTimeoutMs} ms`, "other"),
     () => undefined, // settled first
   );
   socket.once(event, resolve);
-  socket.once("error", (error) => fail(connectionWords(error), error));
-  socket.once("close", () => fail("the server closed the connection"));
+  socket.once("error", (error) => fail(connectionWords(error), connectionFault(error), error));
+  socket.once("close", () => fail("the server closed the connection", "cut"));
   try {
     await promise;
   } finally {
@@ -78,19 +86,43 @@ async function opened(
   }
 }
 
-function dialError(
-  server: string,
-  { problem, isReached, isPlain, cause }: { problem: string; isReached: boolean; isPlain: boolean; cause: unknown },
-): CattailError {
-  const look = isReached
-    ? "The server listens there, so check the certificates of both sides"
-    : "Check that the server listens there";
+type Seen = { problem: string; fault: ConnectionFault; isReached: boolean; isPlain: boolean; cause?: unknown };
+
+function dialError(server: string, { problem, fault, isReached, isPlain, cause }: Seen): CattailError {
   const doctor = `cattail doctor --server ${server}`;
-  return new CattailError("CLIENT_DIAL", {
+  const steps = isPlain
+    ? `"${doctor} --plaintext" checks it step by step`
+    : `"${doctor}" with the same certificates explains the handshake step by step`;
+  const says = (next: string) => ({
     problem: `no connection to ${server}: ${problem}`,
-    next: isPlain
-      ? `${look}; "${doctor} --plaintext" checks it step by step`
-      : `${look}; "${doctor}" with the same certificates explains the handshake step by step`,
+    next: `${next}; ${steps}`,
     ...(cause === undefined ? {} : { cause }),
   });
+  if (fault === "certificate")
+    return new CattailError(
+      "CLIENT_SERVER_CERTIFICATE",
+      says("Check the CA file, the name and the server's certificate"),
+    );
+  if (fault === "refused") return certificateRefused(says("Check which CA and which names the server accepts"));
+  // A server without TLS takes what we say for nonsense and hangs up, most often without an answer.
+  if (fault === "protocol" || fault === "cut")
+    return tlsMismatch(says("Check that the server has TLS at this port, and the certificates of both sides"));
+  return new CattailError(
+    "CLIENT_DIAL",
+    says(
+      isReached
+        ? "The server listens there, so check the certificates of both sides"
+        : "Check that the server listens there",
+    ),
+  );
+}
+
+type Says = ConstructorParameters<typeof CattailError>[1];
+
+export function certificateRefused(says: Says): CattailError {
+  return new CattailError("CLIENT_CERTIFICATE_REFUSED", says);
+}
+
+export function tlsMismatch(says: Says): CattailError {
+  return new CattailError("CLIENT_TLS_MISMATCH", says);
 }

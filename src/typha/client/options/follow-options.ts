@@ -23,7 +23,7 @@ import {
 } from "./check-options.ts";
 
 /** What to follow, and how. Only `servers` has to be said. */
-export type FollowOptions = {
+export type FollowOptions<Problems extends boolean = false> = {
   readonly servers: Servers;
   /** Which of the four data sets; Felix's unless another is asked for. */
   readonly type?: SyncerType;
@@ -45,6 +45,13 @@ export type FollowOptions = {
   readonly writeTimeoutMs?: number;
   /** Connections in a row that fail or end before they are in sync, after which it gives up; by default it never does. */
   readonly maxFailures?: number;
+  /** True: each failed attempt and each lost connection is yielded too, as `{ is: "problem", code, problem, next }`. */
+  readonly withProblems?: Problems;
+  /**
+   * True: until it is first in sync, what waiting cannot mend is thrown: certificates that are refused, or TLS on one side
+   * only. With several servers, when it is so with all of them.
+   */
+  readonly failsOnBadSetup?: boolean;
   /** For tests: time and chance. */
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -61,12 +68,14 @@ export type Following = DialOptions &
     hello(): ConversationOptions["hello"];
     readonly signal: AbortSignal;
     readonly maxFailures: number;
+    readonly withProblems: boolean;
+    readonly failsOnBadSetup: boolean;
     readonly random: () => number;
     readonly log: Log;
   };
 
 /** Throws CLIENT_OPTION_INVALID or CLIENT_ADDRESS. */
-export function withDefaults(options: FollowOptions): Following {
+export function withDefaults(options: FollowOptions<boolean>): Following {
   checkOptions(options);
   const compression = options.compression ?? ["snappy"];
   const random = options.random ?? Math.random;
@@ -88,13 +97,17 @@ export function withDefaults(options: FollowOptions): Following {
     }),
     signal: options.signal ?? new AbortController().signal,
     maxFailures: options.maxFailures ?? Number.POSITIVE_INFINITY,
+    withProblems: options.withProblems ?? false,
+    failsOnBadSetup: options.failsOnBadSetup ?? false,
     random,
     clock: options.clock ?? systemClock,
     log: options.log ?? silentLog,
   };
 }
 
-const optionRules: Rules<FollowOptions> = {
+const truth: Rule = { isRight: (value) => typeof value === "boolean", wants: "true or false" };
+
+const optionRules: Rules<FollowOptions<boolean>> = {
   servers: {
     isRight: (value) =>
       text.isRight(value) || typeof value === "function" || (isList(value, text.isRight) && value.length > 0),
@@ -121,6 +134,8 @@ const optionRules: Rules<FollowOptions> = {
     isRight: (value) => value === Number.POSITIVE_INFINITY || (isWhole(value) && value > 0),
     wants: "a whole number from 1, or Infinity",
   }),
+  withProblems: optional(truth),
+  failsOnBadSetup: optional(truth),
   clock: optional(withMethods(["wallMs", "monotonicMs", "sleep"])),
   random: optional({ isRight: (value) => typeof value === "function", wants: "a function" }),
   log: optional(withMethods(["debug", "info", "warn", "error"])),
@@ -141,7 +156,7 @@ const tlsRules: Rules<ClientTls> = {
 };
 
 /** Throws one error that lists everything wrong. */
-function checkOptions(options: FollowOptions): void {
+function checkOptions(options: FollowOptions<boolean>): void {
   const given: unknown = options;
   if (!isRecord(given)) throw invalid([wrongValue("the argument", given, `an object with "servers"`)]);
   const wrong = [...misspeltIn("", given, optionRules), ...wrongIn("", given, optionRules)];
