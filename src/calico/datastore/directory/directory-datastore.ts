@@ -18,7 +18,7 @@ import {
   silentLog,
   systemClock,
 } from "../../../base/lib/index.ts";
-import { sweepTemporaryFiles } from "../../../base/linux/index.ts";
+import { sweepTemporaryFiles } from "../../../base/linux/files.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type {
   CallOptions,

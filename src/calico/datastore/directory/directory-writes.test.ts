@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../../base/lib/index.ts";
-import { FileLock } from "../../../base/linux/index.ts";
+import { FileLock } from "../../../base/linux/files.ts";
 import type { Revision, WatchEvent } from "../datastore.ts";
 import { type DirectoryDatastore, type DirectoryOptions, openDirectoryDatastore } from "./directory-datastore.ts";
 

@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CattailError, type Clock, messageOf } from "../../../base/lib/index.ts";
-import { errnoOf, FileLock, sweepTemporaryFiles } from "../../../base/linux/index.ts";
+import { errnoOf, FileLock, sweepTemporaryFiles } from "../../../base/linux/files.ts";
 import { DatastoreError } from "../errors.ts";
 import { ownFolder } from "./file-names.ts";
 

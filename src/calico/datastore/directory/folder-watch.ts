@@ -9,7 +9,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { type Clock, type Log, settleWithin } from "../../../base/lib/index.ts";
-import { errnoOf } from "../../../base/linux/index.ts";
+import { errnoOf } from "../../../base/linux/files.ts";
 import { isPassingName, ownFolder } from "./file-names.ts";
 import type { FoundFolder } from "./scan-folder.ts";
 

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { type BigIntStats, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, writeJson } from "../../../base/lib/index.ts";
-import { errnoOf } from "../../../base/linux/index.ts";
+import { errnoOf } from "../../../base/linux/files.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ManifestProblem } from "../manifest-problem.ts";
 import { idText, metadataOf } from "../object-id.ts";

@@ -20,7 +20,7 @@ import {
   writeSync,
 } from "node:fs";
 import { type Clock, parseJson } from "../../../base/lib/index.ts";
-import { errnoOf } from "../../../base/linux/index.ts";
+import { errnoOf } from "../../../base/linux/files.ts";
 
 export type Recorded = {
   readonly revision: bigint;

@@ -4,7 +4,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { messageOf } from "../../../base/lib/index.ts";
-import { isTemporaryName } from "../../../base/linux/index.ts";
+import { isTemporaryName } from "../../../base/linux/files.ts";
 import { isPassingName } from "./file-names.ts";
 
 export type FoundFile = {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
-import { errnoOf, removeFile, replaceFile, syncFolder } from "../../../base/linux/index.ts";
+import { errnoOf, removeFile, replaceFile, syncFolder } from "../../../base/linux/files.ts";
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
