@@ -18,7 +18,7 @@ const tierText = (name: string, order = 1) =>
 
 async function folderOf(t: TestContext, files: { [name: string]: string } = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "cattail-writes-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
