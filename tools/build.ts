@@ -1,5 +1,5 @@
 // Builds what is published: the programs and the libraries, bundled (esbuild), the libraries' declarations (tsc), the
-// dashboard's page, the licences of what was bundled, and a note of which build it is. Everything lands in dist/; `npm pack` takes it from there. The same commit
+// dashboard's page, the licences of what was bundled, and a note of which build it is. Everything lands in dist/; `npm pack` runs this first and takes it from there. The same commit
 // gives the same bytes wherever it is built: test/system/package.test.ts.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";

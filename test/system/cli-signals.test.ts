@@ -112,7 +112,7 @@ async function demo(folder: string, more: CattailOptions = {}): Promise<Cattail>
 const interruptions: { when: string; says: RegExp; times: number }[] = [
   { when: "while it starts", says: /starting a simulated cluster/, times: 1 },
   { when: "twice while it starts", says: /starting a simulated cluster/, times: 2 },
-  { when: "twice while it runs", says: /clients in sync/, times: 2 },
+  { when: "twice while it runs", says: /nodes in sync/, times: 2 },
 ];
 for (const { when, says, times } of interruptions) {
   test(`Ctrl-C in the demo ${when}: exit code 0, and no keys are left`, options, async () => {

@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { bundled, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
-import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
+import { copiedCommit, copyCheckout } from "../kit/checkout-copy.ts";
 
 let folder = "";
 let archive = "";
@@ -37,12 +37,12 @@ before(() => {
   }
 });
 
-/** Builds and packs a copy of the checkout in a folder of this name; gives the archive. */
+/** Packs a copy of the checkout, in which nothing was built, in a folder of this name; gives the archive. */
 function pack(name: string, from?: string): string {
   const copy = join(folder, name);
   copyCheckout(copy, from);
-  runTool(copy, "tools/build.ts");
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", copy], { cwd: copy, stdio: "pipe" });
+  const env = { ...process.env, CATTAIL_COMMIT: copiedCommit };
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", copy], { cwd: copy, env, stdio: "pipe" });
   return join(copy, readdirSync(copy).find((file) => file.endsWith(".tgz")) ?? "");
 }
 

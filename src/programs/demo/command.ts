@@ -1,22 +1,14 @@
-// `cattail demo`: the whole pipeline on this machine alone. A pretend cluster in memory, a server with mutual TLS and the
-// dashboard, its certificates in a temporary folder, and clients that play the cluster's nodes. Ctrl-C leaves nothing behind.
+// `cattail demo`: the whole pipeline on this machine alone (run-demo.ts). Here is what it takes, its first line, said before
+// anything large is loaded, and how it ends: Ctrl-C leaves nothing behind.
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { CattailError, messageOf, systemClock } from "../../base/lib/index.ts";
-import { createMemoryDatastore } from "../../calico/datastore/index.ts";
-import { filesOf, makeAuthority, makePair } from "../../typha/certificates/index.ts";
-import { startTypha } from "../../typha/server/index.ts";
-import { loadSettings } from "../../typha/settings/index.ts";
-import { build } from "../shared/build.ts";
+import { CattailError, messageOf } from "../../base/lib/index.ts";
+import { version } from "../shared/build.ts";
 import { port, wholeNumber } from "../shared/option-values.ts";
-import { startDemoNodes } from "./demo-nodes.ts";
 import { DemoScreen } from "./demo-screen.ts";
-import { PretendCluster } from "./index.ts";
-
-type Flags = { nodes: number; pods: number; churn: number; port: number; dashboardPort: number };
+import type { Flags } from "./run-demo.ts";
 
 export function demoCommand(): Command {
   return new Command("demo")
@@ -40,15 +32,15 @@ async function demo(flags: Flags): Promise<void> {
     stop.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
+  if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   // Whoever read our output has gone (head, for one); what we made must go, too. A pipe that is gone says so at each write.
   process.stdout.on("error", () => stop.abort());
   const { signal } = stop;
   const screen = new DemoScreen(process.stdout);
-  screen.say(
-    `Cattail ${build().version}: starting a simulated cluster of ${flags.nodes} nodes and ${flags.pods} pods …`,
-  );
+  screen.say(`Cattail ${version()}: starting a simulated cluster of ${flags.nodes} nodes and ${flags.pods} pods …`);
   try {
-    await run(flags, { folder, screen, signal, stack });
+    const { runDemo } = await import("./run-demo.ts");
+    await runDemo(flags, { folder, screen, signal, stack });
   } catch (error) {
     if (!signal.aborted) throw error; // what was still starting says that it was stopped
   }
@@ -67,87 +59,11 @@ function makeFolder(): string {
   }
 }
 
-type Running = { folder: string; screen: DemoScreen; signal: AbortSignal; stack: AsyncDisposableStack };
-
-/** Until it is stopped. What has to be closed again is given to the stack. */
-async function run(flags: Flags, { folder, screen, signal, stack }: Running): Promise<void> {
-  const tls = await makeCertificates(folder);
-  const datastore = stack.use(createMemoryDatastore({ mostChanges: 100_000 }));
-  const cluster = new PretendCluster({ ...flags, datastore, clock: systemClock, random: Math.random });
-  await cluster.populate();
-  const typha = stack.use(
-    await startTypha({
-      read: loadSettings({ environment: await settingsOf(flags, tls), configFile: "" }),
-      datastore,
-      version: build().version,
-      log: screen.log,
-      signal,
-    }),
-  );
-  const { server, httpAddresses } = typha;
-  const address = `127.0.0.1:${server.address.port}`;
-  const nodes = stack.use(startDemoNodes({ address, folder, count: flags.nodes, signal }));
-  screen.introduce({
-    address,
-    folder,
-    nodes: { all: flags.nodes, connected: nodes.connectable },
-    commandName: commandName(),
-    ...(httpAddresses.dashboard === undefined ? {} : { dashboard: `http://${httpAddresses.dashboard}/` }),
-  });
-  const living = cluster.live(signal);
-  while (!signal.aborted) {
-    screen.status({
-      changes: cluster.changes,
-      keys: server.cacheSize("felix"),
-      nodes: nodes.summary(),
-    });
-    await systemClock.sleep(1000, signal).catch(() => undefined);
-  }
-  await living;
-}
-
-/** The demo is a Typha like any other: these are the settings it is given. */
-async function settingsOf(
-  flags: Flags,
-  tls: Awaited<ReturnType<typeof makeCertificates>>,
-): Promise<{ [name: string]: string }> {
-  return {
-    TYPHA_DATASTORETYPE: "memory",
-    TYPHA_SERVERHOST: "127.0.0.1",
-    TYPHA_SERVERPORT: String(await freePort(flags.port)),
-    TYPHA_SERVERCERTFILE: tls.server.certFile,
-    TYPHA_SERVERKEYFILE: tls.server.keyFile,
-    TYPHA_CAFILE: tls.caFile,
-    TYPHA_CLIENTCN: "calico-node",
-    TYPHA_SERVERPINGINTERVALSECS: "3", // so that the node that lags is seen to within seconds
-    TYPHA_DASHBOARDENABLED: "true",
-    TYPHA_DASHBOARDHOST: "127.0.0.1",
-    TYPHA_DASHBOARDPORT: String(await freePort(flags.dashboardPort)),
+// A signal to npm ends the shell in which npm has started us, and the shell does not pass it on.
+function stopWithParent(stop: AbortController): void {
+  const parent = process.ppid;
+  const look = () => {
+    if (process.ppid !== parent) stop.abort();
   };
-}
-
-async function makeCertificates(folder: string) {
-  const options = { folder, nowMs: Date.now() };
-  const { certFile: caFile } = await makeAuthority(options);
-  await makePair("server", options);
-  await makePair("client", options);
-  return { caFile, server: filesOf("server", folder) };
-}
-
-/** The wanted port if nobody has it, else whatever the kernel gives. */
-async function freePort(wanted: number): Promise<number> {
-  const probe = createServer();
-  return await new Promise((resolve, reject) => {
-    probe.once("error", (error) => (wanted === 0 ? reject(error) : resolve(freePort(0))));
-    probe.listen({ port: wanted, host: "127.0.0.1" }, () => {
-      const address = probe.address();
-      const free = typeof address === "object" && address !== null ? address.port : wanted;
-      probe.close(() => resolve(free));
-    });
-  });
-}
-
-/** What to type to get this program again: the checkout's launcher, or the installed name. */
-function commandName(): string {
-  return import.meta.url.endsWith(".ts") ? "./bin/cattail" : "cattail";
+  setInterval(look, 250).unref();
 }

@@ -14,7 +14,14 @@ export type DemoNodesOptions = {
   readonly signal: AbortSignal;
 };
 
-export type NodesSummary = { readonly inSync: number; readonly clients: number; readonly updates: number };
+export type NodesSummary = {
+  readonly nodes: number;
+  /** Of the nodes, those that are so on each of their connections. */
+  readonly inSync: number;
+  /** A node has one for each data set that it follows. */
+  readonly connections: number;
+  readonly updates: number;
+};
 
 const otherSyncers: readonly SyncerType[] = ["bgp", "tunnel-ip-allocation", "node-status"];
 const nodesWithAllSyncers = 3;
@@ -30,7 +37,8 @@ export function startDemoNodes(options: DemoNodesOptions): DemoNodes {
 class DemoNodes implements AsyncDisposable {
   readonly #options: DemoNodesOptions;
   readonly #running: Promise<void>[] = [];
-  #inSync = 0;
+  /** By node, how many of its connections are not in sync. */
+  readonly #waiting: number[] = [];
   #updates = 0;
 
   constructor(options: DemoNodesOptions) {
@@ -39,6 +47,7 @@ class DemoNodes implements AsyncDisposable {
 
   start(): void {
     for (let index = 0; index < this.connectable; index++) {
+      this.#waiting[index] = 0;
       const isSlow = index === this.connectable - 1 && this.#options.count > mostWithoutTrouble;
       this.#running.push(isSlow ? this.#runBehindSlowLine(index) : this.#run(index, "felix"));
       if (index < nodesWithAllSyncers) for (const syncer of otherSyncers) this.#running.push(this.#run(index, syncer));
@@ -51,7 +60,8 @@ class DemoNodes implements AsyncDisposable {
   }
 
   summary(): NodesSummary {
-    return { inSync: this.#inSync, clients: this.#running.length, updates: this.#updates };
+    const inSync = this.#waiting.filter((waiting) => waiting === 0).length;
+    return { nodes: this.connectable, inSync, connections: this.#running.length, updates: this.#updates };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,11 +87,15 @@ class DemoNodes implements AsyncDisposable {
       tls: { ...filesOf("client", folder), caFile, server: { commonName: "calico-typha" } },
     });
     let isInSync = false;
+    const wait = (more: 1 | -1) => {
+      this.#waiting[index] = (this.#waiting[index] ?? 0) + more;
+    };
+    wait(1);
     for await (const update of updates) {
       if (update.is !== "status") this.#updates += 1;
       else if ((update.status === syncStatus.inSync) !== isInSync) {
         isInSync = !isInSync;
-        this.#inSync += isInSync ? 1 : -1;
+        wait(isInSync ? -1 : 1);
       }
     }
   }

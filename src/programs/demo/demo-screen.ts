@@ -4,7 +4,8 @@ import type { Log, LogFields } from "../../base/lib/index.ts";
 import type { NodesSummary } from "./demo-nodes.ts";
 
 export type DemoStatus = {
-  readonly changes: number;
+  /** Updates from the datastore so far: what the dashboard's plot of them counts. */
+  readonly taken: number;
   readonly keys: number;
   readonly nodes: NodesSummary;
 };
@@ -12,19 +13,23 @@ export type DemoStatus = {
 export type Introduction = {
   readonly address: string;
   readonly folder: string;
-  readonly nodes: { readonly all: number; readonly connected: number };
+  readonly nodes: { readonly all: number; readonly connected: number; readonly connections: number };
   readonly commandName: string;
   readonly dashboard?: string;
 };
 
 const plainIntervalMs = 10_000;
+/** As the dashboard's plots. */
+const rateOverMs = 5000;
+
+type Reading = { readonly atMs: number; readonly taken: number; readonly sent: number };
 
 export class DemoScreen {
   readonly #out: NodeJS.WriteStream;
   readonly log: Log;
   #liveLength = 0;
   #plainAtMs = 0;
-  #last: { atMs: number; changes: number; updates: number } | undefined;
+  #readings: Reading[] = [];
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
@@ -42,12 +47,13 @@ export class DemoScreen {
 
   /** Lines of at most 80 columns, but for the commands, which are to be copied whole. */
   introduce(on: Introduction): void {
-    const { all, connected } = on.nodes;
+    const { all, connected, connections } = on.nodes;
     const watch = `${on.commandName} watch --server ${on.address} --certs ${on.folder}`;
     const nodes =
       all === connected
         ? `${all} nodes as clients, each showing its certificate and checking the server's`
         : `${connected} of the ${all} nodes as clients; one stays away and one is slow on purpose:\n  the dashboard should find both`;
+    const why = `  ${connections} connections: a node has one for each data set it follows, and three of the\n  nodes follow all four`;
     this.say(`
 ${on.dashboard === undefined ? "" : `Open the dashboard: ${on.dashboard}\n`}
 What runs here:
@@ -56,6 +62,7 @@ What runs here:
   to every client over mutual TLS, with certificates made for this run
   in ${on.folder}
   ${nodes}
+${why}
 
 Three things to try in another terminal: see what a node is told, follow the
 changes to pods, look at a certificate.
@@ -68,24 +75,28 @@ Ctrl-C stops everything and removes what was made.
 `);
   }
 
-  status(status: DemoStatus): void {
+  status({ taken, keys, nodes }: DemoStatus): void {
     const nowMs = performance.now();
-    const { changes, nodes } = status;
-    const before = this.#last ?? { atMs: nowMs - 1000, changes, updates: nodes.updates };
-    const seconds = Math.max(0.001, (nowMs - before.atMs) / 1000);
-    const changeRate = Math.round((changes - before.changes) / seconds);
-    const deliveryRate = Math.round((nodes.updates - before.updates) / seconds);
-    const text = `${nodes.inSync} of ${nodes.clients} clients in sync, ${status.keys} keys, ${changeRate} changes/s in the cluster, ${deliveryRate} deliveries/s`;
-    if (this.#out.isTTY) {
-      this.#last = { atMs: nowMs, changes, updates: nodes.updates };
+    const isDue = this.#out.isTTY || this.#plainAtMs === 0 || nowMs - this.#plainAtMs >= plainIntervalMs;
+    const rates = this.#rates({ atMs: nowMs, taken, sent: nodes.updates });
+    const text = `${nodes.inSync} of ${nodes.nodes} nodes in sync (${nodes.connections} connections), ${keys} keys, ${rates}`;
+    if (!isDue) return;
+    this.#plainAtMs = nowMs;
+    if (!this.#out.isTTY) this.say(text);
+    else {
       this.#clear();
       this.#out.write(text.slice(0, Math.max(20, this.#out.columns - 1)));
       this.#liveLength = text.length;
-    } else if (nowMs - this.#plainAtMs >= plainIntervalMs || this.#plainAtMs === 0) {
-      this.#last = { atMs: nowMs, changes, updates: nodes.updates };
-      this.#plainAtMs = nowMs;
-      this.say(text);
     }
+  }
+
+  /** Over the last five seconds. */
+  #rates(now: Reading): string {
+    const oldest = this.#readings.findLastIndex(({ atMs }) => now.atMs - atMs >= rateOverMs);
+    this.#readings = [...this.#readings.slice(Math.max(0, oldest)), now];
+    const before = this.#readings[0] ?? now;
+    const seconds = Math.max(0.001, (now.atMs - before.atMs) / 1000);
+    return `${Math.round((now.taken - before.taken) / seconds)} updates/s in, ${Math.round((now.sent - before.sent) / seconds)}/s out`;
   }
 
   #clear(): void {

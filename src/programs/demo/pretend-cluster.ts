@@ -37,14 +37,9 @@ export class PretendCluster {
   readonly #pods: RunningPod[] = [];
   readonly #versions = new Map<string, number>();
   #serial = 0;
-  #changes = 0;
 
   constructor(options: PretendClusterOptions) {
     this.#options = options;
-  }
-
-  get changes(): number {
-    return this.#changes;
   }
 
   async populate(): Promise<void> {
@@ -72,7 +67,6 @@ export class PretendCluster {
   }
 
   async #change(): Promise<void> {
-    this.#changes += 1;
     const dice = this.#options.random();
     if (dice < 0.02) await this.#touchPolicy();
     else if (dice < 0.05) await this.#relabelNode();

@@ -6,15 +6,23 @@ declare const CATTAIL_BUILD: Build | undefined; // set by the bundler that makes
 export type Build = { readonly version: string; readonly commit: string };
 
 export function build(): Build {
+  return noted() ?? { version: packageVersion(), commit: commit() };
+}
+
+/** The version alone, for which nobody has to wait for git. */
+export function version(): string {
+  return noted()?.version ?? packageVersion();
+}
+
+function noted(): Build | undefined {
   if (typeof CATTAIL_BUILD !== "undefined") return CATTAIL_BUILD;
   const note = new URL("../../build.json", import.meta.url);
-  if (existsSync(note)) return JSON.parse(readFileSync(note, "utf8")) as Build; // written by tools/build.ts
-  return { version: `v${packageVersion()}`, commit: commit() };
+  return existsSync(note) ? (JSON.parse(readFileSync(note, "utf8")) as Build) : undefined; // written by tools/build.ts
 }
 
 function packageVersion(): string {
   const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version; // our own package.json
+  return `v${(JSON.parse(text) as { version: string }).version}`; // our own package.json
 }
 
 function commit(): string {

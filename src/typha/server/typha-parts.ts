@@ -35,6 +35,8 @@ export type Typha = AsyncDisposable & {
   readonly health: Health;
   /** The HTTP addresses in use, by name. */
   readonly httpAddresses: { readonly [name in "health" | "metrics" | "debug" | "dashboard"]?: string };
+  /** Updates taken from the datastore since the start, as the dashboard counts them; 0 where nobody is to look. */
+  readonly updates: number;
   /** Looks at the TLS files now. */
   reload(): Promise<void>;
   /** Hands clients over gradually, then ends. */

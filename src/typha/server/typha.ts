@@ -50,10 +50,13 @@ export async function startTypha(given: TyphaOptions): Promise<Typha> {
   const loops = startLoops(parts, { ...options, refresh, signal });
   const http = started.use(await startHttpAddresses(parts, { refresh, signal }));
   const all = started.move();
-  const { server, health, tls } = parts;
+  const { server, health, tls, introspection } = parts;
   return {
     server,
     health,
+    get updates() {
+      return introspection.updates;
+    },
     httpAddresses: http.addresses,
     reload: async () => void (await tls?.reload()),
     async shutdown() {
