@@ -22,4 +22,4 @@ for (const [name, content] of files) writeFileSync(join("dist/web", name), conte
 writeFileSync("dist/licences.txt", notices(packagesRead([...inputs, ...read])));
 const note = buildNote();
 writeFileSync("dist/build.json", `${JSON.stringify(note)}\n`);
-console.log(`built dist/ (${note.version}, ${note.commit})`);
+console.error(`built dist/ (${note.version}, ${note.commit})`);

@@ -70,27 +70,58 @@ test("npm installs it into an empty folder, with what the lockfile calls runtime
   };
   writeFileSync(join(home, "package.json"), JSON.stringify(packages[""]));
   writeFileSync(join(home, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
-  // The archives are in npm's cache since this checkout was installed; else the registry has them.
-  const options = { cwd: home, encoding: "utf8", timeout: 300_000 } as const;
-  const { status, stderr } = spawnSync("npm", ["ci", "--prefer-offline", "--ignore-scripts", "--no-audit"], options);
-  if (status === null) {
-    context.skip("npm had not installed the dependencies after five minutes: a registry that does not answer?");
-    return;
-  }
-  if (status !== 0 && /ENOTCACHED|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ECONNRESET|E40\d|E50\d/.test(stderr)) {
-    context.skip(`neither npm's cache nor a registry has the dependencies (${stderr.split("\n")[0]})`);
-    return;
-  }
-  equal(status, 0, stderr);
+  const why = npm(home, "ci", "--ignore-scripts");
+  if (why !== undefined) return context.skip(why);
   const bin = join(home, "node_modules/.bin/cattail");
-  match(execFileSync(process.execPath, [bin, "version"], options), new RegExp(`Version: +v${version}\n`));
+  match(
+    execFileSync(process.execPath, [bin, "version"], { cwd: home, encoding: "utf8" }),
+    new RegExp(`Version: +v${version}\n`),
+  );
   const there = globSync("node_modules/{@*/*,[!@.]*}", { cwd: home }).map((path) => path.slice("node_modules/".length));
   const allowed = new Set([...wanted.map(({ name }) => name), "cattail"]);
   deepEqual(
     there.filter((name) => !allowed.has(name)),
     [],
   );
+  const files = globSync("node_modules/**", { cwd: home }).map((name) => statSync(join(home, name)));
+  const bytes = files.reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);
+  ok(bytes < 35_000_000, `${bytes} bytes are installed`);
 });
+
+/** Runs npm there. Why it could not, where the machine is to blame; what is wrong with the package fails. */
+function npm(cwd: string, ...words: string[]): string | undefined {
+  // The archives are in npm's cache since this checkout was installed; else the registry has them.
+  const options = { cwd, encoding: "utf8", timeout: 300_000 } as const;
+  const { status, stderr } = spawnSync("npm", [...words, "--prefer-offline", "--no-audit"], options);
+  if (status === null)
+    return "npm had not installed the dependencies after five minutes: a registry that does not answer?";
+  if (status !== 0 && /ENOTCACHED|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ECONNRESET|E40\d|E50\d/.test(stderr))
+    return `neither npm's cache nor a registry has the dependencies (${stderr.split("\n")[0]})`;
+  equal(status, 0, stderr);
+  return undefined;
+}
+
+// Those of the libraries are written by a newer one, with what it has learned since.
+for (const typescript of ["5.4.5", "5.6.3"]) {
+  test(`its types are understood by TypeScript ${typescript}`, (context) => {
+    const home = join(folder, `typescript-${typescript}`);
+    mkdirSync(join(home, "node_modules"), { recursive: true });
+    write(join(home, "package.json"), JSON.stringify({ type: "module" }));
+    const why = npm(home, "install", `typescript@${typescript}`, "@types/node@24.10.1");
+    if (why !== undefined) return context.skip(why);
+    symlinkSync(installed, join(home, "node_modules", "cattail"));
+    const files = [...snippetsOf("README.md"), ...snippetsOf("src/typha/client/README.md")].map((code, index) =>
+      write(join(home, `snippet-${index}.ts`), code),
+    );
+    files.push(
+      write(join(home, "gob.ts"), `import { encoder, string } from "cattail/gob"; encoder(string()).encode("");`),
+    );
+    const flags = "--noEmit --strict --skipLibCheck false --module nodenext --target es2022 --lib esnext --types node";
+    const tsc = spawnSync("node_modules/.bin/tsc", [...flags.split(" "), ...files], { cwd: home, encoding: "utf8" });
+    equal(tsc.stdout, "");
+    equal(tsc.status, 0, tsc.stderr);
+  });
+}
 
 test("built in another folder it is the same, byte for byte", () => {
   const other = pack(join("another", "checkout with a longer name"), join(archive, ".."));

@@ -17,6 +17,9 @@ export function encoder<T>(schema: Schema<T>): GobEncoder<T> {
   return new GobEncoder(schema);
 }
 
+/** Uint8Array<ArrayBuffer>, in words that a TypeScript older than 5.7 understands too: test/system/package.test.ts. */
+type Bytes = ReturnType<typeof Uint8Array.of>;
+
 type Payload = (w: Writer, value: unknown) => void;
 
 /**
@@ -40,7 +43,7 @@ export class GobEncoder<T> {
   }
 
   /** As message(), but in memory that the next call on this encoder writes over: for who copies it at once anyway. */
-  borrowMessage(value: T): Uint8Array<ArrayBuffer> {
+  borrowMessage(value: T): Bytes {
     const frame = this.#frame(this.#schema, this.#payload, value);
     this.#checkAnnounced();
     return frame;
@@ -54,12 +57,12 @@ export class GobEncoder<T> {
   }
 
   /** The next bytes of a stream of its own: the definitions that are new, then the value. */
-  encode(value: T): Uint8Array<ArrayBuffer> {
+  encode(value: T): Bytes {
     return this.#withDefinitions(this.#frame(this.#schema, this.#payload, value));
   }
 
   /** As encode(), for a stream that holds values of several types. */
-  encodeAs<U>(schema: Schema<U>, value: U): Uint8Array<ArrayBuffer> {
+  encodeAs<U>(schema: Schema<U>, value: U): Bytes {
     return this.#withDefinitions(this.#frame(schema, writePayload(schema), value));
   }
 
@@ -77,12 +80,12 @@ export class GobEncoder<T> {
   }
 
   /** Every definition this schema can need, in front of the first message() of a stream. */
-  preamble(): Uint8Array<ArrayBuffer> {
+  preamble(): Bytes {
     return concatenate([...this.#announced].map((entry) => this.#types.definition(entry)));
   }
 
   /** One value for any stream that began with the preamble: the same value gives the same bytes, always. */
-  message(value: T): Uint8Array<ArrayBuffer> {
+  message(value: T): Bytes {
     return this.borrowMessage(value).slice();
   }
 
@@ -91,7 +94,7 @@ export class GobEncoder<T> {
    * where the schema says raw(part), on streams that began with preamble(): encode() does not know which types it holds.
    * Valid for this encoder's ids.
    */
-  element<E>(part: Schema<E>, value: E): Uint8Array<ArrayBuffer> {
+  element<E>(part: Schema<E>, value: E): Bytes {
     const w = this.#writer;
     if (w.used.size > 0) w.used.clear(); // it makes a new table even where there is nothing to clear
     w.length = 0;
