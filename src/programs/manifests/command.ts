@@ -4,11 +4,21 @@ import { CattailError, nearest, silentLog, systemClock } from "../../base/lib/in
 import { customKinds } from "../../calico/kinds/index.ts";
 import { gather, namespaceName, objectName, port, serviceName, wholeNumber } from "../shared/option-values.ts";
 import { yamlDocuments } from "../shared/yaml-documents.ts";
-import { type CertificateSource, defaultInstallOptions, type ManifestSet, manifestSets, manifests } from "./index.ts";
+import {
+  besideOperator,
+  type CertificateSource,
+  defaultInstallOptions,
+  type ManifestSet,
+  manifestSets,
+  manifests,
+} from "./index.ts";
 
 type Flags = {
   namespace: string;
   name: string;
+  behindService?: string;
+  besideOperator: boolean;
+  nodes?: number;
   image?: string;
   serviceAccount?: string;
   missing: boolean;
@@ -34,6 +44,13 @@ export function manifestsCommand(): Command {
       serviceName,
       defaults.name,
     )
+    .option(
+      "--behind-service <name>",
+      "join the servers of this existing Service; needs a --name of its own",
+      serviceName,
+    )
+    .option("--beside-operator", "for a cluster that Tigera's operator runs: use its Service and certificates", false)
+    .option("--nodes <count>", "size of the cluster; sets requests and the memory limit", wholeNumber(1, 10_000))
     .option("--image <image>", "the container image; needed for the Deployment", imageName)
     .option("--service-account <name>", "run as this existing ServiceAccount (default: a new one)", objectName)
     .option("--missing", "print only the CRDs that the cluster lacks; asks its API server (KUBECONFIG)", false)
@@ -61,15 +78,25 @@ Examples:
   cattail manifests crds --missing | kubectl apply --server-side -f -
   cattail manifests rbac | kubectl apply --server-side -f -
   cattail manifests rbac --service-account calico-node      Typha runs as calico-node, as in Calico's own manifest
-  cattail manifests typha --image registry.example/cattail:0.1.0 --replicas 5 > typha.yaml
+  cattail manifests typha --image registry.example/cattail:0.1.0 --nodes 500 --replicas 4 > typha.yaml
+  cattail manifests typha --name cattail-typha --behind-service calico-typha --replicas 1 --image registry.example/cattail:0.1.0
 
 These are safe in a cluster that runs Calico: CRDs that are there stay as they are.`,
     )
-    .action(async (set: ManifestSet, flags: Flags) => {
+    .action(async (set: ManifestSet, given: Flags, command: Command) => {
+      const flags = given.besideOperator ? besideOperatorFlags(given, command) : given;
+      const service = flags.behindService ?? flags.name;
+      if (flags.behindService === flags.name) throw sameName(flags.name);
       if (flags.serviceMonitor && flags.metricsPort === undefined) {
         throw new CattailError("MANIFESTS_NO_METRICS_PORT", {
           problem: "--service-monitor was given, but the server has no metrics port to scrape",
           next: "Add --metrics-port 9093",
+        });
+      }
+      if (flags.serviceMonitor && service !== flags.name) {
+        throw new CattailError("MANIFESTS_NO_METRICS_PORT", {
+          problem: `--service-monitor needs a Service with a metrics port, and ${service} is not made by this command`,
+          next: "Leave out --service-monitor, and let Prometheus find the pods by their label k8s-app",
         });
       }
       const image = flags.image ?? "";
@@ -77,7 +104,9 @@ These are safe in a cluster that runs Calico: CRDs that are there stay as they a
       const documents = manifests(set, {
         ...defaults,
         ...flags,
+        service,
         image,
+        nodes: flags.nodes,
         serviceAccount: flags.serviceAccount ?? flags.name,
         crds: await wantedCrds(set, flags),
         certificates: certificateSource(flags),
@@ -133,7 +162,23 @@ function absolutePath(text: string): string {
   throw new InvalidArgumentError("It has to be a path on the hosts that begins with /.");
 }
 
+/** What the operator made, but for what the command line says itself. */
+function besideOperatorFlags(flags: Flags, command: Command): Flags {
+  const { certificates, service, ...names } = besideOperator;
+  const all = { ...names, behindService: service, secret: certificates.secret, caConfigmap: certificates.caConfigMap };
+  const isSaid = (name: string) => command.getOptionValueSource(name) === "cli";
+  return { ...flags, ...Object.fromEntries(Object.entries(all).filter(([name]) => !isSaid(name))) };
+}
+
+function sameName(name: string): CattailError {
+  return new CattailError("MANIFESTS_SAME_NAME", {
+    problem: `--behind-service ${name} is for servers beside those that are called ${name}, and these would be called so too`,
+    next: "Add --name with another name, such as cattail-typha",
+  });
+}
+
 function certificateSource(flags: Flags): CertificateSource {
   if (flags.hostCerts !== undefined) return { from: "host", directory: flags.hostCerts };
-  return { from: "secret", secret: flags.secret, caConfigMap: flags.caConfigmap };
+  const named = { from: "secret", secret: flags.secret, caConfigMap: flags.caConfigmap } as const;
+  return flags.besideOperator ? { ...named, keys: besideOperator.certificates.keys } : named;
 }

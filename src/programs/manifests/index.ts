@@ -5,7 +5,13 @@ import type { InstallOptions, Manifest } from "./options.ts";
 import { rbacManifests } from "./rbac.ts";
 import { serviceMonitor, workloadManifests } from "./workload.ts";
 
-export { type CertificateSource, defaultInstallOptions, type InstallOptions, type Manifest } from "./options.ts";
+export {
+  besideOperator,
+  type CertificateSource,
+  defaultInstallOptions,
+  type InstallOptions,
+  type Manifest,
+} from "./options.ts";
 
 export const manifestSets = ["typha", "rbac", "crds", "all"] as const;
 export type ManifestSet = (typeof manifestSets)[number];

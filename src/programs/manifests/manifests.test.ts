@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { isRecord } from "../../base/lib/index.ts";
-import { defaultInstallOptions, type Manifest, manifests } from "./index.ts";
+import { besideOperator, defaultInstallOptions, type Manifest, manifests } from "./index.ts";
 
 const options = { ...defaultInstallOptions, serviceMonitor: false };
 
@@ -92,4 +92,32 @@ test("of the definitions, only those that are asked for", () => {
     list.map((one) => at(one, "spec.names.kind")),
     ["IPPool", "Tier"],
   );
+});
+
+test("servers behind a Service that is there bring a Deployment alone, and one that tells its pods from the others", () => {
+  const list = manifests("typha", { ...options, name: "cattail-typha", service: "calico-typha" });
+  deepEqual(
+    list.map(({ kind }) => kind),
+    ["Deployment"],
+  );
+  const labels = { "k8s-app": "calico-typha", "app.kubernetes.io/instance": "cattail-typha" };
+  deepEqual(at(list[0], "spec.selector.matchLabels"), labels);
+  deepEqual(at(list[0], "spec.template.metadata.labels"), labels);
+  // Of all servers of the Service, because they share a port.
+  const apart = "spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.0";
+  deepEqual(at(list[0], `${apart}.labelSelector.matchLabels`), { "k8s-app": "calico-typha" });
+  const env = at(list[0], `${container}.env`) as { name: string; value: string }[]; // made by workload.ts
+  equal(env.find(({ name }) => name === "TYPHA_K8SSERVICENAME")?.value, "calico-typha");
+});
+
+test("beside the operator nothing is printed that the operator has made", () => {
+  const list = manifests("all", { ...options, ...besideOperator, crds: [] });
+  deepEqual(
+    list.map(({ kind, metadata }) => `${kind} ${at(metadata, "name")}`),
+    ["ClusterRole cattail-typha", "ClusterRoleBinding cattail-typha", "Deployment cattail-typha"],
+  );
+  deepEqual(at(list.at(-1), "spec.template.spec.volumes.0.secret.items"), [
+    { key: "tls.crt", path: "typha.crt" },
+    { key: "tls.key", path: "typha.key" },
+  ]);
 });

@@ -4,10 +4,14 @@ import type { CalicoGroup } from "../../calico/kinds/index.ts";
 export type InstallOptions = {
   readonly namespace: string;
   readonly name: string;
+  /** Behind which Service the servers stand. Where it is not `name`, it is there already, for other servers too. */
+  readonly service: string;
   readonly image: string;
   /** Whom the server runs as. Where it is not `name`, it is somebody's already and is not made. */
   readonly serviceAccount: string;
   readonly replicas: number;
+  /** How large the cluster is. Undefined: nobody said, so the servers get no limit that they could meet. */
+  readonly nodes: number | undefined;
   /** Which of Calico's API groups the cluster's custom resources live in. */
   readonly apiGroup: CalicoGroup;
   readonly certificates: CertificateSource;
@@ -20,16 +24,24 @@ export type InstallOptions = {
 };
 
 export type CertificateSource =
-  | { readonly from: "secret"; readonly secret: string; readonly caConfigMap: string }
+  | {
+      readonly from: "secret";
+      readonly secret: string;
+      readonly caConfigMap: string;
+      /** Their keys, where they are not called as `cattail certs` calls the files. */
+      readonly keys?: { readonly certificate: string; readonly key: string; readonly authority: string };
+    }
   /** Files that something else (puppet, ansible) keeps on every node, in one directory. */
   | { readonly from: "host"; readonly directory: string };
 
 export const defaultInstallOptions: InstallOptions = {
   namespace: "kube-system",
   name: "calico-typha",
+  service: "calico-typha",
   image: "", // there is none to pull: whoever installs names the one they have built
   serviceAccount: "calico-typha",
   replicas: 3,
+  nodes: undefined,
   apiGroup: "crd.projectcalico.org",
   certificates: { from: "secret", secret: "calico-typha-certs", caConfigMap: "calico-typha-ca" },
   clientCn: "calico-node",
@@ -38,5 +50,20 @@ export const defaultInstallOptions: InstallOptions = {
   metricsPort: undefined,
   shutdownTimeoutSeconds: 300,
 };
+
+/** In a cluster that Tigera's operator runs, what it made is used, and nothing of it is changed: docs/guide/tigera-operator.md. */
+export const besideOperator = {
+  namespace: "calico-system",
+  name: "cattail-typha",
+  service: "calico-typha",
+  serviceAccount: "calico-typha",
+  clientCn: "typha-client",
+  certificates: {
+    from: "secret",
+    secret: "typha-certs",
+    caConfigMap: "tigera-ca-bundle",
+    keys: { certificate: "tls.crt", key: "tls.key", authority: "tigera-ca-bundle.crt" },
+  },
+} as const satisfies Partial<InstallOptions>;
 
 export type Manifest = { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown };

@@ -1,26 +1,18 @@
 // The Deployment and what belongs to it: Service, PodDisruptionBudget and, on request, a ServiceMonitor.
 import type { InstallOptions, Manifest } from "./options.ts";
+import { resourcesOf } from "./sizing.ts";
 
 const certificateMount = "/calico-typha-certs";
 const authorityMount = "/calico-typha-ca";
 
 export function workloadManifests(options: InstallOptions): Manifest[] {
-  const labels = { "k8s-app": options.name };
+  const labels = labelsOf(options);
   const metadata = { name: options.name, namespace: options.namespace, labels };
+  const deployment: Manifest = deploymentOf(options);
+  // The Service that is there finds these servers by its label; its disruption budget counts them too.
+  if (options.service !== options.name) return [deployment];
   return [
-    {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata,
-      spec: {
-        replicas: options.replicas,
-        revisionHistoryLimit: 2,
-        selector: { matchLabels: labels },
-        // One at a time, and the new one first has to be ready: clients always have somewhere to go.
-        strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-        template: { metadata: { labels, annotations: podAnnotations }, spec: podSpec(options, labels) },
-      },
-    },
+    deployment,
     {
       apiVersion: "v1",
       kind: "Service",
@@ -37,6 +29,28 @@ export function workloadManifests(options: InstallOptions): Manifest[] {
       spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
     },
   ];
+}
+
+/** By the first a Service finds its servers; by the second a Deployment tells its own from others behind that Service. */
+function labelsOf({ name, service }: InstallOptions): { [label: string]: string } {
+  return { "k8s-app": service, ...(service === name ? {} : { "app.kubernetes.io/instance": name }) };
+}
+
+function deploymentOf(options: InstallOptions): Manifest {
+  const labels = labelsOf(options);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: options.name, namespace: options.namespace, labels },
+    spec: {
+      replicas: options.replicas,
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: labels },
+      // One at a time, and the new one first has to be ready: clients always have somewhere to go.
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+      template: { metadata: { labels, annotations: podAnnotations }, spec: podSpec(options) },
+    },
+  };
 }
 
 /** For clusters with the Prometheus operator. The metrics port has to be on. */
@@ -61,7 +75,7 @@ function servicePorts(options: InstallOptions): unknown[] {
 
 const podAnnotations = { "cluster-autoscaler.kubernetes.io/safe-to-evict": "true" };
 
-function podSpec(options: InstallOptions, labels: { [label: string]: string }): unknown {
+function podSpec(options: InstallOptions): unknown {
   return {
     // calico-node needs Typha before there is a pod network, so Typha cannot wait for one.
     hostNetwork: true,
@@ -80,7 +94,7 @@ function podSpec(options: InstallOptions, labels: { [label: string]: string }): 
     affinity: {
       podAntiAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [
-          { labelSelector: { matchLabels: labels }, topologyKey: "kubernetes.io/hostname" },
+          { labelSelector: { matchLabels: { "k8s-app": options.service } }, topologyKey: "kubernetes.io/hostname" },
         ],
       },
     },
@@ -110,7 +124,7 @@ function container(options: InstallOptions): unknown {
     env: environment(options),
     livenessProbe: probe("/liveness", options.healthPort, { initialDelaySeconds: 30, periodSeconds: 30 }),
     readinessProbe: probe("/readiness", options.healthPort, { periodSeconds: 10 }),
-    resources: { requests: { cpu: "100m", memory: "128Mi" } },
+    resources: resourcesOf(options),
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -133,7 +147,7 @@ function environment(options: InstallOptions): { name: string; value: string }[]
     ["TYPHA_CONNECTIONREBALANCINGMODE", "kubernetes"],
     ["TYPHA_DATASTORETYPE", "kubernetes"],
     ["TYPHA_K8SNAMESPACE", options.namespace],
-    ["TYPHA_K8SSERVICENAME", options.name],
+    ["TYPHA_K8SSERVICENAME", options.service],
     ["TYPHA_SERVERPORT", String(options.port)],
     ["TYPHA_HEALTHENABLED", "true"],
     ["TYPHA_HEALTHPORT", String(options.healthPort)],
@@ -163,8 +177,22 @@ function volumes(options: InstallOptions): unknown[] {
     return [{ name: "certs", hostPath }, { name: "ca", hostPath }, tmp];
   }
   return [
-    { name: "certs", secret: { secretName: source.secret, defaultMode: 0o440 } },
-    { name: "ca", configMap: { name: source.caConfigMap } },
+    {
+      name: "certs",
+      secret: { secretName: source.secret, defaultMode: 0o440, ...items(certificateFiles(source.keys)) },
+    },
+    { name: "ca", configMap: { name: source.caConfigMap, ...items(authorityFiles(source.keys)) } },
     tmp,
   ];
+}
+
+type Keys = Extract<InstallOptions["certificates"], { from: "secret" }>["keys"];
+
+const certificateFiles = (keys: Keys) => (keys ? { [keys.certificate]: "typha.crt", [keys.key]: "typha.key" } : {});
+const authorityFiles = (keys: Keys) => (keys ? { [keys.authority]: "typhaca.crt" } : {});
+
+/** Of a volume: which key is mounted as which file; nothing where they are called the same. */
+function items(files: { [key: string]: string }): { items?: { key: string; path: string }[] } {
+  const found = Object.entries(files).map(([key, path]) => ({ key, path }));
+  return found.length === 0 ? {} : { items: found };
 }
