@@ -14,12 +14,15 @@ COPY web web
 COPY tools tools
 ARG COMMIT=unknown
 RUN CATTAIL_COMMIT=$COMMIT npm run build:binary \
-  && mkdir -p /image/usr/local/bin /image/usr/share/doc/cattail \
+  && mkdir -p /image/usr/bin /image/usr/local/bin /image/usr/share/doc/cattail \
   && cp dist/binary/cattail /image/usr/local/bin/ \
   && cp dist/binary/licences.txt /image/usr/share/doc/cattail/ \
   # Beside the executable they need not be unpacked, so that it also runs where no folder can be written to.
   && cp node_modules/@napi-rs/snappy-linux-*/*.node /image/usr/local/bin/snappy.node \
   && cp node_modules/@node-rs/crc32-linux-*/*.node /image/usr/local/bin/crc32.node \
+  # What the original is called: as a program of its own, and as a part of `calico`.
+  && ln -s cattail /image/usr/local/bin/calico-typha \
+  && ln -s ../local/bin/cattail /image/usr/bin/calico \
   # Node is linked to libatomic, which the base image lacks.
   && cp --parents -L /usr/lib/*-linux-gnu/libatomic.so.1 /image
 

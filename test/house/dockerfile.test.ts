@@ -32,6 +32,12 @@ test("the image starts cattail itself, so that signals reach it, and serves unle
   equal(last("STOPSIGNAL"), "SIGTERM");
 });
 
+test("the image answers to the names of the original", () => {
+  const commands = build.filter(({ word }) => word === "RUN").flatMap(({ rest }) => rest.split("&&"));
+  const links = commands.flatMap((one) => /^\s*ln -s (\S+) \/image(\S+)/.exec(one)?.slice(1, 3).join(" ") ?? []);
+  deepEqual(links, ["cattail /usr/local/bin/calico-typha", "../local/bin/cattail /usr/bin/calico"]);
+});
+
 test("everything that the build copies is there, and passes .dockerignore", () => {
   const kept = readFileSync(".dockerignore", "utf8").split("\n");
   ok(kept.includes("*"));

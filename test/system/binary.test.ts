@@ -3,7 +3,17 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -122,6 +132,17 @@ test("the executable needs no temporary folder where its codecs lie in CATTAIL_A
   await using typha = new Cattail(["typha"], inEmptyFolder({ ...server, ...none, CATTAIL_ASSETS: assets }));
   await ready(typha, server);
 });
+
+for (const [name, ...words] of [["calico-typha"], ["calico", "component", "typha"]] as const) {
+  test(`a link named ${name} to the executable starts the server`, { skip }, async () => {
+    using certificates = certificateFolder();
+    const server = await settings(certificates.folder);
+    const link = join(folder, name);
+    symlinkSync("cattail", link);
+    await using typha = new Cattail(words, { ...inEmptyFolder(server), program: [link] });
+    await ready(typha, server);
+  });
+}
 
 const readOnlyRoot = "mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -o remount,ro,bind /";
 const unshared = (script: string) => ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];

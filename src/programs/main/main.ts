@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { CattailError } from "../../base/lib/index.ts";
 import { fail } from "../shared/fail.ts";
 import { ServerSignals } from "../shared/server-signals.ts";
+import { wordsCalledAs } from "./called-as.ts";
 
 type Entry = {
   readonly name: string;
@@ -61,7 +62,7 @@ const entries: readonly Entry[] = [
   },
 ];
 
-const words = askedVersion(process.argv.slice(2));
+const words = askedVersion(readWords());
 // `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
@@ -94,6 +95,16 @@ async function parse(): Promise<void> {
     else program.command(name).description(says);
   }
   await program.parseAsync(words, { from: "user" });
+}
+
+/** The name is the executable's own; bin/cattail, whose name Node's hides, has read its name already. */
+function readWords(): readonly string[] {
+  try {
+    return wordsCalledAs(process.argv0, process.argv.slice(2));
+  } catch (error) {
+    fail(error);
+    process.exit(1);
+  }
 }
 
 /** `--version` is what many type before they have read that it is a command; `calico-typha --version` was one. */

@@ -1,0 +1,22 @@
+import { deepEqual, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { wordsCalledAs } from "./called-as.ts";
+
+const cases: { program: string; words: string[]; asks: string[] }[] = [
+  { program: "/usr/local/bin/cattail", words: ["typha"], asks: ["typha"] },
+  { program: "/usr/local/bin/cattail", words: [], asks: [] },
+  { program: "calico-typha", words: [], asks: ["typha"] },
+  { program: "/code/calico-typha", words: ["-c", "typha.cfg"], asks: ["typha", "-c", "typha.cfg"] },
+  { program: "calico-typha", words: ["--version"], asks: ["typha", "--version"] },
+  { program: "/usr/bin/calico", words: ["component", "typha"], asks: ["typha"] },
+  { program: "cattail", words: ["component", "typha", "-c", "a.cfg"], asks: ["typha", "-c", "a.cfg"] },
+  { program: "calico", words: ["component", "typha", "version"], asks: ["version"] },
+  { program: "calico", words: ["version"], asks: ["version"] },
+];
+for (const { program, words, asks } of cases)
+  test(`"${[program, ...words].join(" ")}" asks for "${asks.join(" ")}"`, () =>
+    deepEqual(wordsCalledAs(program, words), asks));
+
+for (const words of [["component", "apiserver"], ["component"]])
+  test(`"calico ${words.join(" ")}" is refused by name`, () =>
+    throws(() => wordsCalledAs("calico", words), { code: "OTHER_COMPONENT" }));

@@ -1,0 +1,21 @@
+// The names and words by which the original is started, so that an image or a link of ours can stand where it stood:
+// `calico-typha` up to Calico v3.32, `calico component typha` since (docs/guide/tigera-operator.md). bin/cattail, which is started
+// before any of this is loaded, knows them too: test/system/called-as.test.ts runs both.
+import { CattailError } from "../../base/lib/index.ts";
+
+/** The command that is asked for by this name of the program and these words. */
+export function wordsCalledAs(program: string, words: readonly string[]): readonly string[] {
+  const name = program.split("/").at(-1);
+  if (name === "calico-typha") return ["typha", ...words];
+  if (words[0] !== "component") return words;
+  const [, component, ...rest] = words;
+  if (component !== "typha") throw otherComponent(component);
+  return rest[0] === "version" ? rest : ["typha", ...rest];
+}
+
+function otherComponent(component: string | undefined): CattailError {
+  return new CattailError("OTHER_COMPONENT", {
+    problem: `this is Cattail, which has Calico's component typha, and was asked for ${component ?? "none"}`,
+    next: "Use Calico's own image for its other components; docs/guide/tigera-operator.md says which image is whose",
+  });
+}
