@@ -12,6 +12,11 @@ const versions: readonly { node: string; form: PolicyForm; speaks: readonly stri
   { node: "node-2", form: "legacy", speaks: ["--legacy-keys", "--no-compression"] },
   { node: "node-3", form: "legacy", speaks: ["--legacy-keys", "--no-restart"] },
 ];
+/** Nodes that the newest Typha of the original takes, which turns away whoever speaks the legacy form. */
+export const modernNodes: typeof versions = [
+  { node: "node-0", form: "modern", speaks: [] },
+  { node: "node-1", form: "modern", speaks: ["--no-compression"] },
+];
 export const nodeNames: readonly string[] = versions.map(({ node }) => node);
 
 type Member = { readonly agent: CalicoAgent; readonly form: PolicyForm };
@@ -19,8 +24,8 @@ type Member = { readonly agent: CalicoAgent; readonly form: PolicyForm };
 export class CalicoNodes implements AsyncDisposable {
   readonly #members: readonly Member[];
 
-  constructor(options: { servers: () => readonly ServerChoice[]; tls: readonly string[] }) {
-    this.#members = versions.flatMap(({ node, form, speaks }, nodeIndex) =>
+  constructor(options: { servers: () => readonly ServerChoice[]; tls: readonly string[] }, nodes = versions) {
+    this.#members = nodes.flatMap(({ node, form, speaks }, nodeIndex) =>
       syncerTypes.map((syncer, index) => ({
         agent: new CalicoAgent({ ...options, node, syncer, speaks }, nodeIndex * syncerTypes.length + index),
         form,
@@ -53,7 +58,7 @@ export class CalicoNodes implements AsyncDisposable {
 
   /** What anybody was told to delete and nobody had deleted; the servers' own endpoints come and go. */
   wrongDeletions(told: ToldObjects): string[] {
-    const isEndpoint = (key: string) => key.includes("/kubernetesendpointslices/kube-system/calico-typha-");
+    const isEndpoint = (key: string) => /\/kubernetesendpointslices\/kube-system\/(?:calico|cattail)-typha-/.test(key);
     return this.agents.flatMap((agent) =>
       [...agent.deletions]
         .filter((key) => !told.deleted.has(key) && !isEndpoint(key))

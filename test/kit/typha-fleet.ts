@@ -1,6 +1,6 @@
-// The servers of one cluster, each a `cattail typha` process with the Deployment's environment and an address of its own
-// on the loopback; and what kubelet and controllers would do around them: probe them, and list them as endpoints of the
-// Service.
+// The servers of one cluster, each a `cattail typha` process (or another Typha) with the Deployment's environment and an
+// address of its own on the loopback; and what kubelet and controllers would do around them: probe them, and list them as
+// endpoints of the Service.
 import { Cattail, probe } from "./cattail-process.ts";
 import type { Cluster } from "./cluster.ts";
 import { freePort } from "./free-port.ts";
@@ -12,6 +12,13 @@ export type FleetServer = {
   readonly port: number;
   readonly process: Cattail;
   readonly urls: { readonly [window in "health" | "metrics" | "debug"]: string };
+};
+
+/** Of which Deployment a server is: its name, its environment, and its program where that is not ours. */
+export type FleetMember = {
+  readonly deployment?: string;
+  readonly environment?: TyphaEnvironment;
+  readonly program?: readonly string[];
 };
 
 /** Of /clients, what the walk looks at. */
@@ -33,9 +40,9 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Starts a server on an address of its own, waits until it is ready, and lists it. */
-  async add(): Promise<FleetServer> {
+  async add({ deployment = "calico-typha", environment, program }: FleetMember = {}): Promise<FleetServer> {
     this.#count += 1;
-    const name = `calico-typha-${this.#count}`;
+    const name = `${deployment}-${this.#count}`;
     const host = `127.0.0.${1 + this.#count}`;
     const ports = new Set<number>();
     while (ports.size < 4) ports.add(await freePort(host));
@@ -49,9 +56,11 @@ export class Fleet implements AsyncDisposable {
         metrics: `http://${host}:${metrics}`,
         debug: `http://${host}:${debug}`,
       },
-      process: new Cattail(["typha"], {
+      process: new Cattail(program === undefined ? ["typha"] : [], {
+        ...(program === undefined ? {} : { program }),
         env: {
           ...this.#environment,
+          ...environment,
           TYPHA_SERVERHOST: host,
           TYPHA_SERVERPORT: `${port}`,
           TYPHA_HEALTHHOST: host,
