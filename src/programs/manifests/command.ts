@@ -28,6 +28,7 @@ type Flags = {
   secret: string;
   caConfigmap: string;
   hostCerts?: string;
+  plaintext: boolean;
   clientCn: string;
   metricsPort?: number;
   serviceMonitor: boolean;
@@ -67,6 +68,11 @@ export function manifestsCommand(): Command {
       "--host-certs <directory>",
       "use typha.crt, typha.key and typhaca.crt from this directory on the host",
       absolutePath,
+    )
+    .addOption(
+      new Option("--plaintext", "serve without TLS, as Calico's own manifest does")
+        .conflicts(["hostCerts", "secret", "caConfigmap", "clientCn"])
+        .default(false),
     )
     .option("--client-cn <name>", "common name that client certificates must have", defaults.clientCn)
     .option("--metrics-port <port>", "serve Prometheus metrics on this port", port)
@@ -178,6 +184,7 @@ function sameName(name: string): CattailError {
 }
 
 function certificateSource(flags: Flags): CertificateSource {
+  if (flags.plaintext) return { from: "nowhere" };
   if (flags.hostCerts !== undefined) return { from: "host", directory: flags.hostCerts };
   const named = { from: "secret", secret: flags.secret, caConfigMap: flags.caConfigmap } as const;
   return flags.besideOperator ? { ...named, keys: besideOperator.certificates.keys } : named;

@@ -76,6 +76,18 @@ test("certificates may come from the host instead of from Secrets", () => {
   equal(at(deployment, "spec.template.spec.volumes.0.hostPath.path"), "/etc/typha");
 });
 
+test("without TLS there is no certificate to mount and none to ask for", () => {
+  const deployment = find(manifests("typha", { ...options, certificates: { from: "nowhere" } }), "Deployment");
+  const mounts = at(deployment, `${container}.volumeMounts`) as { name: string }[]; // made by workload.ts
+  const volumes = at(deployment, "spec.template.spec.volumes") as { name: string }[];
+  const env = at(deployment, `${container}.env`) as { name: string }[];
+  deepEqual([mounts.map(({ name }) => name), volumes.map(({ name }) => name)], [["tmp"], ["tmp"]]);
+  deepEqual(
+    env.filter(({ name }) => /CAFILE|CLIENT|CERTFILE|KEYFILE/.test(name)),
+    [],
+  );
+});
+
 test("an account that is somebody's already gets the rights and runs the server, and is not made", () => {
   const list = manifests("all", { ...options, serviceAccount: "calico-node" });
   deepEqual(

@@ -32,7 +32,9 @@ export type CertificateSource =
       readonly keys?: { readonly certificate: string; readonly key: string; readonly authority: string };
     }
   /** Files that something else (puppet, ansible) keeps on every node, in one directory. */
-  | { readonly from: "host"; readonly directory: string };
+  | { readonly from: "host"; readonly directory: string }
+  /** Without TLS, where the servers beside these have none: nodes speak one way to all. */
+  | { readonly from: "nowhere" };
 
 export const defaultInstallOptions: InstallOptions = {
   namespace: "kube-system",

@@ -43,6 +43,17 @@ test("CPU: no measured stream of changes cost more than the rule says", () => {
   }
 });
 
+test("the table of the sizing page is the rule's", () => {
+  const page = readFileSync("docs/guide/sizing.md", "utf8");
+  const rows = [...page.matchAll(/^\| ([\d,]+) \| (\d+) \| (\d+Mi) \/ (\d+Mi) \| (\d+m) \|$/gm)];
+  ok(rows.length >= 5);
+  for (const [, nodes = "", replicas, request, limit, cpu] of rows)
+    deepEqual(resourcesOf({ nodes: Number(nodes.replace(",", "")), replicas: Number(replicas) }), {
+      requests: { cpu, memory: request },
+      limits: { memory: limit },
+    });
+});
+
 const sizes: { nodes: number | undefined; replicas: number; resources: unknown }[] = [
   { nodes: undefined, replicas: 3, resources: { requests: { cpu: "100m", memory: "256Mi" } } },
   {

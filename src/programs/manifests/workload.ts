@@ -4,6 +4,10 @@ import { resourcesOf } from "./sizing.ts";
 
 const certificateMount = "/calico-typha-certs";
 const authorityMount = "/calico-typha-ca";
+const certificateMounts = [
+  { name: "certs", mountPath: certificateMount, readOnly: true },
+  { name: "ca", mountPath: authorityMount, readOnly: true },
+];
 
 export function workloadManifests(options: InstallOptions): Manifest[] {
   const labels = labelsOf(options);
@@ -131,8 +135,7 @@ function container(options: InstallOptions): unknown {
       capabilities: { drop: ["ALL"] },
     },
     volumeMounts: [
-      { name: "certs", mountPath: certificateMount, readOnly: true },
-      { name: "ca", mountPath: authorityMount, readOnly: true },
+      ...(options.certificates.from === "nowhere" ? [] : certificateMounts),
       // The root is read-only; the single executable unpacks its native codecs here for a moment.
       { name: "tmp", mountPath: "/tmp" },
     ],
@@ -152,11 +155,13 @@ function environment(options: InstallOptions): { name: string; value: string }[]
     ["TYPHA_HEALTHENABLED", "true"],
     ["TYPHA_HEALTHPORT", String(options.healthPort)],
     ["TYPHA_SHUTDOWNTIMEOUTSECS", String(options.shutdownTimeoutSeconds)],
-    ["TYPHA_CAFILE", `${authorityMount}/typhaca.crt`],
-    ["TYPHA_CLIENTCN", options.clientCn],
-    ["TYPHA_SERVERCERTFILE", `${certificateMount}/typha.crt`],
-    ["TYPHA_SERVERKEYFILE", `${certificateMount}/typha.key`],
   ];
+  if (options.certificates.from !== "nowhere") {
+    settings.push(["TYPHA_CAFILE", `${authorityMount}/typhaca.crt`]);
+    settings.push(["TYPHA_CLIENTCN", options.clientCn]);
+    settings.push(["TYPHA_SERVERCERTFILE", `${certificateMount}/typha.crt`]);
+    settings.push(["TYPHA_SERVERKEYFILE", `${certificateMount}/typha.key`]);
+  }
   if (options.apiGroup === "projectcalico.org") settings.push(["CALICO_API_GROUP", "projectcalico.org/v3"]);
   if (options.metricsPort !== undefined) {
     settings.push(["TYPHA_PROMETHEUSMETRICSENABLED", "true"]);
@@ -172,6 +177,7 @@ function probe(path: string, port: number, timing: object): unknown {
 function volumes(options: InstallOptions): unknown[] {
   const tmp = { name: "tmp", emptyDir: { sizeLimit: "64Mi" } };
   const source = options.certificates;
+  if (source.from === "nowhere") return [tmp];
   if (source.from === "host") {
     const hostPath = { path: source.directory, type: "Directory" };
     return [{ name: "certs", hostPath }, { name: "ca", hostPath }, tmp];
