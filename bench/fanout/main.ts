@@ -10,7 +10,7 @@ import { record } from "../../test/kit/record.ts";
 import { startOnEtcd } from "./against.ts";
 import { middle } from "./middle.ts";
 import { printTable } from "./print.ts";
-import { flat, type Result, type Scenario, scenarios } from "./scenarios.ts";
+import { flat, type Result, type Scenario, scenarios, storm } from "./scenarios.ts";
 import { profileFlags, released, type Subject, startCattail, startGoPerClient, type TlsFlags } from "./subjects.ts";
 
 const { values: flags } = parseArgs({
@@ -94,9 +94,13 @@ function chosen(): readonly Scenario[] {
   if (wanted === undefined) return scenarios;
   const clients = /^flat-(\d+)$/.exec(wanted)?.[1];
   if (clients !== undefined) return [flat(Number(clients))];
+  const [, many, keys] = /^storm-(\d+)-(\d+)$/.exec(wanted) ?? [];
+  if (many !== undefined && keys !== undefined) return [storm(Number(many), Number(keys))];
   const found = scenarios.filter(({ name }) => name === wanted);
   if (found.length > 0) return found;
-  console.error(`There is no scenario "${wanted}". There are: ${scenarios.map(({ name }) => name).join(", ")}, flat-N`);
+  console.error(
+    `There is no scenario "${wanted}". There are: ${scenarios.map(({ name }) => name).join(", ")}, flat-N, storm-CLIENTS-KEYS`,
+  );
   process.exit(1);
 }
 

@@ -63,6 +63,12 @@ export function flat(clients: number): Scenario {
   return { name: `flat-${clients}`, says: `${clients} clients, batches of 100 updates`, run };
 }
 
+/** For `--scenario storm-CLIENTS-KEYS`: what does a server of this size need when everybody comes at once? */
+export function storm(clients: number, keys: number): Scenario {
+  const says = `${clients} clients connect at once to ${keys} keys`;
+  return { name: `storm-${clients}-${keys}`, says, run: connecting({ clients, keys }) };
+}
+
 async function fill(subject: Subject, keys: number): Promise<void> {
   for (let start = 0; start < keys; start += 1000) {
     await subject.apply(Array.from({ length: Math.min(1000, keys - start) }, (_, index) => endpoint(start + index)));
