@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { afterTest } from "../../../../test/kit/after-test.ts";
 import type { Datastore } from "../datastore.ts";
 import { type DirectoryDatastore, openDirectoryDatastore } from "./directory-datastore.ts";
 
@@ -12,14 +13,14 @@ const tier = (name: string, order = 1) =>
 
 async function folderOf(t: TestContext, files: { [name: string]: string }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "cattail-directory-"));
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
+  afterTest(t).defer(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
 
 async function open(t: TestContext, path: string): Promise<DirectoryDatastore> {
   const datastore = await openDirectoryDatastore({ path, quietMs: 5, pollIntervalMs: 100_000 });
-  t.after(() => datastore[Symbol.asyncDispose]());
+  afterTest(t).use(datastore);
   return datastore;
 }
 

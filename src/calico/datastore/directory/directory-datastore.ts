@@ -242,7 +242,8 @@ class Directory implements DirectoryDatastore {
     const value = decide(this.#memory.peek(kind, id));
     const stored = folder.definition(key);
     const wanted = { kind, id, value: value === undefined ? undefined : asWritten({ kind, id, value }, stored) };
-    const touched = new Set<string>();
+    // The object itself in any case: a look at the whole folder may read its file before we do, and settle what it found after us.
+    const touched = new Set([key]);
     const before = folder.definitions(key).map(({ file }) => file);
     try {
       const place = { folder, lock: this.#lock, isDurable: this.#isDurable };

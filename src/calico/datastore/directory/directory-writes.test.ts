@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rename, rm, unlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { afterTest } from "../../../../test/kit/after-test.ts";
 import { systemClock } from "../../../base/lib/index.ts";
 import { FileLock } from "../../../base/linux/files.ts";
 import type { Revision, WatchEvent } from "../datastore.ts";
@@ -18,7 +19,7 @@ const tierText = (name: string, order = 1) =>
 
 async function folderOf(t: TestContext, files: { [name: string]: string } = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "cattail-writes-"));
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
+  afterTest(t).defer(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
@@ -29,7 +30,7 @@ async function open(
   options: Partial<DirectoryOptions> = {},
 ): Promise<DirectoryDatastore> {
   const datastore = await openDirectoryDatastore({ path, quietMs: 5, pollIntervalMs: 100_000, ...options });
-  t.after(() => datastore[Symbol.asyncDispose]());
+  afterTest(t).use(datastore);
   return datastore;
 }
 
@@ -88,16 +89,31 @@ test("what was edited by hand and edited back is not what it was", async (t) => 
 });
 
 test("what was deleted and made again, by hand or not, is not what it was", async (t) => {
-  const folder = await folderOf(t);
+  // Over and over: the look at everything that follows an opening may come between any two steps.
+  for (let round = 0; round < 20; round++) {
+    const folder = await folderOf(t);
+    const datastore = await open(t, folder);
+    const stored = await datastore.create("Tier", { metadata: { name: "a", uid: "u" }, spec: { order: 1 } });
+    const text = readFileSync(join(folder, "tiers/a.yaml"), "utf8");
+    await datastore.delete("Tier", a);
+    equal(await datastore.get("Tier", a), undefined);
+    await mkdir(join(folder, "tiers"), { recursive: true });
+    await writeFile(join(folder, "tiers/a.yaml"), text);
+    await rejects(datastore.update("Tier", stored), { code: "conflict" });
+    const again = await datastore.get("Tier", a);
+    deepEqual(Object(again?.value).metadata.uid, "u");
+  }
+});
+
+test("a file that is emptied to be filled again keeps its objects meanwhile", async (t) => {
+  const folder = await folderOf(t, { "a.yaml": tierText("a", 1) });
   const datastore = await open(t, folder);
-  const stored = await datastore.create("Tier", { metadata: { name: "a", uid: "u" }, spec: { order: 1 } });
-  const text = readFileSync(join(folder, "tiers/a.yaml"), "utf8");
-  await datastore.delete("Tier", a);
-  await mkdir(join(folder, "tiers"), { recursive: true });
-  await writeFile(join(folder, "tiers/a.yaml"), text);
-  await rejects(datastore.update("Tier", stored), { code: "conflict" });
-  const again = await datastore.get("Tier", a);
-  deepEqual(Object(again?.value).metadata.uid, "u");
+  await writeFile(join(folder, "a.yaml"), "");
+  equal(orderOf(await datastore.get("Tier", a)), 1);
+  await datastore.refresh();
+  equal(orderOf(await datastore.get("Tier", a)), 1);
+  await writeFile(join(folder, "a.yaml"), tierText("a", 2));
+  equal(orderOf(await datastore.get("Tier", a)), 2);
 });
 
 test("a hand edit that no process was told of is met by the next write to the object", async (t) => {
@@ -188,7 +204,7 @@ test("a watch hears of another process's writes, of files, of folders and of the
   await rm(join(folder, "tiers"), { recursive: true });
   equal(await next(), "delete b");
   await mkdir(`${folder}-next`);
-  t.after(() => rm(`${folder}-before`, { recursive: true, force: true }));
+  afterTest(t).defer(() => rm(`${folder}-before`, { recursive: true, force: true }));
   await writeFile(join(`${folder}-next`, "d.yaml"), tierText("d"));
   await rename(folder, `${folder}-before`);
   await rename(`${folder}-next`, folder);

@@ -71,9 +71,12 @@ export class FolderState {
   lookAt(kind: Kind, id: ObjectId): void {
     this.readLog();
     const key = objectKey({ kind, id });
-    const files = new Set(this.folder.definitions(key).map(({ file }) => file));
-    const touched = new Set<string>();
-    for (const file of files.add(fileNameOf(kind, id))) this.folder.readIfChanged(file, touched);
+    const recorded = this.revisions.get(key)?.file ?? "";
+    const files = new Set(this.folder.definitions(key).map(({ file }) => file)).add(fileNameOf(kind, id));
+    // A look at the whole folder may have read its file a moment ago, and not have settled what it found: the object itself is
+    // always settled here, and the file looked at that it was last seen in.
+    const touched = new Set([key]);
+    for (const file of recorded === "" ? files : files.add(recorded)) this.folder.readIfChanged(file, touched);
     this.settle(touched);
   }
 

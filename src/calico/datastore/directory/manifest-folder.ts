@@ -27,6 +27,8 @@ type KnownFile = {
 const maxFileBytes = 16 << 20;
 /** A file changed so shortly before it was read may change again without another time or size: the clock of file systems ticks every 4 ms. */
 const racyNs = 50_000_000n;
+/** A file that was emptied so shortly ago is about to be filled. One that stays empty is met by the next look at the whole folder. */
+const beingWrittenNs = 2_000_000_000n;
 
 /** One text per object of any kind. */
 export function objectKey(object: { readonly kind: Kind; readonly id: { namespace: string; name: string } }): string {
@@ -134,6 +136,8 @@ export class ManifestFolder {
     try {
       const stats = statSync(path, { bigint: true });
       const stamp = trusted(stats);
+      // Many an editor and every `>` of a shell empties a file before it fills it: objects must not go for that moment.
+      if (stats.size === 0n && definitions.length > 0 && isYoungerThan(beingWrittenNs, stats)) return "as it was";
       if (stats.size > maxFileBytes) return failed(`the file is larger than ${maxFileBytes >> 20} MiB`, stamp);
       const bytes = readFileSync(path);
       // Written to while we read: what we have may be half of it. The next look comes with the write's own notice.
@@ -186,9 +190,12 @@ export class ManifestFolder {
 }
 
 function trusted(stats: BigIntStats): string {
+  return isYoungerThan(racyNs, stats) ? "racy" : stampOf(stats);
+}
+
+function isYoungerThan(ageNs: bigint, stats: BigIntStats): boolean {
   const youngest = stats.mtimeNs > stats.ctimeNs ? stats.mtimeNs : stats.ctimeNs;
-  const isRacy = youngest + racyNs > BigInt(Date.now()) * 1_000_000n;
-  return isRacy ? "racy" : stampOf(stats);
+  return youngest + ageNs > BigInt(Date.now()) * 1_000_000n;
 }
 
 /** Undefined: not UTF-8. Reading on with replaced characters would serve names that nobody wrote. */
