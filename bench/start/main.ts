@@ -1,6 +1,6 @@
 // How much it takes to start: CPU, time and memory of each command from its first instruction to its answer.
 //   npm run bench:start -- [--rounds 9] [--only NAME,NAME] [--sources] [--before DIR] [--binary FILE]
-//                          [--against-calicoctl CMD] [--against-typha CMD]
+//                          [--before-binary FILE] [--against-calicoctl CMD] [--against-typha CMD]
 // Measured is what npm installs, or with --sources this checkout. DIR is another checkout whose commands are measured in
 // turns with ours. The others are the single executable and the original's programs. Goals: `version` 60 ms of CPU, reading one object 120 ms and 90 MB, a server ready
 // in half of what release 0.1 takes.
@@ -26,6 +26,7 @@ const { values: flags } = parseArgs({
     sources: { type: "boolean", default: false },
     before: { type: "string" },
     binary: { type: "string" },
+    "before-binary": { type: "string" },
     "against-calicoctl": { type: "string" },
     "against-typha": { type: "string" },
   },
@@ -48,7 +49,7 @@ for (const { what, rows } of grouped(rowsOf(cluster))) {
   for (let round = 0; round < Number(flags.rounds); round += 1)
     for (const row of rows) uses.get(row)?.push(await row.measure());
   for (const [{ who }, seen] of uses) {
-    console.log(`${what.padEnd(16)} ${who.padEnd(10)} ${describe(seen)}`);
+    console.log(`${what.padEnd(24)} ${who.padEnd(10)} ${describe(seen)}`);
     record({ of: `${what}, ${who}`, figures: figuresOf(seen) });
   }
 }
@@ -56,7 +57,7 @@ console.log(`load average ${loadavg()[0]?.toFixed(1)}`);
 
 /** Whether what was asked for needs no API server. */
 function isLocal(): boolean {
-  return only?.every((what) => ["version", "help", "demo"].includes(what)) ?? false;
+  return only?.every((what) => /^(version|help|(first )?demo.*)$/.test(what)) ?? false;
 }
 
 async function startFilled(): Promise<Cluster> {
@@ -83,16 +84,24 @@ function rowsOf(api: Cluster | undefined): Row[] {
     return [...commands(who, cattail), ...(api === undefined ? [] : onApi({ who, folder, cattail, api }))];
   });
   if (flags.binary) rows.push(...commands("binary", [resolve(flags.binary)]).filter(({ what }) => what === "version"));
+  const before = flags["before-binary"];
+  if (before) rows.push(...commands("before's", [resolve(before)]).filter(({ what }) => what === "version"));
   return [...rows, ...originals(api)].filter(({ what }) => only?.includes(what) ?? true);
 }
 
 function commands(who: string, cattail: readonly string[]): Row[] {
   const ports = async () => ["--port", `${await freePort()}`, "--dashboard-port", `${await freePort()}`];
-  const first = { says: /https?:\/\// }; // the dashboard's address
+  const demo = async (says: RegExp, env: Environment = plain) =>
+    useUntil({ says }, [...cattail, "demo", ...(await ports())], env);
+  const dashboard = /https?:\/\//; // its address
+  const uncompiled = { ...plain, NODE_DISABLE_COMPILE_CACHE: "1" }; // as in a fresh clone
   return [
     { what: "version", who, measure: () => useOfCommand([...cattail, "version"], plain) },
     { what: "help", who, measure: () => useOfCommand([...cattail, "--help"], plain) },
-    { what: "demo", who, measure: async () => useUntil(first, [...cattail, "demo", ...(await ports())], plain) },
+    { what: "demo's first line", who, measure: () => demo(/^Cattail/m) },
+    { what: "demo", who, measure: () => demo(dashboard) },
+    { what: "first demo's first line", who, measure: () => demo(/^Cattail/m, uncompiled) },
+    { what: "first demo", who, measure: () => demo(dashboard, uncompiled) },
   ];
 }
 

@@ -11,6 +11,8 @@ import { startDemoNodes } from "./demo-nodes.ts";
 import type { DemoScreen } from "./demo-screen.ts";
 import { PretendCluster } from "./index.ts";
 
+const mostWithoutWorkers = 100;
+
 export type Flags = { nodes: number; pods: number; churn: number; port: number; dashboardPort: number };
 
 type Running = { folder: string; screen: DemoScreen; signal: AbortSignal; stack: AsyncDisposableStack };
@@ -59,6 +61,8 @@ async function settingsOf(
 ): Promise<{ [name: string]: string }> {
   return {
     TYPHA_DATASTORETYPE: "memory",
+    // So few clients need no threads of their own, whose start would take a third of the demo's.
+    TYPHA_WORKERS: flags.nodes > mostWithoutWorkers ? "auto" : "0",
     TYPHA_SERVERHOST: "127.0.0.1",
     TYPHA_SERVERPORT: String(await freePort(flags.port)),
     TYPHA_SERVERCERTFILE: tls.server.certFile,

@@ -10,6 +10,8 @@ const names = [
   { path: "/page.css", file: "page.css", type: "text/css; charset=utf-8" },
 ] as const;
 
+export const assetPaths: readonly string[] = names.map(({ path }) => path);
+
 export async function loadAssets(): Promise<Assets> {
   const files = await pageFiles(names.map(({ file }) => file));
   return new Map(names.map(({ path, file, type }) => [path, { type, body: files.get(file) ?? new Uint8Array() }]));

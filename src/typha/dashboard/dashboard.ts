@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Log } from "../../base/lib/index.ts";
 import { type HttpHandler, type HttpServer, startHttp } from "../../base/observe/index.ts";
-import { type Assets, loadAssets } from "./assets.ts";
+import { type Assets, assetPaths, loadAssets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import type { NodeState, OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
@@ -30,7 +30,9 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   const { source, clock, signal } = options;
   const history = new History(clock);
   const listeners = new Set<ServerResponse>();
-  const assets = await loadAssets();
+  // A checkout bundles the page, which takes a moment. Nobody waits for it but who asks for the page, and hears if it failed.
+  const assets = loadAssets();
+  assets.catch(() => undefined);
   const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
   const current = async () => {
     const make = async () => JSON.stringify(await overview(source, history, clock));
@@ -142,10 +144,11 @@ function jsonAnswer({ paced, run }: Answers, make: (url: URL) => Promise<unknown
   };
 }
 
-function pageRoutes(assets: Assets): { [path: string]: HttpHandler } {
-  const routes = [...assets].map(([path, { type, body }]): [string, HttpHandler] => [
+function pageRoutes(assets: Promise<Assets>): { [path: string]: HttpHandler } {
+  const routes = assetPaths.map((path): [string, HttpHandler] => [
     path,
-    (_request, response) => {
+    async (_request, response) => {
+      const { type, body } = (await assets).get(path) ?? { type: "text/plain", body: "" };
       response.writeHead(200, { "content-type": type, "cache-control": "no-cache", ...securityHeaders });
       response.end(body);
     },
