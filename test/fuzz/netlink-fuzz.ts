@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { CattailError } from "../../src/base/lib/index.ts";
 import { readAnswer, readDone } from "../../src/base/linux/netlink/kernel-answer.ts";
-import { readMessages } from "../../src/base/linux/netlink/message-reader.ts";
+import { readMessages } from "../../src/base/linux/netlink/messages/message-reader.ts";
 import { readNotification } from "../../src/base/linux/netlink/notifications.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 

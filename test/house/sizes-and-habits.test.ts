@@ -8,14 +8,6 @@ import { test } from "node:test";
 const mostLines = 500;
 const mostFiles = 15;
 
-/** Folders that were larger when the rule came. They may shrink, and then leave this table. */
-const stillLarger: { readonly [folder: string]: number } = {
-  "src/base/kube": 25,
-  "src/base/linux/netlink": 25,
-  "src/calico/model": 25,
-  "src/calico/resources": 25,
-};
-
 const files = globSync("{src,test,tools,bench,web,examples}/**/*.{ts,tsx}").filter(
   (file) => !file.startsWith("test/vectors/") && !file.endsWith(".gen.ts") && !file.includes("node_modules"),
 );
@@ -36,7 +28,7 @@ test(`no folder of src/ has more than ${mostFiles} files beside tests`, () => {
   const folders = Map.groupBy(sources, dirname);
   ok(folders.size > 20, "the folders were not found");
   const large = [...folders].flatMap(([folder, held]) =>
-    held.length > (stillLarger[folder] ?? mostFiles) ? [`${folder}: ${held.length}`] : [],
+    held.length > mostFiles ? [`${folder}: ${held.length}`] : [],
   );
   deepEqual(large, [], "give them folders of their own, by what they are about");
 });

@@ -23,16 +23,14 @@ export {
   openNamespace,
 } from "./namespaces/network-namespace.ts";
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
-export type * from "./netlink/addresses.ts";
 export type { Change } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
 export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
-export type { Link, LinkEdit, LinkRef, LinkSettings, NewLink, Vxlan } from "./netlink/links.ts";
-export { checkedLinkName } from "./netlink/links.ts";
-export type { Neighbour, NeighbourFlag, NeighbourState, NewNeighbour } from "./netlink/neighbours.ts";
-export { Netlink, type Outcome } from "./netlink/netlink.ts";
-export { type Notification, Notifications, type Subject } from "./netlink/notifications.ts";
-export type { Family } from "./netlink/numbers.ts";
+export type * from "./netlink/messages/addresses.ts";
+export type { Link, LinkEdit, LinkRef, LinkSettings, NewLink, Vxlan } from "./netlink/messages/links.ts";
+export { checkedLinkName } from "./netlink/messages/links.ts";
+export type { Neighbour, NeighbourFlag, NeighbourState, NewNeighbour } from "./netlink/messages/neighbours.ts";
+export type { Family } from "./netlink/messages/numbers.ts";
 export {
   type Hop,
   mainTable,
@@ -40,8 +38,10 @@ export {
   type Route,
   type RouteProtocol,
   type RouteType,
-} from "./netlink/routes.ts";
-export type { NewRule, Rule, RuleAction } from "./netlink/rules.ts";
+} from "./netlink/messages/routes.ts";
+export type { NewRule, Rule, RuleAction } from "./netlink/messages/rules.ts";
+export { Netlink, type Outcome } from "./netlink/netlink.ts";
+export { type Notification, Notifications, type Subject } from "./netlink/notifications.ts";
 
 /** Whether this Node can talk to the kernel (node:ffi); without it, what is opened here throws NODE_TOO_OLD. */
 export function isKernelReachable(): boolean {

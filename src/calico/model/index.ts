@@ -1,6 +1,6 @@
 // Calico's keys, values and resource kinds; nothing in this folder runs by itself.
 
-export { printGoFloat } from "./go-float.ts";
+export { printGoFloat } from "./go/go-float.ts";
 export {
   always,
   compareUtf8,
@@ -18,9 +18,9 @@ export {
   sortByUtf8,
   writeGoJson,
   writeGoString,
-} from "./go-json.ts";
-export { canonicalTime, parseDuration } from "./go-time.ts";
-export { keyKind, placesOfKeyKind } from "./key-kind.ts";
+} from "./go/go-json.ts";
+export { canonicalTime, parseDuration } from "./go/go-time.ts";
+export { keyKind, placesOfKeyKind } from "./keys/key-kind.ts";
 export {
   escapeName,
   type Key,
@@ -29,10 +29,18 @@ export {
   policyKinds,
   type ResourceKey,
   unescapeName,
-} from "./keys.ts";
+} from "./keys/keys.ts";
+export { pathToKey } from "./keys/path-to-key.ts";
+export {
+  type ResourceKind,
+  resourceKindInfo,
+  resourceKindOfPlural,
+  resourceKinds,
+  resourcePrefix,
+  resourceRoot,
+} from "./keys/resource-kinds.ts";
 export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
-export { pathToKey } from "./path-to-key.ts";
 export {
   cleanJson,
   FieldError,
@@ -50,15 +58,7 @@ export {
   uint16,
   uint32,
   uint64,
-} from "./read-json.ts";
-export {
-  type ResourceKind,
-  resourceKindInfo,
-  resourceKindOfPlural,
-  resourceKinds,
-  resourcePrefix,
-  resourceRoot,
-} from "./resource-kinds.ts";
+} from "./schema/read-json.ts";
 export {
   asNumber,
   canonicalAsNumber,
@@ -72,7 +72,7 @@ export {
   protocol,
   protocolNames,
   time,
-} from "./scalars.ts";
+} from "./schema/scalars.ts";
 export {
   type CrdSchema,
   flag,
@@ -94,7 +94,7 @@ export {
   struct,
   text,
   zeroable,
-} from "./schema.ts";
+} from "./schema/schema.ts";
 export {
   evaluateSelector,
   type Labels,
@@ -102,7 +102,7 @@ export {
   prefixSelector,
   printSelector,
   selectorProblem,
-} from "./selector.ts";
+} from "./selectors/selector.ts";
 export {
   type KvUpdate,
   type SyncerBatch,

@@ -3,9 +3,9 @@
 //
 //   /calico/v1/policy/KubernetesNetworkPolicy/shop/web   {"namespace":"shop","tier":"default","order":1000,...}
 //   /calico/v1/policy/tier/default/policy/shop%2fknp.default.web   {"namespace":"shop","order":1000,...}
-import { keyToPath, type PolicyKey, type PolicyKind } from "./keys.ts";
-import { pathToKey } from "./path-to-key.ts";
-import { resourcePrefix } from "./resource-kinds.ts";
+import { keyToPath, type PolicyKey, type PolicyKind } from "./keys/keys.ts";
+import { pathToKey } from "./keys/path-to-key.ts";
+import { resourcePrefix } from "./keys/resource-kinds.ts";
 import type { KvUpdate } from "./update.ts";
 
 type LegacyUpdate =

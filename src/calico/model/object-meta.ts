@@ -1,7 +1,7 @@
 // metadata of every API object, with Go's field order.
-import { int64 } from "./read-json.ts";
-import { time } from "./scalars.ts";
-import { flag, integer, kept, list, map, optional, raw, type SchemaType, struct, text } from "./schema.ts";
+import { int64 } from "./schema/read-json.ts";
+import { time } from "./schema/scalars.ts";
+import { flag, integer, kept, list, map, optional, raw, type SchemaType, struct, text } from "./schema/schema.ts";
 
 const ownerReference = struct({
   apiVersion: kept(text()),

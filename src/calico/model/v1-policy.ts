@@ -1,8 +1,8 @@
 // The policy and its rules as clients read them. Field names are those on the wire; networks are canonical texts, ports
 // and protocols canonical numbers or texts (scalars.ts). Note Go's order: src_net before src_selector, but dst_selector
 // before dst_net. The *_tag and singular *_net fields are never set by a server of today, and are left out.
-import { always, goBool, goList, goMap, goNumber, goPointer, goString, goStruct, omitEmpty } from "./go-json.ts";
-import { type NumberOrText, port, protocol } from "./scalars.ts";
+import { always, goBool, goList, goMap, goNumber, goPointer, goString, goStruct, omitEmpty } from "./go/go-json.ts";
+import { type NumberOrText, port, protocol } from "./schema/scalars.ts";
 
 type V1HttpMatch = {
   readonly methods?: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 // The profile that is always there, whatever etcd holds under its name: read, it is always what it is; listed, it is last.
 import { defaultAllow, defaultAllowProfile } from "./forms/profile-view.ts";
-import type { Home } from "./home.ts";
+import type { Home } from "./homes/home.ts";
 
 export function withDefaultAllow(home: Home): Home {
   const isDefault = (name: string | undefined) => name === defaultAllowProfile;

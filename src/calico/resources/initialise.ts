@@ -17,7 +17,7 @@ import { builtInTiers, type ClusterInformationSpec, type Flavour } from "../kind
 import { FieldError } from "../model/index.ts";
 import { fromCustomResource, toCustomResource } from "./forms/custom-resource.ts";
 import { toEtcdResource } from "./forms/etcd.ts";
-import { type StoredForm, storedFormOf } from "./object-home.ts";
+import { type StoredForm, storedFormOf } from "./homes/object-home.ts";
 import { readV3 } from "./v3-object.ts";
 import { isoSeconds } from "./written-metadata.ts";
 

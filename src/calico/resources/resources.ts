@@ -3,7 +3,7 @@
 // `edit`, or reads it and hands it back to `update` with the resourceVersion it had.
 import type { Within } from "../datastore/index.ts";
 import type { ApiKind } from "./api-kinds.ts";
-import type { Call, ChangeV3, Listed, ResourceEvent } from "./home.ts";
+import type { Call, ChangeV3, Listed, ResourceEvent } from "./homes/home.ts";
 import type { Id } from "./names.ts";
 import type { V3Object } from "./v3-object.ts";
 

@@ -13,7 +13,36 @@ export function fail(thrown: unknown): void {
 
 /** What it comes down to, where the place that met it cannot know. */
 export function understood(error: unknown): unknown {
-  return isOutOfFiles(error) ? outOfFiles(error) : error;
+  if (isOutOfFiles(error)) return outOfFiles(error);
+  return isDatastoreError(error) ? datastoreFailed(error) : error;
+}
+
+/** By its name: to import the class would load the datastores with every command. */
+type DatastoreError = Error & { readonly code: string; readonly next?: string; readonly missingRule?: string };
+
+function isDatastoreError(error: unknown): error is DatastoreError {
+  return error instanceof Error && error.name === "DatastoreError" && "code" in error;
+}
+
+const adviceByCode: { readonly [code: string]: string } = {
+  unavailable:
+    "Check that the server of the datastore runs and can be reached from here; cattail doctor looks at it step by step",
+  unauthorized: "Check the kubeconfig, token or certificate: the server does not accept it",
+  forbidden: "Ask an administrator for the right to do this",
+  conflict: "Somebody else changed it at the same time: read it again, and try again",
+};
+
+function datastoreFailed(error: DatastoreError): CattailError {
+  const rule =
+    error.missingRule === undefined
+      ? undefined
+      : `Add this rule to a role of this account:\n${error.missingRule.trimEnd()}`;
+  const next = rule ?? error.next ?? adviceByCode[error.code] ?? "cattail doctor looks at the datastore step by step";
+  return new CattailError("DATASTORE", { problem: error.message, next: capital(next), cause: error });
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // Met anywhere: by a module, a log file, a port, a thread, which has it in its words alone.

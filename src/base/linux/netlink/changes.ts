@@ -1,11 +1,18 @@
 // What can be changed, as values: a list of them is one batch. Each says what is done and to what, and can be put into words for an error.
-import { type NewAddress, writeAddress } from "./addresses.ts";
-import { type LinkEdit, type LinkRef, type NewLink, writeLinkEdit, writeLinkRef, writeNewLink } from "./links.ts";
-import type { MessageWriter } from "./message-writer.ts";
-import { type NewNeighbour, writeNeighbour } from "./neighbours.ts";
-import { flags, messageTypes as type } from "./numbers.ts";
-import { mainTable, type NewRoute, writeRoute } from "./routes.ts";
-import { type NewRule, writeRule } from "./rules.ts";
+import { type NewAddress, writeAddress } from "./messages/addresses.ts";
+import {
+  type LinkEdit,
+  type LinkRef,
+  type NewLink,
+  writeLinkEdit,
+  writeLinkRef,
+  writeNewLink,
+} from "./messages/links.ts";
+import type { MessageWriter } from "./messages/message-writer.ts";
+import { type NewNeighbour, writeNeighbour } from "./messages/neighbours.ts";
+import { flags, messageTypes as type } from "./messages/numbers.ts";
+import { mainTable, type NewRoute, writeRoute } from "./messages/routes.ts";
+import { type NewRule, writeRule } from "./messages/rules.ts";
 
 /**
  * `create` fails when it is there, `replace` takes its place (or makes it), `append` adds one more beside it (a route with the same

@@ -4,9 +4,9 @@ import { isIPv6 } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CattailError } from "../../lib/index.ts";
-import { ipBytes, ipText, macBytes, macText, prefixBytes } from "./ip-bytes.ts";
 import { readAnswer, readDone } from "./kernel-answer.ts";
-import { readMessages } from "./message-reader.ts";
+import { ipBytes, ipText, macBytes, macText, prefixBytes } from "./messages/ip-bytes.ts";
+import { readMessages } from "./messages/message-reader.ts";
 import { readNotification } from "./notifications.ts";
 
 const texts: [written: string, read: string][] = [

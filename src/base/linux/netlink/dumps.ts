@@ -1,11 +1,11 @@
 // What can be asked for: everything of one kind, or the part that a filter names. The kernel filters where it can; what an older
 // one lets through is filtered here again.
-import { type Address, readAddress, writeAddressHeader } from "./addresses.ts";
-import { ipBytes } from "./ip-bytes.ts";
-import { type Link, type LinkRef, readLink, writeLinkHeader, writeLinkRef } from "./links.ts";
-import type { Span } from "./message-reader.ts";
-import type { MessageWriter } from "./message-writer.ts";
-import { type Neighbour, readNeighbour, writeNeighbourHeader } from "./neighbours.ts";
+import { type Address, readAddress, writeAddressHeader } from "./messages/addresses.ts";
+import { ipBytes } from "./messages/ip-bytes.ts";
+import { type Link, type LinkRef, readLink, writeLinkHeader, writeLinkRef } from "./messages/links.ts";
+import type { Span } from "./messages/message-reader.ts";
+import type { MessageWriter } from "./messages/message-writer.ts";
+import { type Neighbour, readNeighbour, writeNeighbourHeader } from "./messages/neighbours.ts";
 import {
   type Family,
   linkAttributes,
@@ -13,9 +13,9 @@ import {
   messageTypes,
   neighbourAttributes,
   routeAttributes,
-} from "./numbers.ts";
-import { type Route, readRoute, writeRouteHeader } from "./routes.ts";
-import { type Rule, readRule, writeRuleDumpHeader } from "./rules.ts";
+} from "./messages/numbers.ts";
+import { type Route, readRoute, writeRouteHeader } from "./messages/routes.ts";
+import { type Rule, readRule, writeRuleDumpHeader } from "./messages/rules.ts";
 
 export type LinkFilter = { readonly master?: number; readonly kind?: string };
 export type AddressFilter = { readonly family?: Family; readonly index?: number };

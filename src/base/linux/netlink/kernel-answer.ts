@@ -3,7 +3,7 @@
 //   NLMSG_ERROR: error i32 (0 or -errno), the request's nlmsghdr (its body, too, unless capped), then attributes: text, offset of the bad one
 import { CattailError, plainLine } from "../../lib/index.ts";
 import { errnoName, SystemCallError } from "../ffi/libc.ts";
-import { type Message, Span } from "./message-reader.ts";
+import { type Message, Span } from "./messages/message-reader.ts";
 import {
   addressAttributes,
   errorAttributes as at,
@@ -13,7 +13,7 @@ import {
   neighbourAttributes,
   routeAttributes,
   ruleAttributes,
-} from "./numbers.ts";
+} from "./messages/numbers.ts";
 
 export type KernelAnswer = {
   /** 0: done. */

@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { type Played, PlayedSocket } from "../../../../test/kit/played-socket.ts";
-import { MessageWriter } from "./message-writer.ts";
+import { MessageWriter } from "./messages/message-writer.ts";
+import { flags, messageTypes } from "./messages/numbers.ts";
 import { Netlink } from "./netlink.ts";
 import { type Notification, Notifications } from "./notifications.ts";
-import { flags, messageTypes } from "./numbers.ts";
 
 type Recorded = { name: string; datagrams: string[]; reads: unknown };
 const recorded: Recorded[] = JSON.parse(readFileSync("test/vectors/netlink/recorded.json", "utf8"));

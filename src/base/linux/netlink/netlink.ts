@@ -6,7 +6,6 @@
 // The kernel has answered when send() returns, so nothing waits here as a rule; wait() is for the rest.
 import { constants } from "node:os";
 import { CattailError, type Clock, settleWithin, systemClock } from "../../lib/index.ts";
-import type { Address } from "./addresses.ts";
 import { type Change, describeChange, writeChange } from "./changes.ts";
 import {
   type AddressFilter,
@@ -25,13 +24,14 @@ import {
 } from "./dumps.ts";
 import { readAnswer, readDone, refused } from "./kernel-answer.ts";
 import type { KernelSocket } from "./kernel-socket.ts";
-import type { Link, LinkRef } from "./links.ts";
-import { type Message, readMessages } from "./message-reader.ts";
-import { MessageWriter } from "./message-writer.ts";
-import type { Neighbour } from "./neighbours.ts";
-import { flags, messageTypes } from "./numbers.ts";
-import type { Route } from "./routes.ts";
-import type { Rule } from "./rules.ts";
+import type { Address } from "./messages/addresses.ts";
+import type { Link, LinkRef } from "./messages/links.ts";
+import { type Message, readMessages } from "./messages/message-reader.ts";
+import { MessageWriter } from "./messages/message-writer.ts";
+import type { Neighbour } from "./messages/neighbours.ts";
+import { flags, messageTypes } from "./messages/numbers.ts";
+import type { Route } from "./messages/routes.ts";
+import type { Rule } from "./messages/rules.ts";
 
 /** What became of each change, in their order. */
 export type Outcome = { readonly is: "done" } | { readonly is: "refused"; readonly error: CattailError };

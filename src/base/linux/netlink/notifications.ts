@@ -3,14 +3,14 @@
 //
 //   open (from now on nothing is missed) ─▶ list what is there ─▶ for await: set, deleted ... lost ─▶ list again ─▶ set, ...
 import { messageOf, passAbort } from "../../lib/index.ts";
-import { type Address, readAddress } from "./addresses.ts";
 import type { KernelSocket } from "./kernel-socket.ts";
-import { type Link, readLink } from "./links.ts";
-import { type Message, readMessages } from "./message-reader.ts";
-import { type Neighbour, readNeighbour } from "./neighbours.ts";
-import { groups, messageTypes as type } from "./numbers.ts";
-import { type Route, readRoute } from "./routes.ts";
-import { type Rule, readRule } from "./rules.ts";
+import { type Address, readAddress } from "./messages/addresses.ts";
+import { type Link, readLink } from "./messages/links.ts";
+import { type Message, readMessages } from "./messages/message-reader.ts";
+import { type Neighbour, readNeighbour } from "./messages/neighbours.ts";
+import { groups, messageTypes as type } from "./messages/numbers.ts";
+import { type Route, readRoute } from "./messages/routes.ts";
+import { type Rule, readRule } from "./messages/rules.ts";
 
 export type Subject = "link" | "address" | "route" | "neighbour" | "rule";
 export type Notification =

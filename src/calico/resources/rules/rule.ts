@@ -2,7 +2,7 @@
 // One file for each subject; rules.ts has the table. The texts are the original's.
 import type { Problem } from "../../kinds/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
-import type { Call } from "../home.ts";
+import type { Call } from "../homes/home.ts";
 import type { Id } from "../names.ts";
 import type { V3Object } from "../v3-object.ts";
 

@@ -1,5 +1,5 @@
 // Links: network interfaces, real and made.
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../../../lib/index.ts";
 import { ipBytes, ipText, macBytes, macText } from "./ip-bytes.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";

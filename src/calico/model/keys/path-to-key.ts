@@ -1,5 +1,5 @@
 // A default path back to its key, by the rules of the original's clients: what they cannot read, neither can we.
-import { canonicalCidr } from "../../base/lib/index.ts";
+import { canonicalCidr } from "../../../base/lib/index.ts";
 import { type Key, unescapeName } from "./keys.ts";
 import { resourceKindOfPlural } from "./resource-kinds.ts";
 

@@ -1,6 +1,6 @@
 // Calico's selector language: parse, print in normal form, prefix label names, evaluate. Policies carry selectors as
 // text; only namespace and service-account selectors are printed again, which is why the normal form is the original's.
-import { compareUtf8 } from "./go-json.ts";
+import { compareUtf8 } from "../go/go-json.ts";
 import { type Token, tokenizeSelector } from "./selector-tokens.ts";
 
 export type Selector =

@@ -1,6 +1,6 @@
 // Kinds that a datastore keeps as objects of their own: custom resources, or values in etcd.
 
-import { translateUid } from "../convert/views.ts";
+import { translateUid } from "../../convert/views.ts";
 import {
   type Datastore,
   type EditOptions,
@@ -8,12 +8,12 @@ import {
   type KubernetesDatastore,
   type ListPage,
   type StoredObject,
-} from "../datastore/index.ts";
-import { type Kind, kindInfo } from "../kinds/index.ts";
-import { compareUtf8, FieldError } from "../model/index.ts";
-import type { ApiKind } from "./api-kinds.ts";
-import { type CustomResourceForm, fromCustomResource, toCustomResource } from "./forms/custom-resource.ts";
-import { fromEtcdResource, toEtcdResource } from "./forms/etcd.ts";
+} from "../../datastore/index.ts";
+import { type Kind, kindInfo } from "../../kinds/index.ts";
+import { compareUtf8, FieldError } from "../../model/index.ts";
+import type { ApiKind } from "../api-kinds.ts";
+import { type CustomResourceForm, fromCustomResource, toCustomResource } from "../forms/custom-resource.ts";
+import { fromEtcdResource, toEtcdResource } from "../forms/etcd.ts";
 import {
   fromIpamRecord,
   isIpamKind,
@@ -21,7 +21,10 @@ import {
   recordIdOfName,
   toIpamCustomResource,
   toIpamRecord,
-} from "./forms/ipam.ts";
+} from "../forms/ipam.ts";
+import type { Id } from "../names.ts";
+import { isResourceError, notFound, resourceErrorOf, unreadable, type Why } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
@@ -34,9 +37,6 @@ import {
   type Unreadable,
   type WatchCall,
 } from "./home.ts";
-import type { Id } from "./names.ts";
-import { isResourceError, notFound, resourceErrorOf, unreadable, type Why } from "./resource-error.ts";
-import type { V3Object } from "./v3-object.ts";
 
 /** How the datastore writes Calico's objects. */
 export type StoredForm = CustomResourceForm | "etcdv3";

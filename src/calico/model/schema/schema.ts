@@ -16,7 +16,7 @@ import {
   always as keepField,
   omitEmpty,
   omitZero as omitZeroField,
-} from "./go-json.ts";
+} from "../go/go-json.ts";
 import { FieldError, type IntegerRange, isRecord, type WideRange } from "./read-json.ts";
 
 export type CrdSchema = { readonly [keyword: string]: unknown };

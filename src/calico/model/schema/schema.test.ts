@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson } from "../../base/lib/index.ts";
+import { parseJson } from "../../../base/lib/index.ts";
 import { FieldError, type IntegerRange, int32, int64, uint16, uint32, uint64, type WideRange } from "./read-json.ts";
 import { integer, list, map, readSchema, struct, text } from "./schema.ts";
 

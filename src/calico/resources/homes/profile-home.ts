@@ -1,7 +1,10 @@
 // Calico's profiles where Kubernetes has namespaces and service accounts: a view of these, read only. First the profile that
 // is always there, then namespaces, then accounts, as the original lists them.
-import type { Datastore, WatchEvent, Within } from "../datastore/index.ts";
-import { defaultAllow, defaultAllowProfile, fromSource, sourceOf } from "./forms/profile-view.ts";
+import type { Datastore, WatchEvent, Within } from "../../datastore/index.ts";
+import { defaultAllow, defaultAllowProfile, fromSource, sourceOf } from "../forms/profile-view.ts";
+import { type Id, nameInMessages } from "../names.ts";
+import { notFound, ResourceError, unsupported } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
@@ -11,10 +14,7 @@ import {
   type ResourceEvent,
   type WatchCall,
 } from "./home.ts";
-import { type Id, nameInMessages } from "./names.ts";
 import { gather, idOf } from "./object-home.ts";
-import { notFound, ResourceError, unsupported } from "./resource-error.ts";
-import type { V3Object } from "./v3-object.ts";
 import { translated, viewEvents, viewList } from "./view-home.ts";
 
 const kind = "Profile";

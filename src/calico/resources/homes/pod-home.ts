@@ -1,8 +1,11 @@
 // Calico's workload endpoints where Kubernetes has pods: a view of these. Only the CNI plugin writes, and only the
 // annotations that say which addresses a pod has: `annotatePod` when it has them, delete when it gave them back.
-import type { Datastore, StoredObject } from "../datastore/index.ts";
-import type { StringMap } from "../model/index.ts";
-import { fromPod, podAnnotationsOf, releasedPodAnnotations } from "./forms/pod-view.ts";
+import type { Datastore, StoredObject } from "../../datastore/index.ts";
+import type { StringMap } from "../../model/index.ts";
+import { fromPod, podAnnotationsOf, releasedPodAnnotations } from "../forms/pod-view.ts";
+import { type Id, nameInMessages, podOfEndpoint } from "../names.ts";
+import { notFound, type ResourceError, unsupported } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
@@ -13,10 +16,7 @@ import {
   type ResourceEvent,
   type WatchCall,
 } from "./home.ts";
-import { type Id, nameInMessages, podOfEndpoint } from "./names.ts";
 import { gather, idOf } from "./object-home.ts";
-import { notFound, type ResourceError, unsupported } from "./resource-error.ts";
-import type { V3Object } from "./v3-object.ts";
 import { translated, viewEvents, viewList } from "./view-home.ts";
 
 const kind = "WorkloadEndpoint";

@@ -1,11 +1,11 @@
 // What the homes of views share: reading one object after the other, so that one that cannot be read costs only itself.
-import type { StoredObject, WatchEvent } from "../datastore/index.ts";
-import { FieldError } from "../model/index.ts";
-import type { ApiKind } from "./api-kinds.ts";
+import type { StoredObject, WatchEvent } from "../../datastore/index.ts";
+import { FieldError } from "../../model/index.ts";
+import type { ApiKind } from "../api-kinds.ts";
+import type { Id } from "../names.ts";
+import { resourceErrorOf, unreadable } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
 import type { Listed, ResourceEvent, Unreadable } from "./home.ts";
-import type { Id } from "./names.ts";
-import { resourceErrorOf, unreadable } from "./resource-error.ts";
-import type { V3Object } from "./v3-object.ts";
 
 /** Undefined: the stored object is no object of the kind, as a pod on the host's network is no endpoint. */
 export type View = (stored: StoredObject) => V3Object | undefined;

@@ -1,5 +1,5 @@
 // Routes, of all tables.
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../../../lib/index.ts";
 import { ipBytes, ipText, prefixBytes } from "./ip-bytes.ts";
 import { malformed } from "./malformed.ts";
 import { AttributeCursor, type Span } from "./message-reader.ts";

@@ -1,6 +1,6 @@
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { keyKind, pathToKey, placesOfKeyKind } from "./index.ts";
+import { keyKind, pathToKey, placesOfKeyKind } from "../index.ts";
 
 const paths: { path: string; kind: string }[] = [
   { path: "/calico/v1/host/node-1/workload/k8s/shop%2fweb-0/endpoint/eth0", kind: "WorkloadEndpoint" },

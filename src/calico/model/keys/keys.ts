@@ -1,6 +1,6 @@
 // Every key type, and its default path. The path is what the datastore, the cache and the wire know a key by.
 // path-to-key.ts is the way back. Escaping follows the original, which escapes some parts and inserts others raw.
-import { canonicalCidr } from "../../base/lib/index.ts";
+import { canonicalCidr } from "../../../base/lib/index.ts";
 import { type ResourceKind, resourceKindInfo, resourceRoot } from "./resource-kinds.ts";
 
 export const policyKinds = [

@@ -1,6 +1,6 @@
 // IP and hardware addresses between the text that people write and the bytes that the kernel has.
 import { isIPv4, isIPv6 } from "node:net";
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../../../lib/index.ts";
 import { malformed } from "./malformed.ts";
 import type { Family } from "./numbers.ts";
 

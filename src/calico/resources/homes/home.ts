@@ -1,9 +1,9 @@
 // Where a datastore keeps the objects of a v3 kind, and how it is asked for them. Most kinds are objects of their own
 // (object-home.ts); in Kubernetes some are views of its own objects (node-home.ts, pod-home.ts, profile-home.ts).
 // Homes know forms and nothing of rules; open-resources.ts applies those.
-import type { Revision, Within } from "../datastore/index.ts";
-import type { Id } from "./names.ts";
-import type { V3Object } from "./v3-object.ts";
+import type { Revision, Within } from "../../datastore/index.ts";
+import type { Id } from "../names.ts";
+import type { V3Object } from "../v3-object.ts";
 
 export type Call = { readonly signal?: AbortSignal | undefined };
 

@@ -1,7 +1,7 @@
 // The scalar types of Calico's API with readers of their own: ports, protocols, AS numbers, DSCP, times and durations.
 // Each is kept in its canonical JSON form, so that writing it needs no knowledge.
-import { goNumber, goNumberOrText, writeGoString } from "./go-json.ts";
-import { canonicalTime, parseDuration, printDuration } from "./go-time.ts";
+import { goNumber, goNumberOrText, writeGoString } from "../go/go-json.ts";
+import { canonicalTime, parseDuration, printDuration } from "../go/go-time.ts";
 import { type CrdSchema, type Schema, scalar } from "./schema.ts";
 
 /** A number; or as text a name, or for a port a range "min:max". */

@@ -1,7 +1,10 @@
 // Calico's nodes where Kubernetes has nodes: a view of these. They are created and deleted by whoever runs the cluster;
 // a write changes annotations, through the node's status, which is what Calico's roles allow.
-import { type Datastore, type EditOptions, edit, type StoredObject } from "../datastore/index.ts";
-import { fromKubernetesNode, toKubernetesNode } from "./forms/node-view.ts";
+import { type Datastore, type EditOptions, edit, type StoredObject } from "../../datastore/index.ts";
+import { fromKubernetesNode, toKubernetesNode } from "../forms/node-view.ts";
+import { type Id, nameInMessages } from "../names.ts";
+import { notFound, unsupported, updateConflict } from "../resource-error.ts";
+import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
@@ -12,10 +15,7 @@ import {
   type ResourceEvent,
   type WatchCall,
 } from "./home.ts";
-import { type Id, nameInMessages } from "./names.ts";
 import { gather, idOf } from "./object-home.ts";
-import { notFound, unsupported, updateConflict } from "./resource-error.ts";
-import type { V3Object } from "./v3-object.ts";
 import { translated, viewEvents, viewList } from "./view-home.ts";
 
 const withKubectl = "nodes are created and deleted with kubectl, or by the kubelet";

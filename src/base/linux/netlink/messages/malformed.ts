@@ -1,5 +1,5 @@
 // Bytes that are not what the kernel would send: an error, wherever a decoder meets them.
-import { CattailError } from "../../lib/index.ts";
+import { CattailError } from "../../../lib/index.ts";
 
 export function malformed(what: string): CattailError {
   return new CattailError("NETLINK_MALFORMED", {

@@ -2,9 +2,9 @@
 // not fit throws a FieldError, which says where and what was expected; convert/processor/processor.ts makes it a value again.
 // Throwing keeps the good path free of result objects: this runs for every pod.
 
-import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+import { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 
-export { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+export { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 
 export class FieldError extends Error {
   readonly field: string;
