@@ -37,7 +37,8 @@ function datastoreFailed(error: DatastoreError): CattailError {
     error.missingRule === undefined
       ? undefined
       : `Add this rule to a role of this account:\n${error.missingRule.trimEnd()}`;
-  const next = rule ?? error.next ?? adviceByCode[error.code] ?? "Run cattail doctor: it looks at the datastore step by step";
+  const next =
+    rule ?? error.next ?? adviceByCode[error.code] ?? "Run cattail doctor: it looks at the datastore step by step";
   return new CattailError("DATASTORE", { problem: error.message, next: capital(next), cause: error });
 }
 
