@@ -12,7 +12,7 @@ try {
     console.error("usage: FELIX_TYPHAADDR=HOST:PORT node --conditions=cattail-source examples/count-keys.ts");
     process.exit(1);
   }
-  for await (const update of follow({ servers, ...connection, maxFailures: 3 })) {
+  for await (const update of follow({ servers, ...connection, maxFailures: 3, failsOnBadSetup: true })) {
     if (update.is === "status" && update.status === syncStatus.inSync) break;
     if (update.is !== "set") continue;
     const kind = keyOf(update)?.is ?? "unknown";

@@ -23,8 +23,10 @@ try {
     );
     process.exit(1);
   }
-  for await (const update of follow({ servers, ...connection, type: "felix" })) {
-    if (update.is !== "status") print(update);
+  const told = { type: "felix", withProblems: true, failsOnBadSetup: true } as const;
+  for await (const update of follow({ servers, ...connection, ...told })) {
+    if (update.is === "problem") console.error(`not connected, trying again: ${update.problem}. ${update.next}.`);
+    else if (update.is !== "status") print(update);
     else if (update.status === syncStatus.inSync && once === "--once") break;
   }
 } catch (error) {

@@ -27,7 +27,7 @@ try {
     );
     process.exit(1);
   }
-  await using snapshot = Snapshot.open({ servers, ...connection, signal: stop.signal });
+  await using snapshot = Snapshot.open({ servers, ...connection, failsOnBadSetup: true, signal: stop.signal });
   await snapshot.inSync();
   const exporter = createServer(async (_request, response) => {
     count(snapshot);

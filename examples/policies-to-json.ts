@@ -14,7 +14,7 @@ try {
     );
     process.exit(1);
   }
-  await using snapshot = Snapshot.open({ servers, ...connection });
+  await using snapshot = Snapshot.open({ servers, ...connection, failsOnBadSetup: true });
   await snapshot.inSync();
   for (let before = ""; ; ) {
     const known = revisionsIn(snapshot); // before the file is written: changes come meanwhile

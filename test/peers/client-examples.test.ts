@@ -132,6 +132,17 @@ const slips: { name: string; variables: { readonly [name: string]: string }; say
     says: /^[tT]he TLS settings for the server are incomplete; .*\(CLIENT_TLS_INCOMPLETE\)\n$/,
   },
   {
+    name: "certificates that are not there",
+    variables: {
+      FELIX_TYPHAADDR: "127.0.0.1:1",
+      FELIX_TYPHACAFILE: "none.crt",
+      FELIX_TYPHACERTFILE: "none.crt",
+      FELIX_TYPHAKEYFILE: "none.key",
+      FELIX_TYPHACN: "calico-typha",
+    },
+    says: /^[^\n]*none\.(crt|key)[^\n]*\(TLS_FILE_UNREADABLE\)\n$/,
+  },
+  {
     name: "an address that is none",
     variables: { FELIX_TYPHAADDR: "http://x:5473" },
     says: /^"http:\/\/x:5473" is not a server address\. .*\(CLIENT_ADDRESS\)\n$/,
