@@ -12,6 +12,7 @@ import {
 } from "../../src/typha/client/index.ts";
 import { certificateFolder, testAuthority } from "../kit/certificates.ts";
 import { freePort } from "../kit/free-port.ts";
+import { startGoServer, withoutGoServer } from "../kit/go-server.ts";
 import { serve } from "../kit/serving.ts";
 
 const ours = testAuthority();
@@ -137,6 +138,27 @@ for (const { name, code, broken, mended, isPlainClient = false, shows = ours, is
       await using snapshot = Snapshot.open({ ...options, failsOnBadSetup: true });
       await rejects(snapshot.inSync(), { code });
     });
+}
+
+const goCases: { name: string; code: string; server: "plain" | "tls"; client: "plain" | "tls" | "another CA's" }[] = [
+  { name: "refuses our certificate", code: "CLIENT_CERTIFICATE_REFUSED", server: "tls", client: "another CA's" },
+  { name: "has no TLS", code: "CLIENT_TLS_MISMATCH", server: "plain", client: "tls" },
+  { name: "has TLS, where we have none", code: "CLIENT_TLS_MISMATCH", server: "tls", client: "plain" },
+];
+for (const { name, code, server, client } of goCases) {
+  test(`a Go server that ${name} is told by its code`, { skip: withoutGoServer }, async () => {
+    using folder = certificateFolder(ours);
+    using other = certificateFolder(others);
+    const { certFile, keyFile, caFile } = folder.server;
+    await using go = await startGoServer(
+      server === "tls" ? ["--cert", certFile, "--key", keyFile, "--ca", caFile] : [],
+    );
+    go.say({ status: 2 });
+    const files = client === "tls" ? folder.client : { ...other.client, caFile };
+    const tls = client === "plain" ? {} : { tls: { ...files, server: { commonName: "calico-typha" } } };
+    await using snapshot = Snapshot.open({ servers: go.address, ...tls, failsOnBadSetup: true, random: () => 0 });
+    await rejects(snapshot.inSync(), { code });
+  });
 }
 
 test("one server that can never be followed does not stop it where another can", async () => {

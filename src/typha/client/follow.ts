@@ -106,7 +106,7 @@ async function* connection(
   known: KnownKeys,
 ): AsyncGenerator<ClientEvent[]> {
   const { signal, log } = following;
-  const { socket, arrivals } = await dial(server, following, signal);
+  const { socket, arrivals, failure } = await dial(server, following, signal);
   log.info("Connected to server", { server: addressText(server) });
   known.reconnected();
   let wasGreeted = false;
@@ -116,7 +116,7 @@ async function* connection(
     const close = events.find((event) => event.is === "close");
     const isTls = following.tls !== undefined;
     if (close !== undefined)
-      throw closeError(close.why, { server: addressText(server), isTls, wasGreeted, cause: socket.errored });
+      throw closeError(close.why, { server: addressText(server), isTls, wasGreeted, cause: failure() });
   }
 }
 
@@ -144,12 +144,12 @@ function backoffMs(losses: number, random: () => number): number {
   return ceiling * (0.5 + random() / 2);
 }
 
-type Closed = { server: string; isTls: boolean; wasGreeted: boolean; cause: Error | null };
+type Closed = { server: string; isTls: boolean; wasGreeted: boolean; cause: Error | undefined };
 
 function closeError(why: CloseReason, { server, isTls, wasGreeted, cause }: Closed): CattailError {
   const look = "Look at the server's log for the same moment: it says why it closed the connection";
   // With TLS 1.3 a server judges our certificate when for us the connection is open.
-  if (cause !== null && connectionFault(cause) === "refused")
+  if (cause !== undefined && connectionFault(cause) === "refused")
     return certificateRefused({
       problem: `${server}: ${connectionWords(cause)}`,
       next: `Check which CA and which names the server accepts; "cattail doctor --server ${server}" with the same certificates explains it`,

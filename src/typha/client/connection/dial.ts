@@ -28,7 +28,12 @@ export type DialOptions = {
   readonly clock: Clock;
 };
 
-export type Dialled = { readonly socket: Socket; readonly arrivals: Arrivals };
+export type Dialled = {
+  readonly socket: Socket;
+  readonly arrivals: Arrivals;
+  /** The first error of the socket so far. A TLS socket hears of the other side's refusals without being destroyed by them. */
+  failure(): Error | undefined;
+};
 
 export async function dial(to: ServerAddress, options: DialOptions, signal: AbortSignal): Promise<Dialled> {
   signal.throwIfAborted();
@@ -42,11 +47,14 @@ export async function dial(to: ServerAddress, options: DialOptions, signal: Abor
     : connectTls({ ...target, ...tlsClientOptions(material, tlsPolicy({}), tls.server) });
   // For the whole life of the socket: between dialling and reading there is nobody else to hear of an error, and one
   // that nobody hears would end the process. The reader learns of it as the end.
-  socket.on("error", () => undefined);
+  let failure: Error | undefined;
+  socket.on("error", (error) => {
+    failure ??= error;
+  });
   try {
     await opened(socket, isPlain ? "connect" : "secureConnect", { ...options, to, signal });
     socket.setNoDelay(true);
-    return { socket, arrivals };
+    return { socket, arrivals, failure: () => failure };
   } catch (error) {
     socket.destroy();
     throw error;
