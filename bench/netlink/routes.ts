@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Change, type Netlink, openNetlink } from "../../src/base/linux/kernel.ts";
+import { type KernelChange, type Netlink, openNetlink } from "../../src/base/linux/kernel.ts";
 import { freshNamespace, noNamespaces } from "../../test/kit/namespace.ts";
 import { record } from "../../test/kit/record.ts";
 import { median } from "../median.ts";
@@ -52,7 +52,7 @@ async function prepare(netlink: Netlink): Promise<void> {
 }
 
 async function measureOurs(netlink: Netlink): Promise<Figures> {
-  const changes = (what: "create" | "delete"): Change[] =>
+  const changes = (what: "create" | "delete"): KernelChange[] =>
     destinations.map((destination) => ({ do: what, route: { destination, gateway, protocol } }));
   const change = async (what: "create" | "delete"): Promise<void> => {
     const outcomes = await netlink.changeAll(changes(what));

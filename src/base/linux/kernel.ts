@@ -23,7 +23,7 @@ export {
   openNamespace,
 } from "./namespaces/network-namespace.ts";
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
-export type { Change } from "./netlink/changes.ts";
+export type { KernelChange } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
 export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
 export type * from "./netlink/messages/addresses.ts";

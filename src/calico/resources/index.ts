@@ -1,7 +1,7 @@
 // v3 objects over any datastore: what users write and read, whatever keeps it.
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
-export type { Call, Change, ChangeV3, Listed, ResourceEvent, Unreadable } from "./homes/home.ts";
+export type { Call, ChangeV3, Listed, NewState, ResourceEvent, Unreadable } from "./homes/home.ts";
 export { annotatePod } from "./homes/pod-home.ts";
 export { initialiseDatastore } from "./initialise.ts";
 export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workloadEndpointName } from "./names.ts";

@@ -18,7 +18,7 @@ import { type NewRule, writeRule } from "./messages/rules.ts";
  * `create` fails when it is there, `replace` takes its place (or makes it), `append` adds one more beside it (a route with the same
  * destination, another VTEP of the same forwarding entry), `delete` fails when it is not there.
  */
-export type Change =
+export type KernelChange =
   | { readonly do: "create"; readonly link: NewLink }
   | { readonly do: "edit"; readonly link: LinkEdit }
   | { readonly do: "delete"; readonly link: LinkRef }
@@ -35,7 +35,7 @@ const how = {
   delete: 0,
 } as const;
 
-export function writeChange(out: MessageWriter, change: Change, sequence: number): void {
+export function writeChange(out: MessageWriter, change: KernelChange, sequence: number): void {
   const isDelete = change.do === "delete";
   const begin = (newType: number): void => {
     // Each kind has its "new", "delete" and "get" in a row.
@@ -63,11 +63,11 @@ export function writeChange(out: MessageWriter, change: Change, sequence: number
 }
 
 /** `create route 10.0.0.0/24 via 10.0.0.1 in table 254`. */
-export function describeChange(change: Change): string {
+export function describeChange(change: KernelChange): string {
   return `${change.do} ${describeSubject(change)}`;
 }
 
-function describeSubject(change: Change): string {
+function describeSubject(change: KernelChange): string {
   if ("link" in change) {
     if (change.do === "create") return `${change.link.kind} link ${change.link.name}`;
     return `link ${change.do === "edit" ? change.link.link : change.link}`;

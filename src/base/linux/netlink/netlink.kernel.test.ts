@@ -3,7 +3,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { freshNamespace, noNamespaces } from "../../../../test/kit/namespace.ts";
-import { type Change, kernelErrno, openNamespace, openNetlink, openNotifications } from "../kernel.ts";
+import { type KernelChange, kernelErrno, openNamespace, openNetlink, openNotifications } from "../kernel.ts";
 import type { Netlink } from "./netlink.ts";
 import type { Notification, Notifications } from "./notifications.ts";
 
@@ -40,7 +40,7 @@ test("links: made, changed, renamed, moved and deleted as ip shows it", { skip }
   await using netlink = openNetlink({ namespace: one.path });
   await using beyond = openNetlink({ namespace: two.path });
   using there = openNamespace(two.path);
-  const veth: Change = {
+  const veth: KernelChange = {
     do: "create",
     link: {
       name: "veth0123456789a",
@@ -162,7 +162,7 @@ test("addresses as ip shows them", { skip }, async () => {
 test("routes of every kind, as ip shows them", { skip }, async () => {
   const { name, netlink, index } = await bridged();
   await using _closing = netlink;
-  const routes: Change[] = [
+  const routes: KernelChange[] = [
     { do: "create", route: { destination: "192.168.0.0/26", gateway: "10.0.0.7", protocol: 80, source: "10.0.0.1" } },
     { do: "create", route: { destination: "192.168.1.0/26", gateway: "172.16.0.1", index, onlink: true } },
     { do: "create", route: { destination: "192.168.2.0/26", type: "blackhole", protocol: 80 } },
@@ -229,7 +229,7 @@ test("routes of every kind, as ip shows them", { skip }, async () => {
   );
   await netlink.change({ do: "replace", route: { destination: "192.168.0.0/26", gateway: "10.0.0.8" } });
   equal(ip(name, "route", "show", "192.168.0.0/26")[0]?.gateway, "10.0.0.8");
-  const again = await netlink.changeAll(routes.map((change) => ({ ...change, do: "delete" }) as Change));
+  const again = await netlink.changeAll(routes.map((change) => ({ ...change, do: "delete" }) as KernelChange));
   deepEqual(again.filter(({ is }) => is === "refused").length, 1, "only the one that was replaced has another gateway");
 });
 
@@ -258,7 +258,7 @@ test("neighbours and rules as ip shows them", { skip }, async () => {
     [`10.0.0.7 ${mac}`],
   );
 
-  const rules: Change[] = [
+  const rules: KernelChange[] = [
     { do: "create", rule: { family: "inet", priority: 100, table: 1000, mark: 0x10, markMask: 0xf0, iif: "br0" } },
     {
       do: "create",
@@ -297,12 +297,12 @@ test("neighbours and rules as ip shows them", { skip }, async () => {
     [0, 100, 101, 32766, 32767, 0, 102, 32766],
   );
   deepEqual(
-    (await netlink.changeAll(rules.map((change) => ({ ...change, do: "delete" }) as Change))).map(({ is }) => is),
+    (await netlink.changeAll(rules.map((change) => ({ ...change, do: "delete" }) as KernelChange))).map(({ is }) => is),
     ["done", "done", "done"],
   );
 });
 
-const refusals: { name: string; change: (index: number) => Change; says: RegExp; errno: string }[] = [
+const refusals: { name: string; change: (index: number) => KernelChange; says: RegExp; errno: string }[] = [
   {
     name: "the kernel's own words reach the user",
     change: () => ({ do: "create", route: { destination: "10.99.0.0/16", gateway: "10.50.0.7" } }),
@@ -350,7 +350,7 @@ for (const { name, change, says, errno } of refusals) {
 test("a batch of thousands tells which ones were refused, and does the others", { skip }, async () => {
   const { netlink, index } = await bridged();
   await using _closing = netlink;
-  const routes = Array.from({ length: 2_000 }, (_, i): Change => {
+  const routes = Array.from({ length: 2_000 }, (_, i): KernelChange => {
     const destination = `10.${100 + (i >> 8)}.${i & 255}.0/24`;
     return { do: "create", route: { destination, gateway: i % 100 === 7 ? "1.2.3.4" : "10.0.0.7", protocol: 80 } };
   });
@@ -397,7 +397,7 @@ test("one link, and the route that a packet takes", { skip }, async () => {
 test("a batch of which everything is refused", { skip }, async () => {
   const { netlink, index } = await bridged();
   await using _closing = netlink;
-  const routes = Array.from({ length: 1_000 }, (_, i): Change => {
+  const routes = Array.from({ length: 1_000 }, (_, i): KernelChange => {
     return { do: "create", route: { destination: `10.7.${i >> 8}.${i & 255}/32`, index } };
   });
   await netlink.changeAll(routes);
@@ -456,7 +456,7 @@ test("more changes than the buffer takes are told as lost, and what comes after 
   const told = notifications[Symbol.asyncIterator]();
   const routes = Array.from(
     { length: 500 },
-    (_, i): Change => ({ do: "create", route: { destination: `10.7.${i >> 8}.${i & 255}/32`, index } }),
+    (_, i): KernelChange => ({ do: "create", route: { destination: `10.7.${i >> 8}.${i & 255}/32`, index } }),
   );
   await netlink.changeAll(routes);
   await next(told, (n) => n.is === "lost");
@@ -481,7 +481,10 @@ test("dumps are whole while others change what is dumped", { skip }, async () =>
   await using other = openNetlink({ namespace: path });
   const routes = Array.from(
     { length: 3_000 },
-    (_, i): Change => ({ do: "create", route: { destination: `10.7.${i >> 8}.${i & 255}/32`, index, protocol: 81 } }),
+    (_, i): KernelChange => ({
+      do: "create",
+      route: { destination: `10.7.${i >> 8}.${i & 255}/32`, index, protocol: 81 },
+    }),
   );
   await netlink.changeAll(routes);
   for (let i = 0; i < 5; i++) {

@@ -6,7 +6,7 @@
 // The kernel has answered when send() returns, so nothing waits here as a rule; wait() is for the rest.
 import { constants } from "node:os";
 import { CattailError, type Clock, settleWithin, systemClock } from "../../lib/index.ts";
-import { type Change, describeChange, writeChange } from "./changes.ts";
+import { describeChange, type KernelChange, writeChange } from "./changes.ts";
 import {
   type AddressFilter,
   type Dump,
@@ -94,13 +94,13 @@ export class Netlink implements AsyncDisposable {
   }
 
   /** Throws what the kernel refuses. */
-  async change(change: Change): Promise<void> {
+  async change(change: KernelChange): Promise<void> {
     const [outcome] = await this.changeAll([change]);
     if (outcome?.is === "refused") throw outcome.error;
   }
 
   /** All of them in order, whatever becomes of the ones before. One that cannot be written is thrown before any is done. */
-  changeAll(changes: readonly Change[]): Promise<Outcome[]> {
+  changeAll(changes: readonly KernelChange[]): Promise<Outcome[]> {
     return this.#inLine(async () => {
       const outcomes: Outcome[] = [];
       for (const [i, batch] of this.#writeBatches(changes).entries()) {
@@ -129,7 +129,7 @@ export class Netlink implements AsyncDisposable {
     return this.#sequence;
   }
 
-  #writeBatches(changes: readonly Change[]): Batch[] {
+  #writeBatches(changes: readonly KernelChange[]): Batch[] {
     this.#out.clear();
     const batches: Batch[] = [];
     if (this.#sequence > 0x7000_0000) this.#sequence = 0; // within a batch they are in a row
@@ -148,7 +148,7 @@ export class Netlink implements AsyncDisposable {
     return batches;
   }
 
-  async #outcomesOf(changes: readonly Change[], from: number, batch: Batch): Promise<Outcome[]> {
+  async #outcomesOf(changes: readonly KernelChange[], from: number, batch: Batch): Promise<Outcome[]> {
     const outcomes = batch.starts.map((): Outcome => done);
     const last = outcomes.length - 1;
     for (;;) {
@@ -159,7 +159,7 @@ export class Netlink implements AsyncDisposable {
         const answer = readAnswer(message);
         if (answer.errno !== 0) {
           const request = this.#out.bytes().subarray(batch.starts[i], batch.starts[i + 1] ?? batch.end);
-          const error = refused(describeChange(changes[from + i] as Change), answer, request);
+          const error = refused(describeChange(changes[from + i] as KernelChange), answer, request);
           outcomes[i] = { is: "refused", error };
         }
         if (i === last) return outcomes;

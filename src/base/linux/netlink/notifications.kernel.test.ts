@@ -3,7 +3,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { freshNamespace, noNamespaces } from "../../../../test/kit/namespace.ts";
 import { type Random, seededRandom } from "../../../../test/kit/random.ts";
-import { type Change, type Netlink, openNetlink, openNotifications, type Route } from "../kernel.ts";
+import { type KernelChange, type Netlink, openNetlink, openNotifications, type Route } from "../kernel.ts";
 
 const protocol = 80;
 const marker = "10.255.255.255/32";
@@ -12,7 +12,7 @@ const marker = "10.255.255.255/32";
 const keyOf = ({ destination, table = 254, metric = 0 }: Pick<Route, "destination" | "metric"> & { table?: number }) =>
   `${destination} ${table} ${metric}`;
 
-function randomChange(random: Random, index: number): Change {
+function randomChange(random: Random, index: number): KernelChange {
   const isV6 = random.isOneIn(3);
   const place = random.below(40);
   const route = {

@@ -27,10 +27,10 @@ export type ResourceEvent =
 
 export type WatchCall = { readonly from: string; readonly signal: AbortSignal; readonly within?: Within };
 
-export type Change = "nothing" | "delete" | V3Object;
+export type NewState = "nothing" | "delete" | V3Object;
 
 /** What an object shall become. Asked once for each attempt, so it decides by what it is given. Throwing ends the edit. */
-export type ChangeV3 = (current: V3Object | undefined) => Change | Promise<Change>;
+export type ChangeV3 = (current: V3Object | undefined) => NewState | Promise<NewState>;
 
 export type DeleteCall = Call & { readonly revision?: string; readonly uid?: string };
 
