@@ -8,6 +8,7 @@ import { openResources } from "../../src/calico/resources/index.ts";
 import { accountConfig } from "../kit/account-config.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds, removeCrd } from "../kit/crds.ts";
+import { eventually } from "../kit/eventually.ts";
 import { type Case, casesOn, comparable, masked, runCase } from "./resources-golden.ts";
 
 const api = "/apis/crd.projectcalico.org/v1";
@@ -113,6 +114,9 @@ describe("recorded runs of calicoctl, on Kubernetes", { skip: peer.missing ?? fa
 
   test("a kind whose definition is missing is said to be missing, with what to do", async () => {
     await removeCrd(cluster, "caliconodestatuses.crd.projectcalico.org");
+    // The server forgets the kind some moments after its definition.
+    const isGone = async () => (await cluster.ask("GET", `${api}/caliconodestatuses`)).status === 404;
+    await eventually(isGone, "the API server to forget the kind");
     const resources = openResources(datastore);
     const id = { namespace: "", name: "x" };
     const missing = { code: "no-such-kind", next: /cattail manifests/ };

@@ -3,7 +3,7 @@
 // netlink.kernel.test.ts compares what we read with what `ip` shows, on the kernel at hand; these bytes are for where there is none, and for fuzzing.
 import { writeFileSync } from "node:fs";
 import { openNetlinkSocket } from "../../../src/base/linux/ffi/netlink-socket.ts";
-import { type Change, createNamespace, deleteNamespace, inNamespace, type KernelSocket, Netlink, openNetlink } from "../../../src/base/linux/kernel.ts";
+import { type KernelChange, createNamespace, deleteNamespace, inNamespace, type KernelSocket, Netlink, openNetlink } from "../../../src/base/linux/kernel.ts";
 
 type Recorded = { name: string; datagrams: string[]; reads: unknown };
 
@@ -17,7 +17,7 @@ try {
 
 async function record(): Promise<Recorded[]> {
   await using netlink = openNetlink({ namespace: path });
-  const change = (each: Change) => netlink.change(each);
+  const change = (each: KernelChange) => netlink.change(each);
   await change({ do: "edit", link: { link: "lo", up: true } });
   await change({ do: "create", link: { name: "veth0", kind: "veth", mac: "ee:ee:ee:ee:ee:02", peer: { name: "veth1", mac: "ee:ee:ee:ee:ee:03" } } });
   await change({ do: "create", link: { name: "br0", kind: "bridge", mac: "ee:ee:ee:ee:ee:01", up: true } });
@@ -57,7 +57,7 @@ async function listed(what: string, ask: (netlink: Netlink) => Promise<unknown>)
   return { name: what, datagrams, reads };
 }
 
-async function notified(change: (each: Change) => Promise<void>, index: number): Promise<Recorded> {
+async function notified(change: (each: KernelChange) => Promise<void>, index: number): Promise<Recorded> {
   const datagrams: string[] = [];
   const { groupsOf, Notifications } = await import("../../../src/base/linux/netlink/notifications.ts");
   const groups = groupsOf(["link", "address", "route", "neighbour", "rule"]);
