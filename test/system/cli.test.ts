@@ -41,7 +41,7 @@ for (const words of [["--version"], ["typha", "--version"]]) {
   });
 }
 
-const slips: { given: string[]; hint: RegExp }[] = [
+const slips: { given: string[]; env?: { [name: string]: string }; hint: RegExp }[] = [
   { given: ["tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?[\s\S]*--help/ },
   { given: ["demo", "--node", "5"], hint: /unknown option '--node'[\s\S]*Did you mean[\s\S]*--nodes[\s\S]*--help/ },
   { given: ["certs", "inti"], hint: /unknown command 'inti'[\s\S]*Did you mean init\?[\s\S]*--help/ },
@@ -50,6 +50,11 @@ const slips: { given: string[]; hint: RegExp }[] = [
   { given: ["completion", "tcsh"], hint: /Allowed choices are bash, zsh, fish/ },
   { given: ["version", "-o", "xml"], hint: /Allowed choices are text, json/ },
   { given: ["certs", "inspect", "/no/such/file"], hint: /\/no\/such\/file/ },
+  {
+    given: ["typha"],
+    env: { TYPHA_LOGFILEPATH: "/proc/nope/x", TYPHA_DATASTORETYPE: "memory" },
+    hint: /the log file \/proc\/nope\/x cannot be opened \(ENOENT\)/,
+  },
   { given: ["manifests", "all"], hint: /needs an image[\s\S]*docker build[\s\S]*--image/ },
   { given: ["manifests", "typha", "--image", "bad image: {}"], hint: /It has to be an image/ },
   {
@@ -63,9 +68,9 @@ const slips: { given: string[]; hint: RegExp }[] = [
     hint: /configuration file \/no\/such\.cfg does not exist[\s\S]*--config-file/,
   },
 ];
-for (const { given, hint } of slips) {
+for (const { given, env = {}, hint } of slips) {
   test(`cattail ${given.join(" ")}: exit code 1 and a hint on standard error`, async () => {
-    const { code, stdout, stderr } = await cattail(given);
+    const { code, stdout, stderr } = await cattail(given, { env });
     equal(code, 1, stdout + stderr);
     equal(stdout, "");
     match(stderr, hint);

@@ -114,7 +114,8 @@ function columns(nowMs: number): Column<NodeView>[] {
       title: "follows",
       width: "20%",
       isMinor: true,
-      cell: ({ connections }) => unique(connections, ({ syncer }) => syncer),
+      cell: ({ connections, server }) =>
+        server === null ? unique(connections, ({ syncer }) => syncer) : <span class="quiet">on {server}</span>,
       sortBy: ({ connections }) => connections.length,
     },
     {
@@ -148,7 +149,6 @@ function stateText(node: NodeView) {
   const waiting = Math.max(0, ...node.connections.map(({ lagUpdates }) => lagUpdates));
   const details = [
     node.state === "behind" && lateMs > 0 ? `by ${duration(lateMs)}` : "",
-    node.server === null ? "" : `on ${node.server}`,
     waiting > 0 ? `${amount(waiting)} updates wait` : "",
     node.expected ? "" : "not in the datastore",
   ].filter((text) => text !== "");
