@@ -1,0 +1,34 @@
+// Address management: blocks, affinities and handles. Pure: what was read goes in, what is to be written comes out. Whoever
+// reads and writes brings the datastore, the clock and the log.
+export {
+  type AddressRange,
+  addressText,
+  type Family,
+  holds,
+  parseAddress,
+  parseRange,
+  rangeText,
+  sizeOf,
+} from "./address-range.ts";
+export {
+  type BlockSource,
+  blockAt,
+  blockOf,
+  blocksInOrder,
+  firstIndex,
+  numberOfBlocks,
+  type OrderOf,
+} from "./block-order.ts";
+export {
+  type ChosenPools,
+  choosePools,
+  type Pool,
+  type PoolObject,
+  type PoolRequest,
+  poolOf,
+  type Refusal,
+  readPool,
+  selects,
+  type Use,
+} from "./pools.ts";
+export { isReserved, type Reservations, readReservations } from "./reservations.ts";
