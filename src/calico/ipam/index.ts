@@ -11,6 +11,33 @@ export {
   sizeOf,
 } from "./address-range.ts";
 export {
+  type Attribute,
+  addressOf,
+  type Block,
+  blockSpec,
+  cidrOf,
+  isEmpty,
+  ordinalOf,
+  type ReadBlock,
+  readBlock,
+} from "./block.ts";
+export {
+  type Assigned,
+  assign,
+  assignNamed,
+  forWrite,
+  type Holder,
+  type NotAssigned,
+  newBlock,
+  type Released,
+  type ReleaseRequest,
+  releaseAddresses,
+  releaseByHandle,
+  sweep,
+  type Waiting,
+  withoutOwner,
+} from "./block-changes.ts";
+export {
   type BlockSource,
   blockAt,
   blockOf,
@@ -19,6 +46,7 @@ export {
   numberOfBlocks,
   type OrderOf,
 } from "./block-order.ts";
+export { type Handle, handleSpec, isUnused, lowered, newHandle, raised, readHandle, withoutBlock } from "./handle.ts";
 export {
   type ChosenPools,
   choosePools,
