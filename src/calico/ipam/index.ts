@@ -10,6 +10,7 @@ export {
   rangeText,
   sizeOf,
 } from "./address-range.ts";
+export { type Affinity, affinitySpec, type Owner, ownerText, parseOwner, readAffinity } from "./affinity.ts";
 export {
   type Attribute,
   addressOf,
@@ -60,3 +61,32 @@ export {
   type Use,
 } from "./pools.ts";
 export { isReserved, type Reservations, readReservations } from "./reservations.ts";
+export { assignInBlock, type InBlock, type InBlockResult } from "./steps/assign-in-block.ts";
+export {
+  type AssignedAddress,
+  type AssignRequest,
+  type AssignResult,
+  autoAssign,
+  type IpamSettings,
+} from "./steps/auto-assign.ts";
+export {
+  type Claim,
+  type Claimed,
+  type ClaimReleased,
+  claimBlock,
+  type ReleaseOfClaim,
+  releaseClaim,
+} from "./steps/claim.ts";
+export { type HandleReleased, releaseHandle, releaseUnselected } from "./steps/release-by-handle.ts";
+export {
+  type Answer,
+  advance,
+  type Ref,
+  replay,
+  type Step,
+  StepFailed,
+  type Steps,
+  type Stored,
+  TooManyConflicts,
+  type Versioned,
+} from "./steps/step.ts";
