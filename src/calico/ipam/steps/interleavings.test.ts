@@ -11,7 +11,8 @@ import { type AssignRequest, autoAssign } from "./auto-assign.ts";
 import { releaseHandle } from "./release-by-handle.ts";
 import { type Answer, replay, type Step, StepFailed, type Steps, TooManyConflicts } from "./step.ts";
 
-const pools = [{ name: "tiny", spec: { cidr: "10.9.0.0/28", blockSize: 30 } }].flatMap((pool) => readPool(pool) ?? []);
+/** Two blocks of four addresses: enough for two nodes, so that blocks are taken over and borrowed from. */
+const pools = [{ name: "tiny", spec: { cidr: "10.9.0.0/29", blockSize: 30 } }].flatMap((pool) => readPool(pool) ?? []);
 
 function request(node: string, handle: string, change: Partial<AssignRequest> = {}): AssignRequest {
   return {
@@ -61,13 +62,16 @@ const anyTask = fc.record<Task>({
   thenRelease: fc.boolean(),
   strict: fc.boolean(),
 });
-/** Whose turn it is, and whether its write fails: before it happened, or after. */
+/** Whose turn it is, how much later, and whether its write fails: before it happened, or after. */
 const anyTurn = fc.record({
   who: fc.nat({ max: 4 }),
+  secondsLater: fc.oneof({ weight: 10, arbitrary: fc.constant(0) }, fc.constant(61)),
   fault: fc.oneof({ weight: 30, arbitrary: fc.constant("none") }, fc.constantFrom("before", "after")),
 });
 
-function play(tasks: readonly Task[], turns: readonly { who: number; fault: string }[], withFaults: boolean) {
+type Turn = { readonly who: number; readonly secondsLater: number; readonly fault: string };
+
+function play(tasks: readonly Task[], turns: readonly Turn[], withFaults: boolean) {
   const store = new IpamStore();
   const outcomes = tasks.map((): Outcome => ({ addresses: [], failed: false }));
   const workers = tasks.map((task, at) => {
@@ -79,12 +83,12 @@ function play(tasks: readonly Task[], turns: readonly { who: number; fault: stri
   let turn = 0;
   for (let left = 20_000; workers.some(({ next }) => !next.done); left -= 1, turn += 1) {
     ok(left > 0, "the workers do not come to an end");
-    const { who, fault } = turns[turn % turns.length] ?? { who: turn, fault: "none" };
+    const { who, fault, secondsLater } = turns[turn] ?? { who: turn, fault: "none", secondsLater: 0 };
+    store.nowNs += BigInt(secondsLater) * 1_000_000_000n;
     const waiting = workers.filter(({ next }) => !next.done);
-    // The last ones are given turns by the count, or one worker might wait for another for ever.
-    const worker = waiting[(turn < turns.length ? who : turn) % waiting.length];
+    const worker = waiting[who % waiting.length];
     if (worker === undefined || worker.next.done) continue;
-    const answer = answered(store, worker.next.value, withFaults && turn < turns.length ? fault : "none");
+    const answer = answered(store, worker.next.value, withFaults ? fault : "none");
     worker.next = worker.steps.next(answer);
     checkAlways(store, outcomes);
   }
