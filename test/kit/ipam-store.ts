@@ -53,10 +53,10 @@ export class IpamStore {
     return { is: "written", revision };
   }
 
-  /** One worker alone. */
-  run<T>(steps: Steps<T>): T {
+  /** One worker alone. `interfere` is told of each step before it happens, may change what is stored, and may answer instead. */
+  run<T>(steps: Steps<T>, interfere: (step: Step) => Answer | undefined = () => undefined): T {
     let next = steps.next();
-    while (!next.done) next = steps.next(this.answer(next.value));
+    while (!next.done) next = steps.next(interfere(next.value) ?? this.answer(next.value));
     return next.value;
   }
 

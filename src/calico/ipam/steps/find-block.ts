@@ -20,7 +20,7 @@ export type FoundBlock =
   /** In the order in which they are to be tried. */
   | { readonly is: "take-over"; readonly blocks: readonly Block[] };
 
-/** A pool may have 2^74 blocks, and a reservation all of them. */
+/** A pool may have 2^74 blocks, and a reservation nearly all of them. */
 const mostReserved = 100_000;
 const youngNs = 60_000_000_000n;
 
@@ -28,7 +28,7 @@ export function findBlock(search: Search): FoundBlock {
   const { pools, reservations, order } = search;
   const known = new Map(search.blocks.map((block) => [rangeText(block.range), block]));
   const empty: Block[] = [];
-  for (const pool of pools) {
+  for (const pool of pools.filter(({ range }) => !isReserved(reservations, range))) {
     let reserved = 0;
     for (const range of blocksInOrder(pool, order)) {
       if (isReserved(reservations, range)) {
