@@ -1,4 +1,4 @@
-// Once a second: what the parts of a running Typha say of themselves, to the probes and to the metrics.
+// Once a second, and more often until the server is ready: what the parts of a running Typha say of themselves, to the probes and to the metrics.
 import { manifestProblemText, whenForbidden } from "../../../calico/datastore/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
 import type { TyphaParts } from "../typha-parts.ts";
@@ -6,17 +6,26 @@ import { type HealthFacts, TyphaHealth } from "./health-reporters.ts";
 import type { MetricsRefresh } from "./metrics-refresh.ts";
 
 const intervalMs = 1000;
+/** Until it is ready for the first time: a rolling update waits for it, server after server. */
+const startIntervalMs = 50;
 
 export async function reportHealth(
   parts: TyphaParts,
   { refresh, signal }: { refresh: MetricsRefresh; signal: AbortSignal },
 ): Promise<void> {
+  const { clock } = parts.options;
   const health = new TyphaHealth(parts.health);
-  while (!signal.aborted) {
+  const waitsMs = () => (wasReady ? intervalMs : startIntervalMs);
+  let wasReady = false;
+  for (let refreshAtMs = 0; !signal.aborted; ) {
     health.report(factsOf(parts));
-    parts.server.setFreshness(isFresh(parts));
-    refresh.refresh();
-    await parts.options.clock.sleep(intervalMs, signal).catch(() => undefined); // aborted: the loop ends
+    wasReady ||= parts.health.summary().ready;
+    if (wasReady || clock.monotonicMs() >= refreshAtMs) {
+      parts.server.setFreshness(isFresh(parts));
+      refresh.refresh();
+      refreshAtMs = clock.monotonicMs() + intervalMs;
+    }
+    await clock.sleep(waitsMs(), signal).catch(() => undefined); // aborted: the loop ends
   }
 }
 
