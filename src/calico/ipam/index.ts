@@ -62,6 +62,7 @@ export {
 } from "./pools.ts";
 export { isReserved, type Reservations, readReservations } from "./reservations.ts";
 export { assignInBlock, type InBlock, type InBlockResult } from "./steps/assign-in-block.ts";
+export { assignAddress, type NamedRequest, type NamedResult } from "./steps/assign-named.ts";
 export {
   type AssignedAddress,
   type AssignRequest,
@@ -77,6 +78,7 @@ export {
   type ReleaseOfClaim,
   releaseClaim,
 } from "./steps/claim.ts";
+export { type AddressesReleased, releaseIps } from "./steps/release-addresses.ts";
 export { type HandleReleased, releaseHandle, releaseUnselected } from "./steps/release-by-handle.ts";
 export {
   type Answer,

@@ -7,12 +7,13 @@ import { IpamStore } from "../../../../test/kit/ipam-store.ts";
 import { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { ipamBlockSpec } from "../../kinds/index.ts";
 import { type Labels, readSchema } from "../../model/index.ts";
-import { rangeText } from "../address-range.ts";
+import { parseRange, rangeText } from "../address-range.ts";
 import { affinitySpec, readAffinity } from "../affinity.ts";
 import { type Block, blockSpec, cidrOf, readBlock } from "../block.ts";
 import { handleSpec, readHandle } from "../handle.ts";
 import { readPool } from "../pools.ts";
 import { readReservations } from "../reservations.ts";
+import { assignAddress } from "./assign-named.ts";
 import { type AssignRequest, autoAssign } from "./auto-assign.ts";
 import { releaseHandle, releaseUnselected } from "./release-by-handle.ts";
 import type { Stored } from "./step.ts";
@@ -23,6 +24,7 @@ type Call = {
   node: string;
   container: string;
   pod?: string;
+  args?: string;
   count?: number;
   from?: number;
   conf?: { ipam?: { ipv4_pools?: string[]; ipv6_pools?: string[]; assign_ipv4?: string; assign_ipv6?: string } };
@@ -45,7 +47,7 @@ type Case = {
 };
 const cases: Case[] = JSON.parse(readFileSync("test/vectors/ipam/cases.json", "utf8"));
 
-test("the cases were found", () => deepEqual(cases.length, 56));
+test("the cases were found", () => deepEqual(cases.length, 64));
 
 for (const each of cases) {
   test(`${each.name}: ${each.about}`, () => {
@@ -89,7 +91,7 @@ class World {
     ];
   }
 
-  #add({ node, container, pod, conf }: Call): unknown {
+  #add({ node, container, pod, conf, args }: Call): unknown {
     const family = conf?.ipam?.assign_ipv6 === "true" ? 6 : 4;
     const [namespace = "", name = ""] = (pod ?? "").split("/");
     const secondary = {
@@ -113,6 +115,11 @@ class World {
       maxBlocks: 0,
       randomSeed: 1n,
     };
+    const address = parseRange(args?.replace(/^IP=/, "") ?? "");
+    if (address !== undefined) {
+      const named = this.store.run(assignAddress({ ...request, address }));
+      return named.is === "refused" ? { msg: named.says } : [rangeText(named.address)];
+    }
     const done = this.store.run(autoAssign(request));
     if (done.is === "refused") return { msg: done.says };
     if (done.addresses.length === 1) {
