@@ -81,7 +81,7 @@ const cases: { text: string; habit?: string }[] = [
   { text: "// biome-ignore lint/suspicious/noExplicitAny: why not", habit: "a rule of ours silenced" },
   { text: "// biome-ignore lint/a11y/noAutofocus: asked for" },
   { text: "// @ts-expect-error: why not", habit: "a complaint of the compiler silenced" },
-  { text: 'test.only("x", f)', habit: "a test left out" },
+  { text: `test.${"only"}("x", f)`, habit: "a test left out" },
   { text: 'test("x", { skip: true }, f)', habit: "a test left out" },
   { text: 'test("x", { skip: "no Go here" }, f)' },
   { text: "(t) => t.skip()", habit: "a skip without a reason" },

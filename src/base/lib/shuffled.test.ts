@@ -10,7 +10,7 @@ test("a shuffled list has what the list has, and leaves the list alone", () => {
   deepEqual(shuffled([], Math.random), []);
 });
 
-test("every order comes about as often as any other", () => {
+test("all orders come about equally often", () => {
   const random = seededRandom(7).next;
   const counts = new Map<string, number>();
   for (let round = 0; round < 6000; round += 1) {
