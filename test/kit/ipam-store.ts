@@ -1,14 +1,7 @@
 // A datastore of blocks, affinities and handles that answers the steps of calico/ipam at once: with revisions, so that whoever comes
 // late loses, and with a clock that the test moves.
-import {
-  type Answer,
-  cidrOf,
-  parseRange,
-  type Ref,
-  type Step,
-  type Steps,
-  type Stored,
-} from "../../src/calico/ipam/index.ts";
+import { parseRange } from "../../src/base/lib/index.ts";
+import { type Answer, cidrOf, type Ref, type Step, type Steps, type Stored } from "../../src/calico/ipam/index.ts";
 
 type Entry = { readonly object: Stored; readonly revision: string };
 

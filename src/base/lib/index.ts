@@ -1,5 +1,17 @@
 // What any project could use: nothing in this folder knows a word of Calico.
 
+export {
+  type AddressRange,
+  addressText,
+  aroundOf,
+  bitsOf,
+  type Family,
+  holds,
+  parseAddress,
+  parseRange,
+  rangeText,
+  sizeOf,
+} from "./address-range.ts";
 export { CattailError } from "./cattail-error.ts";
 export { type ConnectionFault, connectionFault, connectionWords } from "./connection-words.ts";
 export { parseJson, writeJson } from "./exact-json.ts";

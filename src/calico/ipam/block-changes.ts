@@ -1,7 +1,7 @@
 // What is done to a block: addresses are taken, named ones too, and given back. Each function answers a new block that is not
 // written yet: several changes may share a write, and `forWrite` counts that write. Whoever uses a block that was read sweeps it
 // first, which frees the addresses that have waited long enough.
-import { type AddressRange, rangeText, sizeOf } from "./address-range.ts";
+import { type AddressRange, rangeText, sizeOf } from "../../base/lib/index.ts";
 import {
   type Attribute,
   addressOf,

@@ -3,7 +3,15 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AddressRange, addressText, holds, parseAddress, parseRange, rangeText, sizeOf } from "./address-range.ts";
+import {
+  type AddressRange,
+  addressText,
+  holds,
+  parseAddress,
+  parseRange,
+  rangeText,
+  sizeOf,
+} from "../../base/lib/index.ts";
 import {
   type BlockSource,
   blockAt,

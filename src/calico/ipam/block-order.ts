@@ -1,7 +1,7 @@
 // The blocks of a pool, and in which order a node tries them. They are numbered from the pool's start; a node begins at an index
 // that is drawn from its name, and goes up by one, around the end, each block once. All vectors of the original's order:
 // test/vectors/ipam/block-order.json.
-import { type AddressRange, aroundOf, bitsOf, type Family, holds } from "./address-range.ts";
+import { type AddressRange, aroundOf, bitsOf, type Family, holds } from "../../base/lib/index.ts";
 import { drawBelow, goRandom } from "./go-random.ts";
 
 /** A pool as far as its blocks go. */

@@ -3,9 +3,9 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { type AddressRange, parseRange, rangeText } from "../../base/lib/index.ts";
 import { ipamBlockSpec } from "../kinds/index.ts";
 import { readSchema } from "../model/index.ts";
-import { type AddressRange, parseRange, rangeText } from "./address-range.ts";
 import { addressOf, type Block, blockSpec, cidrOf, freeOrdinals, isEmpty, readBlock } from "./block.ts";
 import {
   assign,

@@ -5,8 +5,9 @@
 //   attributes    [ {handle a}, {handle b} ]  who holds it; {releasedAt} is an address that waits before it is free again
 //   unallocated   [ 3, 1 ]                    a queue: taken from the front, given back at the end
 //   sequenceNumberForAllocation { "0": …, "2": … }   the block's number when the ordinal was taken
+
+import { type AddressRange, addressText, parseRange, sizeOf } from "../../base/lib/index.ts";
 import type { IpamBlockSpec } from "../kinds/index.ts";
-import { type AddressRange, addressText, parseRange, sizeOf } from "./address-range.ts";
 import { isReserved, type Reservations } from "./reservations.ts";
 
 type TextMap = { readonly [name: string]: string };

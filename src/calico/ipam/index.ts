@@ -1,15 +1,5 @@
 // Address management: blocks, affinities and handles. Pure: what was read goes in, what is to be written comes out. Whoever
 // reads and writes brings the datastore, the clock and the log.
-export {
-  type AddressRange,
-  addressText,
-  type Family,
-  holds,
-  parseAddress,
-  parseRange,
-  rangeText,
-  sizeOf,
-} from "./address-range.ts";
 export { type Affinity, affinitySpec, type Owner, ownerText, parseOwner, readAffinity } from "./affinity.ts";
 export {
   type Attribute,

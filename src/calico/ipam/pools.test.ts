@@ -2,7 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AddressRange, parseRange, sizeOf } from "./address-range.ts";
+import { type AddressRange, parseRange, sizeOf } from "../../base/lib/index.ts";
 import { choosePools, type Pool, type PoolObject, type PoolRequest, poolOf, readPool } from "./pools.ts";
 import { isReserved, readReservations } from "./reservations.ts";
 

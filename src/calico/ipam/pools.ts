@@ -1,7 +1,8 @@
 // Which pools a request may use, and in which order. A request that names pools gets exactly these; otherwise the pools choose
 // by their selectors. The sentences are the original's: they reach users through the CNI plugin.
+
+import { type AddressRange, type Family, holds, parseRange, rangeText } from "../../base/lib/index.ts";
 import { evaluateSelector, type Labels, parseSelector } from "../model/index.ts";
-import { type AddressRange, type Family, holds, parseRange, rangeText } from "./address-range.ts";
 import { defaultBlockSize } from "./block-order.ts";
 
 export type Use = "Workload" | "Tunnel" | "LoadBalancer";

@@ -1,5 +1,5 @@
 // Addresses that are not handed out by themselves: the ranges of all IPReservations. A named address may still be one of them.
-import { type AddressRange, holds, parseRange, sizeOf } from "./address-range.ts";
+import { type AddressRange, holds, parseRange, sizeOf } from "../../base/lib/index.ts";
 
 export type Reservations = readonly AddressRange[];
 

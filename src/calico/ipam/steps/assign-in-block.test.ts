@@ -2,7 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { IpamStore } from "../../../../test/kit/ipam-store.ts";
-import { parseRange, rangeText } from "../address-range.ts";
+import { parseRange, rangeText } from "../../../base/lib/index.ts";
 import type { Block } from "../block.ts";
 import { assign, forWrite, newBlock } from "../block-changes.ts";
 import { newHandle, raised } from "../handle.ts";

@@ -1,6 +1,6 @@
 // Takes addresses in one block: the handle is raised first, then the block is written, so that no address is ever without a handle.
 // If somebody else wrote the block, it is read and tried again with the handle as it is; who leaves with nothing lowers it.
-import type { AddressRange } from "../address-range.ts";
+import type { AddressRange } from "../../../base/lib/index.ts";
 import { type Attribute, attributeAt, type Block, cidrOf, ordinalOf } from "../block.ts";
 import { type Assigned, forWrite, type NotAssigned, sweep } from "../block-changes.ts";
 import { isUnused, lowered, newHandle, raised } from "../handle.ts";

@@ -1,6 +1,6 @@
 // Takes one address that the request names. It must be in an enabled pool for that use; selectors, assignment mode, reservations and
 // limits do not count. A block that does not exist is claimed; another's is borrowed from, unless affinity is strict.
-import { type AddressRange, addressText, rangeText } from "../address-range.ts";
+import { type AddressRange, addressText, rangeText } from "../../../base/lib/index.ts";
 import { type Owner, ownerText } from "../affinity.ts";
 import type { Attribute } from "../block.ts";
 import { assignNamed, type NotAssigned } from "../block-changes.ts";

@@ -1,8 +1,9 @@
 // Finds addresses for a request: in the owner's blocks, in a block it claims, in one that stands empty, and last in others'
 // blocks. Configuration, reservations, pools and labels are part of the request, since a resident program has them already; blocks,
 // affinities and handles are asked for step by step.
+
+import { type AddressRange, type Family, parseRange, rangeText } from "../../../base/lib/index.ts";
 import type { Labels } from "../../model/index.ts";
-import { type AddressRange, type Family, parseRange, rangeText } from "../address-range.ts";
 import { type Affinity, type Owner, ownerText, parseOwner } from "../affinity.ts";
 import { type Attribute, type Block, cidrOf } from "../block.ts";
 import { assign, sweep } from "../block-changes.ts";

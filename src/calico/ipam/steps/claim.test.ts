@@ -2,7 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { IpamStore } from "../../../../test/kit/ipam-store.ts";
-import { type AddressRange, parseRange } from "../address-range.ts";
+import { type AddressRange, parseRange } from "../../../base/lib/index.ts";
 import { type Affinity, type AffinityState, affinitySpec, readAffinity } from "../affinity.ts";
 import type { Block } from "../block.ts";
 import { assign, forWrite, newBlock, withoutOwner } from "../block-changes.ts";

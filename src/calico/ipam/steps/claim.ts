@@ -11,7 +11,7 @@
 //   confirmed          pending, create block  use it                                      lost: the affinity is deleted
 //
 // The block is written although nothing in it changes: its number rises, and whoever was about to delete it loses.
-import { type AddressRange, rangeText } from "../address-range.ts";
+import { type AddressRange, rangeText } from "../../../base/lib/index.ts";
 import { type Affinity, type AffinityState, type Owner, ownerText } from "../affinity.ts";
 import { type Block, isEmpty } from "../block.ts";
 import { forWrite, newBlock, sweep, withoutOwner } from "../block-changes.ts";

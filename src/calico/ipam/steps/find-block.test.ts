@@ -1,7 +1,7 @@
 // Which block is claimed next, taken over, or borrowed from.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { type AddressRange, parseRange, rangeText } from "../address-range.ts";
+import { type AddressRange, parseRange, rangeText } from "../../../base/lib/index.ts";
 import type { Block } from "../block.ts";
 import { assign, newBlock, timeText } from "../block-changes.ts";
 import { readReservations } from "../reservations.ts";

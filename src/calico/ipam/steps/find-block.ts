@@ -1,6 +1,6 @@
 // Which block a node claims next, from a list of all blocks. Pools are walked in their order, each in the node's order of
 // blocks. Only when no pool has one left, blocks that stand empty are taken over, and last, others' blocks are borrowed from.
-import { type AddressRange, rangeText } from "../address-range.ts";
+import { type AddressRange, rangeText } from "../../../base/lib/index.ts";
 import { type Block, freeOrdinals, isEmpty } from "../block.ts";
 import { type BlockSource, blockAt, blocksInOrder, firstIndex, numberOfBlocks, type OrderOf } from "../block-order.ts";
 import { isReserved, type Reservations } from "../reservations.ts";

@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { IpamStore } from "../../../../test/kit/ipam-store.ts";
-import { parseRange, rangeText } from "../address-range.ts";
+import { parseRange, rangeText } from "../../../base/lib/index.ts";
 import { type Block, blockSpec, cidrOf, readBlock } from "../block.ts";
 import { newBlock } from "../block-changes.ts";
 import { readPool } from "../pools.ts";

@@ -2,7 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { IpamStore } from "../../../../test/kit/ipam-store.ts";
-import { type AddressRange, parseRange, rangeText } from "../address-range.ts";
+import { type AddressRange, parseRange, rangeText } from "../../../base/lib/index.ts";
 import { newBlock } from "../block-changes.ts";
 import { type Pool, readPool } from "../pools.ts";
 import { assignAddress, type NamedRequest } from "./assign-named.ts";

@@ -1,6 +1,6 @@
 // Gives single addresses back: all of a block in one write, or none of them if a handle or a sequence number does not fit. The handles
 // are lowered after that. Pools may be disabled meanwhile, or gone: then the address is looked for in all blocks.
-import { type AddressRange, holds, rangeText } from "../address-range.ts";
+import { type AddressRange, holds, rangeText } from "../../../base/lib/index.ts";
 import { cidrOf, isEmpty } from "../block.ts";
 import { forWrite, type ReleaseRequest, releaseAddresses, sweep } from "../block-changes.ts";
 import { blockOf } from "../block-order.ts";

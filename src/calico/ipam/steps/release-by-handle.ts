@@ -1,8 +1,8 @@
 // Gives back all addresses of a handle: in each of its blocks first, then in the handle, so that a crash in between leaves a
 // handle that counts too much and never an address without one.
 
+import type { AddressRange } from "../../../base/lib/index.ts";
 import type { Labels } from "../../model/index.ts";
-import type { AddressRange } from "../address-range.ts";
 import { parseOwner } from "../affinity.ts";
 import { type Block, cidrOf, isEmpty } from "../block.ts";
 import { forWrite, releaseByHandle, sweep } from "../block-changes.ts";

@@ -10,7 +10,7 @@
 // These are generators and not one `step` over a union of phases because the protocols call each other (assigning claims,
 // claiming releases) and read as the rules are written down; the steps and answers are the unions.
 
-import type { Family } from "../address-range.ts";
+import type { Family } from "../../../base/lib/index.ts";
 import type { Affinity, Owner } from "../affinity.ts";
 import type { Block } from "../block.ts";
 import type { Handle } from "../handle.ts";

@@ -1,6 +1,6 @@
 // Networks as numbers: the first address and how many bits are fixed. Pools, blocks and reservations are such ranges, and
 // whether one holds another is arithmetic. IPv6 needs 128 bits, so all addresses are bigints.
-import { cidrToText, ipToText, mask, parseCidrOrIp, parseIp } from "../../base/lib/index.ts";
+import { cidrToText, ipToText, mask, parseCidrOrIp, parseIp } from "./ip.ts";
 
 export type Family = 4 | 6;
 export type AddressRange = { readonly family: Family; readonly first: bigint; readonly prefixLength: number };
