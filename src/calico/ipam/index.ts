@@ -82,3 +82,12 @@ export {
   TooManyConflicts,
   type Versioned,
 } from "./steps/step.ts";
+export {
+  type BlockUse,
+  type BlockUtilization,
+  type Counts,
+  type PoolUse,
+  type PoolUtilization,
+  type Utilization,
+  utilizationOf,
+} from "./utilization.ts";
