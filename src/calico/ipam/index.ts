@@ -1,6 +1,7 @@
 // Address management: blocks, affinities and handles. Pure: what was read goes in, what is to be written comes out. Whoever
 // reads and writes brings the datastore, the clock and the log.
 export { type Affinity, affinitySpec, type Owner, ownerText, parseOwner, readAffinity } from "./affinity.ts";
+export * from "./audit/index.ts";
 export {
   type Attribute,
   addressOf,
