@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { writeJson } from "../../src/base/lib/index.ts";
 import { type EtcdCluster, etcdPeer, startEtcd } from "./etcd.ts";
 import { freePort } from "./free-port.ts";
 import { type GoPeer, goPeer } from "./go.ts";
@@ -182,7 +183,7 @@ const mostAsked = 5;
 function askOnce(agent: Agent, question: Question, asked = 1): Promise<Answer> {
   const { server, method, path, body } = question;
   return new Promise((resolve, reject) => {
-    const text = body === undefined ? "" : JSON.stringify(body);
+    const text = body === undefined ? "" : writeJson(body);
     // Without a length, node:http would send a DELETE's body as the start of the next request.
     const length = { "content-length": Buffer.byteLength(text) };
     // A PATCH is a server-side apply; its body is YAML, of which JSON is a part.

@@ -22,8 +22,13 @@ export type Case = {
   readonly expected: Expected;
 };
 
+/** Cases about the command line, its input and its output: the whole program runs them (ctl-golden-*.test.ts). */
+const forTheProgram =
+  /^(config|crashes|datastore|etcd-(ipam|migrate|unr)|flags|get-|help|input|ipam-[^c]|ipam-check|ipam-configure|label-forms|no-crds|node-status$|np-namespace-e|output|patch-errors|pool-bad-d|rights-none|unauth|unreach|validate|version)/;
+
 export function casesOn(datastore: string): Case[] {
   return readdirSync(root)
+    .filter((name) => !forTheProgram.test(name))
     .map((name): Case => {
       const read = (file: string) => JSON.parse(readFileSync(`${root}/${name}/${file}`, "utf8"));
       const initial = existsSync(`${root}/${name}/initial.json`) ? read("initial.json") : [];
