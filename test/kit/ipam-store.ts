@@ -17,7 +17,7 @@ export class IpamStore {
         return found === undefined ? { is: "absent" } : { is: "found", ...found };
       }
       case "list affinities": {
-        const prefix = `affinity ${step.owner.type} ${step.owner.name} `;
+        const prefix = step.owner === undefined ? "affinity " : `affinity ${step.owner.type} ${step.owner.name} `;
         return { is: "listed", objects: this.#listed(prefix, step.family) };
       }
       case "list blocks":

@@ -59,6 +59,8 @@ export {
   type AssignRequest,
   type AssignResult,
   autoAssign,
+  type BlockEnsured,
+  ensureBlock,
   type IpamSettings,
 } from "./steps/auto-assign.ts";
 export {
@@ -69,6 +71,24 @@ export {
   type ReleaseOfClaim,
   releaseClaim,
 } from "./steps/claim.ts";
+export {
+  blocksOfRange,
+  type ClaimOf,
+  type ClaimsReleased,
+  claimRange,
+  listAffinities,
+  type RangeClaimed,
+  releaseClaims,
+} from "./steps/claims-of-many.ts";
+export {
+  type Assignment,
+  assignmentOf,
+  collectCold,
+  type HeldAddress,
+  heldByHandle,
+  heldIn,
+  listAllBlocks,
+} from "./steps/look-up.ts";
 export { type AddressesReleased, releaseIps } from "./steps/release-addresses.ts";
 export { type HandleReleased, releaseHandle, releaseUnselected } from "./steps/release-by-handle.ts";
 export {

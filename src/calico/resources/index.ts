@@ -2,6 +2,13 @@
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
 export type { Call, ChangeV3, Listed, NewState, ResourceEvent, Unreadable } from "./homes/home.ts";
+export {
+  type IpamObject,
+  type IpamObjectKind,
+  type IpamObjects,
+  type IpamRef,
+  openIpamObjects,
+} from "./homes/ipam-objects.ts";
 export { annotatePod } from "./homes/pod-home.ts";
 export { initialiseDatastore } from "./initialise.ts";
 export { affinityName, cidrName, handleName, hostnameHash, nameInMessages, workloadEndpointName } from "./names.ts";

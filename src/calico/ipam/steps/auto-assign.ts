@@ -4,13 +4,14 @@
 
 import { type AddressRange, type Family, parseRange, rangeText } from "../../../base/lib/index.ts";
 import type { Labels } from "../../model/index.ts";
-import { type Affinity, type Owner, ownerText, parseOwner } from "../affinity.ts";
+import { type Owner, ownerText, parseOwner } from "../affinity.ts";
 import { type Attribute, type Block, cidrOf } from "../block.ts";
 import { assign, sweep } from "../block-changes.ts";
 import { choosePools, type Pool, poolOf, type Refusal, selects, type Use } from "../pools.ts";
 import { isReserved, type Reservations } from "../reservations.ts";
 import { assignInBlock } from "./assign-in-block.ts";
 import { claimBlock, releaseClaim } from "./claim.ts";
+import { listAffinities } from "./claims-of-many.ts";
 import { existingInOrder, findBlock } from "./find-block.ts";
 import {
   getAffinity,
@@ -82,6 +83,31 @@ export function* autoAssign(request: AssignRequest): Steps<AssignResult> {
   const exhausted = yield* borrow(work);
   const notes = isDone(work) ? [] : [`No IPs available in pools: [${exhausted.join(" ")}]`];
   return { is: "assigned", addresses: work.addresses, notes };
+}
+
+export type BlockEnsured =
+  | { readonly is: "block"; readonly block: AddressRange }
+  | { readonly is: "refused"; readonly reason: Refusal["reason"] | NoMoreBlocks["reason"]; readonly says: string };
+
+/** That the owner has a block, before anybody asks it for an address. */
+export function* ensureBlock(request: Omit<AssignRequest, "count" | "handle" | "secondary">): Steps<BlockEnsured> {
+  const { owner, family, pools: all, nodeLabels, namespaceLabels, requestedPools: requested, use } = request;
+  const chosen = choosePools(all, { family, use, node: owner.name, nodeLabels, namespaceLabels, requested });
+  if (chosen.is === "refused") return chosen;
+  const whole = { ...request, count: 0, handle: undefined, secondary: {} };
+  const work: Work = { request: whole, pools: chosen.pools, addresses: [] };
+  for (const range of yield* ownRanges(work)) {
+    const affinity = yield* getAffinity(owner, rangeText(range));
+    const claimed = affinity === undefined ? undefined : yield* claimBlock({ owner, range }, affinity);
+    if (claimed?.is === "claimed") return { is: "block", block: range };
+  }
+  for (let turn = 0; turn < mostTries; turn += 1) {
+    if (!request.settings.autoAllocateBlocks) break;
+    const block = yield* newBlockFor(work);
+    if (block === "none") break;
+    if (block !== "lost") return { is: "block", block: block.value.range };
+  }
+  return { is: "refused", reason: "no-new-blocks", says: "failed to find or claim a block" };
 }
 
 /** The addresses are added as they are found. */
@@ -223,15 +249,6 @@ function* takeFrom(work: Work, block: Versioned<Block>): Steps<void> {
   });
   if (done.is !== "assigned") return;
   work.addresses.push(...done.addresses.map((address) => ({ address, block: done.block.range })));
-}
-
-function* listAffinities(owner: Owner, family: Family): Steps<Versioned<Affinity>[]> {
-  const step: Step = { do: "list affinities", owner, family };
-  const answer = yield step;
-  if (answer.is !== "listed") throw new StepFailed(step, answer.is === "failed" ? answer.error : answer);
-  return answer.objects.flatMap(({ object, revision }) =>
-    object.kind === "affinity" ? [{ value: object.value, revision }] : [],
-  );
 }
 
 function* listBlocks({ family, settings }: AssignRequest): Steps<{ blocks: Block[]; nowNs: bigint }> {

@@ -28,8 +28,8 @@ export type Stored = { readonly [K in Kind]: { readonly kind: K; readonly value:
 
 export type Step =
   | { readonly do: "get"; readonly ref: Ref }
-  /** In the datastore's order, which is that of the names. */
-  | { readonly do: "list affinities"; readonly owner: Owner; readonly family: Family }
+  /** In the datastore's order, which is that of the names. Of all owners where none is given. */
+  | { readonly do: "list affinities"; readonly owner?: Owner; readonly family: Family }
   | { readonly do: "list blocks"; readonly family: Family }
   | { readonly do: "create"; readonly object: Stored }
   | { readonly do: "update"; readonly object: Stored; readonly revision: string }
