@@ -101,6 +101,7 @@ export {
   parseSelector,
   prefixSelector,
   printSelector,
+  type Selector,
   selectorProblem,
 } from "./selectors/selector.ts";
 export {

@@ -1,0 +1,314 @@
+// The way of a connection's first packet through the nodes, and who has a word on it: the sender's egress, the host endpoints
+// of the nodes that it leaves and enters, the receiver's ingress. The first that denies ends it.
+import { type AddressRange, holds } from "../../base/lib/index.ts";
+import { type Answer, evaluate, type Question } from "./evaluate.ts";
+import type { Packet } from "./match-rule.ts";
+import { Members } from "./members.ts";
+import type { PolicyData } from "./policy-data.ts";
+import { isFailsafe, type NodeSettings, settingsOf } from "./settings.ts";
+import type { Direction, Endpoint, HostEndpoint, Policy, Workload } from "./values.ts";
+
+/** An end of a flow. */
+export type Place =
+  | { readonly is: "workload"; readonly workload: Workload; readonly address: AddressRange }
+  /** A process on the node itself. */
+  | { readonly is: "node"; readonly node: string; readonly address: AddressRange }
+  | { readonly is: "outside"; readonly address: AddressRange };
+
+export type Flow = {
+  readonly source: Place;
+  readonly destination: Place;
+  readonly protocol: number;
+  readonly sourcePort?: number;
+  readonly destinationPort?: number;
+  readonly icmp?: { readonly type: number; readonly code: number };
+};
+
+/** Which traffic of an endpoint a stage is about. */
+export type StageClass = "endpoint" | "host" | "forwarded" | "before NAT" | "untracked";
+
+export type Stage = {
+  readonly node: string;
+  readonly endpoint: Endpoint | undefined;
+  readonly direction: Direction;
+  readonly class: StageClass;
+  readonly verdict: "allow" | "deny" | "undecided";
+  readonly answer: Answer | undefined;
+  /** Where no policy was asked: what decided instead. */
+  readonly reason?: Reason;
+};
+
+export type Reason =
+  | "the endpoint is not active"
+  | "pods may not send encapsulated packets"
+  | "a node always reaches its own pods"
+  | "pods may not reach their own node (DefaultEndpointToHostAction)"
+  | "pods may reach their own node (DefaultEndpointToHostAction)"
+  | "a failsafe port of the host"
+  | "the answer is not tracked, and no untracked rule lets it pass";
+
+export type Verdict = {
+  readonly verdict: "allow" | "deny";
+  readonly stages: readonly Stage[];
+  readonly decisive: Stage | undefined;
+};
+
+export type World = {
+  readonly data: PolicyData;
+  readonly members: Members;
+  /** Whether an agent enforces policy there. */
+  readonly isEnforcedOn: (node: string) => boolean;
+  readonly settingsOf: (node: string) => NodeSettings;
+};
+
+export function worldOf(data: PolicyData, options: Partial<Omit<World, "data" | "members">> = {}): World {
+  const known = new Map<string, NodeSettings>();
+  const remembered = (node: string) => {
+    const settings = known.get(node) ?? settingsOf(data, node);
+    known.set(node, settings);
+    return settings;
+  };
+  return { data, members: new Members(data), isEnforcedOn: () => true, settingsOf: remembered, ...options };
+}
+
+export function judge(flow: Flow, world: World): Verdict {
+  const stages: Stage[] = [];
+  for (const stage of stagesOf(flow, world)) {
+    stages.push(stage);
+    if (stage.verdict === "deny") return { verdict: "deny", stages, decisive: stage };
+  }
+  return { verdict: "allow", stages, decisive: stages.findLast(({ verdict }) => verdict === "allow") };
+}
+
+function* stagesOf(flow: Flow, world: World): Generator<Stage> {
+  const { source, destination } = flow;
+  const from = nodeOf(source);
+  const to = nodeOf(destination);
+  const packet = packetOf(flow);
+  const isLocal = from !== undefined && from === to;
+  if (from !== undefined && world.isEnforcedOn(from)) {
+    if (isLocal && source.is === "node") {
+      if (destination.is === "workload")
+        yield said(
+          from,
+          { endpoint: destination.workload, direction: "ingress", class: "endpoint" },
+          "allow",
+          "a node always reaches its own pods",
+        );
+      return;
+    }
+    if (source.is === "workload") yield* workloadEgress(source.workload, packet, world);
+    if (!isLocal) yield* leave(source, from, packet, world);
+    else if (destination.is === "node") yield toOwnHost(from, source, world);
+  }
+  if (to === undefined || !world.isEnforcedOn(to)) return;
+  const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination, world) };
+  if (!isLocal) yield* enter(destination, to, arriving, world);
+  if (destination.is === "workload")
+    yield ask(
+      workloadQuestion(destination.workload, "ingress"),
+      arriving,
+      world,
+      destination.workload.host,
+      "endpoint",
+    );
+}
+
+function* workloadEgress(workload: Workload, packet: Packet, world: World): Generator<Stage> {
+  const { host } = workload;
+  const where = { endpoint: workload, direction: "egress", class: "endpoint" } as const;
+  if (!workload.isActive) yield said(host, where, "deny", "the endpoint is not active");
+  const settings = world.settingsOf(host);
+  const isVxlan =
+    packet.protocol === 17 && packet.destinationPort === settings.vxlanPort && !settings.allowsVxlanFromWorkloads;
+  const isIpip = packet.protocol === 4 && !settings.allowsIpipFromWorkloads;
+  if (isVxlan || isIpip) yield said(host, where, "deny", "pods may not send encapsulated packets");
+  yield ask(workloadQuestion(workload, "egress"), packet, world, host, "endpoint");
+}
+
+function toOwnHost(node: string, source: Place, world: World): Stage {
+  const where = {
+    endpoint: source.is === "workload" ? source.workload : undefined,
+    direction: "egress",
+    class: "host",
+  } as const;
+  return world.settingsOf(node).endpointToHost === "drop"
+    ? said(node, where, "deny", "pods may not reach their own node (DefaultEndpointToHostAction)")
+    : said(node, where, "allow", "pods may reach their own node (DefaultEndpointToHostAction)");
+}
+
+/** Out of a node, through the host endpoint of its interface. */
+function* leave(source: Place, node: string, packet: Packet, world: World): Generator<Stage> {
+  const endpoint = hostEndpointOf(node, world.data);
+  if (endpoint === undefined) return;
+  if (source.is === "workload") {
+    yield ask(forwardQuestion(endpoint, "egress"), packet, world, node, "forwarded");
+    // The answer enters through this interface; untracked, it is no answer to what conntrack has seen leave.
+    if (untracked(endpoint, "ingress", answerOf(packet), world) !== "undecided")
+      yield said(
+        node,
+        { endpoint, direction: "ingress", class: "untracked" },
+        "deny",
+        "the answer is not tracked, and no untracked rule lets it pass",
+      );
+    return;
+  }
+  yield* hostStages(endpoint, "egress", packet, world);
+}
+
+/** Into a node, through the host endpoint of its interface. */
+function* enter(destination: Place, node: string, packet: Packet, world: World): Generator<Stage> {
+  const endpoint = hostEndpointOf(node, world.data);
+  if (endpoint === undefined) return;
+  if (destination.is === "node") {
+    yield* hostStages(endpoint, "ingress", packet, world);
+    return;
+  }
+  const first = untracked(endpoint, "ingress", packet, world);
+  if (first !== "undecided") {
+    yield ask(classQuestion(endpoint, "ingress", "untracked"), packet, world, node, "untracked");
+    if (first === "deny") return;
+    // Its answer is tracked, as the first packet was not.
+    yield said(
+      node,
+      { endpoint, direction: "egress", class: "untracked" },
+      "deny",
+      "the answer is not tracked, and no untracked rule lets it pass",
+    );
+    return;
+  }
+  if (isFailsafe(world.settingsOf(node).failsafe.ingress, "ingress", packet)) return;
+  const beforeNat = ask(classQuestion(endpoint, "ingress", "pre-DNAT"), packet, world, node, "before NAT");
+  if (beforeNat.verdict !== "undecided") yield beforeNat;
+  if (beforeNat.verdict === "allow") return;
+  yield ask(forwardQuestion(endpoint, "ingress"), packet, world, node, "forwarded");
+}
+
+/** To or from a process of the host. */
+function* hostStages(endpoint: HostEndpoint, direction: Direction, packet: Packet, world: World): Generator<Stage> {
+  const { host } = endpoint;
+  const { failsafe } = world.settingsOf(host);
+  if (isFailsafe(failsafe[direction], direction, packet)) {
+    yield said(host, { endpoint, direction, class: "host" }, "allow", "a failsafe port of the host");
+    return;
+  }
+  const first = untracked(endpoint, direction, packet, world);
+  const back: Direction = direction === "ingress" ? "egress" : "ingress";
+  if (first !== "undecided") {
+    yield ask(classQuestion(endpoint, direction, "untracked"), packet, world, host, "untracked");
+    if (first === "allow" && untracked(endpoint, back, answerOf(packet), world) !== "allow")
+      yield said(
+        host,
+        { endpoint, direction: back, class: "untracked" },
+        "deny",
+        "the answer is not tracked, and no untracked rule lets it pass",
+      );
+    return;
+  }
+  if (direction === "ingress") {
+    const beforeNat = ask(classQuestion(endpoint, direction, "pre-DNAT"), packet, world, host, "before NAT");
+    if (beforeNat.verdict !== "undecided") yield beforeNat;
+    if (beforeNat.verdict === "allow") return;
+  }
+  yield ask(hostQuestion(endpoint, direction), packet, world, host, "host");
+}
+
+function untracked(endpoint: HostEndpoint, direction: Direction, packet: Packet, world: World): Answer["verdict"] {
+  if (endpoint.interfaceName === "*") return "undecided";
+  return evaluate(classQuestion(endpoint, direction, "untracked"), packet, world.data, world.members).verdict;
+}
+
+function ask(question: Question, packet: Packet, world: World, node: string, stage: StageClass): Stage {
+  const answer = evaluate(question, packet, world.data, world.members);
+  const { endpoint, direction } = question;
+  return { node, endpoint, direction, class: stage, verdict: answer.verdict, answer };
+}
+
+function said(
+  node: string,
+  where: { readonly endpoint: Endpoint | undefined; readonly direction: Direction; readonly class: StageClass },
+  verdict: "allow" | "deny",
+  reason: Reason,
+): Stage {
+  return { node, ...where, verdict, answer: undefined, reason };
+}
+
+const isNormal = (policy: Policy) => !policy.isStaged && policy.class === "normal";
+
+function workloadQuestion(endpoint: Workload, direction: Direction): Question {
+  return { endpoint, direction, isWanted: isNormal, endOfTier: "deny", afterTiers: "profiles" };
+}
+
+function hostQuestion(endpoint: HostEndpoint, direction: Direction): Question {
+  return { endpoint, direction, isWanted: isNormal, endOfTier: "deny", afterTiers: "profiles" };
+}
+
+function forwardQuestion(endpoint: HostEndpoint, direction: Direction): Question {
+  const isWanted = (policy: Policy) => isNormal(policy) && policy.appliesOnForward;
+  return { endpoint, direction, isWanted, endOfTier: "deny", afterTiers: "nothing decided" };
+}
+
+function classQuestion(endpoint: HostEndpoint, direction: Direction, wanted: "untracked" | "pre-DNAT"): Question {
+  const isWanted = (policy: Policy) => !policy.isStaged && policy.class === wanted;
+  return { endpoint, direction, isWanted, endOfTier: "go on", afterTiers: "nothing decided" };
+}
+
+/**
+ * The host endpoint of the interface that carries the node's address: by that address, or by any name of an interface (which
+ * one has the address is not in the datastore), or the one for all interfaces. The lowest id of the best kind.
+ */
+export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | undefined {
+  const candidates = [...data.hostEndpoints.values()]
+    .filter(({ host }) => host === node)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const addresses = data.nodeAddresses.get(node) ?? [];
+  const carries = (endpoint: HostEndpoint) =>
+    endpoint.addresses.some((one) => addresses.some((other) => holds(one, other)));
+  return (
+    candidates.find((one) => one.interfaceName !== "*" && (one.interfaceName !== "" || carries(one))) ??
+    candidates.find(({ interfaceName }) => interfaceName === "*")
+  );
+}
+
+/** The source that the other node sees: a pool may hide its pods behind their node. */
+function seenFrom(source: Place, destination: Place, { data }: World): AddressRange {
+  if (source.is !== "workload") return source.address;
+  const pools = [...data.pools.values()].filter(({ isForPods }) => isForPods);
+  const isHidden =
+    pools.some(({ net, isMasqueraded }) => isMasqueraded && holds(net, source.address)) &&
+    !pools.some(({ net }) => holds(net, destination.address));
+  const behind = data.nodeAddresses.get(source.workload.host)?.find(({ family }) => family === source.address.family);
+  return isHidden ? (behind ?? source.address) : source.address;
+}
+
+function nodeOf(place: Place): string | undefined {
+  if (place.is === "workload") return place.workload.host;
+  return place.is === "node" ? place.node : undefined;
+}
+
+function packetOf(flow: Flow): Packet {
+  const { source, destination, protocol, sourcePort, destinationPort, icmp } = flow;
+  return {
+    family: source.address.family,
+    protocol,
+    source: source.address,
+    destination: destination.address,
+    ...(sourcePort === undefined ? {} : { sourcePort }),
+    ...(destinationPort === undefined ? {} : { destinationPort }),
+    ...(icmp === undefined ? {} : { icmp }),
+  };
+}
+
+/** An answer to it. Ports that no rule can name stand for one that is not known. */
+function answerOf(packet: Packet): Packet {
+  const { source, destination, sourcePort, destinationPort, icmp, ...rest } = packet;
+  const isEcho = icmp?.type === (packet.family === 4 ? 8 : 128);
+  return {
+    ...rest,
+    source: destination,
+    destination: source,
+    ...(destinationPort === undefined ? {} : { sourcePort: destinationPort }),
+    ...(sourcePort === undefined ? {} : { destinationPort: sourcePort }),
+    ...(icmp === undefined ? {} : { icmp: isEcho ? { type: packet.family === 4 ? 0 : 129, code: 0 } : icmp }),
+  };
+}

@@ -1,0 +1,19 @@
+// Which rules hold for an endpoint, which addresses are in a set, and what becomes of a packet. Pure: the felix data set's
+// key/values in, verdicts with their reasons out.
+export type { Answer, Cause, PolicyAsked, RuleAt, TierAsked } from "./evaluate.ts";
+export {
+  type Flow,
+  hostEndpointOf,
+  judge,
+  type Place,
+  type Reason,
+  type Stage,
+  type Verdict,
+  type World,
+  worldOf,
+} from "./flow.ts";
+export { PolicyData, pathOfWorkload } from "./policy-data.ts";
+export { protocolNumber, protocolText } from "./protocols.ts";
+export type { PortRange, Rule, Side } from "./rule.ts";
+export { type NodeSettings, nodeSettings } from "./settings.ts";
+export type { Direction, Endpoint, HostEndpoint, Policy, Tier, Workload } from "./values.ts";
