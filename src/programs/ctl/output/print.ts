@@ -1,31 +1,93 @@
-// Prints what get has found, in the format that was asked for.
-import type { ApiKind, V3Object } from "../../../calico/resources/index.ts";
+// Prints what get has found, in the format that was asked for. Formats that few ask for are loaded when they are.
+import { type Column, columnsOf, type Kind, kindInfo } from "../../../calico/kinds/index.ts";
+import { v3Version } from "../../../calico/resources/index.ts";
 import type { Console } from "../console.ts";
 import { CtlError } from "../console.ts";
 import type { OutputFormat } from "./output-format.ts";
+import { kindOf, objectsOf, type Result } from "./result.ts";
+import { table } from "./table.ts";
 
-/** One for each name or document that was asked for and found; all objects of a kind are one result. */
-export type Result =
-  | { readonly is: "object"; readonly object: V3Object }
-  | {
-      readonly is: "list";
-      readonly kind: ApiKind;
-      readonly items: readonly V3Object[];
-      readonly resourceVersion: string;
-    };
+export type { Result } from "./result.ts";
 
 export type PrintOptions = {
   /** With -n or -A tables of namespaced kinds begin with NAMESPACE. */
   readonly showsNamespace: boolean;
   /** The AS number of nodes without one of their own; undefined: it could not be read. Asked only where a cell shows it. */
   readonly defaultAsNumber: () => Promise<number | undefined>;
+  readonly console: Pick<Console, "out">;
 };
 
 /** Throws CtlError: an unknown heading, a template that cannot be used. */
-export async function print(
-  _results: readonly Result[],
-  _format: OutputFormat,
-  _options: PrintOptions & { readonly console: Pick<Console, "out"> },
-): Promise<void> {
-  throw new CtlError("nothing can be printed yet");
+export async function print(results: readonly Result[], format: OutputFormat, options: PrintOptions): Promise<void> {
+  const { out } = options.console;
+  switch (format.is) {
+    case "table":
+      for (const result of results) await printTable(result, columnsFor(kindOf(result), format.form, options), options);
+      return;
+    case "custom-columns":
+      for (const result of results) await printTable(result, namedColumns(kindOf(result), format.headings), options);
+      return;
+    case "name":
+      for (const result of results) out(names(result, options.showsNamespace));
+      return;
+    case "json": {
+      const { resultsJson } = await import("./write-json.ts");
+      out(resultsJson(results));
+      return;
+    }
+    case "yaml": {
+      const { writeYaml } = await import("../yaml/write-yaml.ts");
+      out(writeYaml(asJson(results)));
+      return;
+    }
+    case "go-template":
+    case "go-template-file":
+      throw new CtlError("templates are not built yet");
+  }
+}
+
+function columnsFor(kind: Kind, form: "ps" | "wide", { showsNamespace }: PrintOptions): readonly Column[] {
+  const columns = columnsOf(kind, form);
+  if (!showsNamespace || !kindInfo(kind).namespaced) return columns;
+  return [...columnsOf(kind, "all").filter(({ heading }) => heading === "NAMESPACE"), ...columns];
+}
+
+function namedColumns(kind: Kind, headings: readonly string[]): readonly Column[] {
+  const known = columnsOf(kind, "all");
+  return headings.map((wanted) => {
+    const column = known.find(({ heading }) => heading === wanted);
+    if (column !== undefined) return column;
+    const valid = known.map(({ heading }) => heading).join(", ");
+    throw new CtlError(`unknown heading ${wanted}, valid values are: ${valid}`);
+  });
+}
+
+async function printTable(result: Result, columns: readonly Column[], options: PrintOptions): Promise<void> {
+  const objects = objectsOf(result);
+  // A request of its own: made only where a node's cell would show it.
+  const showsDefault =
+    kindOf(result) === "Node" &&
+    columns.some(({ heading }) => heading === "ASN") &&
+    objects.some(({ spec: { bgp } }) => bgp !== undefined && !Object.hasOwn(bgp as object, "asNumber"));
+  const defaultAsNumber = showsDefault ? await options.defaultAsNumber() : undefined;
+  options.console.out(table(columns, objects, { defaultAsNumber }));
+}
+
+/** KIND/NAME, to be read by programs; with the namespace where tables show it. */
+function names(result: Result, showsNamespace: boolean): string {
+  const lines = objectsOf(result).map(({ kind, metadata: { name = "", namespace = "" } }) => {
+    return [kind.toLowerCase(), ...(showsNamespace && namespace !== "" ? [namespace] : []), name].join("/");
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** One result as it is, several as an array, none as null. */
+function asJson(results: readonly Result[]): unknown {
+  const values = results.map((result) => {
+    if (result.is === "object") return result.object;
+    const { kind, items, resourceVersion } = result;
+    const metadata = resourceVersion === "" ? {} : { resourceVersion };
+    return { apiVersion: v3Version, items, kind: `${kind}List`, metadata };
+  });
+  return values.length > 1 ? values : (values[0] ?? null);
 }
