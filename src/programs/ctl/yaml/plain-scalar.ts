@@ -21,7 +21,7 @@ function words<T>(value: T, list: string): [string, T][] {
 const mayMeanMore = /^[-+0-9.yYnNtTfFoO~]/;
 const startsAsNumber = /^[-+0-9]/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-const dottedFloat = /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/;
+const dottedFloat = /^\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?$/;
 const wholeNumber = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 const time =
   /^\d{4}-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+](\d\d):(\d\d))| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/;
@@ -36,7 +36,7 @@ export function readPlainScalar(text: string): PlainScalar {
   if (text !== "" && !mayMeanMore.test(text)) return text;
   const known = named.get(text);
   if (known !== undefined) return known;
-  if (text.startsWith(".")) return dottedFloat.test(text) ? finiteOr(Number(text), text) : text;
+  if (text.startsWith(".")) return dottedFloat.test(text) ? finiteOr(Number(text.replaceAll("_", "")), text) : text;
   if (!startsAsNumber.test(text) || isTime(text)) return text;
   const plain = text.replaceAll("_", "");
   const whole = readWholeNumber(plain);
@@ -46,7 +46,7 @@ export function readPlainScalar(text: string): PlainScalar {
 
 /** Whether a text must not be written without quotes: it would be read as something else. */
 export function meansMoreThanText(text: string): boolean {
-  if (text === "<<" || text === "") return true; // "<<" merges maps
+  if (text === "") return true;
   if (!mayMeanMore.test(text)) return false;
   return typeof readPlainScalar(text) !== "string" || isTime(text) || sexagesimal.test(text);
 }

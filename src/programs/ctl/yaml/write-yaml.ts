@@ -92,10 +92,11 @@ class Writer {
   }
 
   #string(text: string, { indent, isSimpleKey }: { indent: number; isSimpleKey: boolean }): void {
-    const folded = isSimpleKey ? undefined : indent + indentStep;
+    const below = Math.max(indent, 0) + indentStep;
+    const folded = isSimpleKey ? undefined : below;
     const style = styleOf(text, isSimpleKey);
     if (style === "literal") {
-      this.#literal(text, indent + indentStep);
+      this.#literal(text, below);
       return;
     }
     this.#space();
@@ -189,8 +190,8 @@ function isSimpleKey(name: string): boolean {
 
 function scalarText(value: unknown): string {
   if (typeof value !== "number") return String(value ?? null);
-  // JSON has whole numbers without an exponent up to 1e21; those of 64 bits stay whole numbers.
-  if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64) return String(BigInt(value));
+  // On its way the original has it as JSON, where it is a whole number without an exponent; those of 64 bits stay so.
+  if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64) return String(value);
   return printGoFloat(value);
 }
 
