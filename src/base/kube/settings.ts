@@ -3,6 +3,8 @@
 export type KubeSettings = {
   /** KUBECONFIG: a file, or several separated as PATH is. Empty: the API endpoint, ~/.kube/config, or in-cluster. */
   readonly kubeconfig?: string;
+  /** The text of a kubeconfig, in the place of any file. */
+  readonly kubeconfigInline?: string;
   /** K8S_API_ENDPOINT and the files and names that replace what the kubeconfig says. */
   readonly apiEndpoint?: string;
   readonly keyFile?: string;

@@ -32,7 +32,7 @@ export {
 } from "./ip.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
-export { nearest } from "./nearest.ts";
+export { editDistance, nearest } from "./nearest.ts";
 export { plainLine, plainText } from "./plain-text.ts";
 export { isRecord, type JsonRecord } from "./records.ts";
 export { shuffled } from "./shuffled.ts";

@@ -30,6 +30,12 @@ const entries: readonly Entry[] = [
     load: async () => (await import("../demo/command.ts")).demoCommand(),
   },
   {
+    name: "ctl",
+    says: "show and change what Calico keeps: every command of calicoctl",
+    // It reads its own words (ctl/command-line), and never gets here; this is its line in the help.
+    load: async () => new (await import("commander")).Command("ctl"),
+  },
+  {
     name: "watch",
     says: "follow a Typha (Cattail or calico/typha) and print what it sends",
     load: async () => (await import("../watch/command.ts")).watchCommand(),
@@ -53,7 +59,10 @@ const entries: readonly Entry[] = [
   {
     name: "completion",
     says: "print a completion script for a shell",
-    load: async () => (await import("./completion.ts")).completionCommand(),
+    async load() {
+      const { ctlWords } = await import("../ctl/command-line/words.ts");
+      return (await import("./completion.ts")).completionCommand(ctlWords("ctl"));
+    },
   },
   {
     name: "version",
@@ -68,10 +77,17 @@ const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
 failOnUnwritableOutput(exitCodeOfMisuse);
 try {
-  if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
+  if (asked === "ctl") await startCtl();
+  else if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
   else await parse();
 } catch (error) {
   fail(error);
+}
+
+/** Without the library for command lines, which costs a third of what `ctl get` takes. */
+async function startCtl(): Promise<void> {
+  const { startCtl: start } = await import("../ctl/process-console.ts");
+  await start(words[0] === "help" ? ["help", ...words.slice(2)] : words.slice(1));
 }
 
 async function parse(): Promise<void> {

@@ -69,6 +69,11 @@ export function loadIdentity(settings: KubeSettings): Promise<Identity> {
 type Place = { readonly cluster: Cluster; readonly user: User };
 
 async function readPlaces(settings: KubeSettings): Promise<Place> {
+  if (settings.kubeconfigInline) {
+    const file = "the inline kubeconfig";
+    const content = await parseKubeconfig(file, settings.kubeconfigInline);
+    return placeOf(mergeKubeconfigs([{ file, content }]), settings.currentContext);
+  }
   const files = kubeconfigFiles(settings);
   if (files.length === 0)
     return settings.apiEndpoint ? endpointAlone(settings.apiEndpoint) : serviceAccount(settings.serviceAccountRoot);

@@ -5,18 +5,30 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { CattailError, type Clock, LastGood, type Log } from "../../../base/lib/index.ts";
 
-export type EtcdTlsFiles = { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+export type EtcdTlsFiles = {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** PEM itself, in the place of the files. */
+  readonly inline?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+};
 
 export type LoadedCredentials = { readonly fingerprint: string; readonly secureContext: SecureContext };
 
 async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> {
-  if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
+  const { inline = {} } = files;
+  const hasCert = (inline.cert ?? files.certFile) !== undefined;
+  if (hasCert !== ((inline.key ?? files.keyFile) !== undefined)) {
     throw new CattailError("ETCD_TLS_PAIR", {
-      problem: `etcd's client ${files.certFile === undefined ? "key" : "certificate"} is set, but not the ${files.certFile === undefined ? "certificate" : "key"} that belongs to it`,
+      problem: `etcd's client ${hasCert ? "certificate" : "key"} is set, but not the ${hasCert ? "key" : "certificate"} that belongs to it`,
       next: "Set both the certificate file and the key file, or neither",
     });
   }
-  const [ca, cert, key] = await Promise.all([read(files.caFile), read(files.certFile), read(files.keyFile)]);
+  const [ca, cert, key] = await Promise.all([
+    read(files.caFile, inline.ca),
+    read(files.certFile, inline.cert),
+    read(files.keyFile, inline.key),
+  ]);
   if (cert !== undefined && key !== undefined) checkPair(files, cert, key);
   const hash = createHash("sha256");
   for (const part of [ca, cert, key]) hash.update(part ?? "none").update("\u0000");
@@ -26,7 +38,7 @@ async function loadCredentials(files: EtcdTlsFiles): Promise<LoadedCredentials> 
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
       problem: `etcd's TLS files cannot be used: ${String(cause)}`,
-      next: `check that ${[files.caFile, files.certFile, files.keyFile].filter(Boolean).join(", ")} are PEM files`,
+      next: `check that ${[files.caFile, files.certFile, files.keyFile].filter(Boolean).join(", ") || "they"} are PEM`,
       cause,
     });
   }
@@ -53,7 +65,8 @@ export function watchedCredentials(
   });
 }
 
-async function read(file: string | undefined): Promise<Buffer | undefined> {
+async function read(file: string | undefined, inline: string | undefined): Promise<Buffer | undefined> {
+  if (inline !== undefined) return Buffer.from(inline);
   if (file === undefined) return undefined;
   try {
     return await readFile(file);
@@ -72,14 +85,14 @@ function checkPair(files: EtcdTlsFiles, cert: Buffer, key: Buffer): void {
     isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch (cause) {
     throw new CattailError("ETCD_TLS_FILE", {
-      problem: `${files.certFile} and ${files.keyFile} cannot be read as a certificate and a key: ${String(cause)}`,
+      problem: `${files.certFile ?? "the certificate"} and ${files.keyFile ?? "the key"} cannot be read as a certificate and a key: ${String(cause)}`,
       next: "Check that both are PEM files and that the key has no passphrase",
       cause,
     });
   }
   if (!isPair) {
     throw new CattailError("ETCD_TLS_PAIR", {
-      problem: `the certificate in ${files.certFile} does not belong to the key in ${files.keyFile}`,
+      problem: `the certificate in ${files.certFile ?? "the settings"} does not belong to the key in ${files.keyFile ?? "the settings"}`,
       next: "Use the certificate and the key of one pair",
     });
   }

@@ -1,0 +1,14 @@
+// `ctl completion SHELL`: for those who call ctl by a link named calicoctl; `cattail completion` has the words of ctl, too.
+
+import { completionScript, isShell, shells } from "../../shared/completion-script.ts";
+import type { Run } from "../command.ts";
+import { CtlError } from "../console.ts";
+import { ctlWords } from "./words.ts";
+
+export const run: Run = async ({ words }, console) => {
+  const [shell = ""] = words;
+  if (!isShell(shell))
+    throw new CtlError(`unknown shell ${JSON.stringify(shell)}, expected one of: ${shells.join(", ")}`);
+  console.out(`${completionScript(shell, "calicoctl", ctlWords(""))}\n`);
+  return 0;
+};
