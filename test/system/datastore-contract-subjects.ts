@@ -36,20 +36,20 @@ export type Subject = {
   /** Objects on one page. */
   readonly pageSize: number;
   readonly isWritable: boolean;
-  /** One that it does not have. */
-  readonly missingKind: Kind;
+  /** One that it does not have; undefined: it holds every kind. */
+  readonly missingKind: Kind | undefined;
   open(): Promise<Opened>;
 };
 
 export async function contractSubjects(): Promise<Subject[]> {
   return [
-    { name: "memory", missing: undefined, pageSize: 7, isWritable: true, missingKind: "Profile", open: openMemory },
+    { name: "memory", missing: undefined, pageSize: 7, isWritable: true, missingKind: undefined, open: openMemory },
     {
       name: "directory",
       missing: undefined,
       pageSize: 7,
       isWritable: true,
-      missingKind: "Profile",
+      missingKind: undefined,
       open: openDirectory,
     },
     {
@@ -57,7 +57,7 @@ export async function contractSubjects(): Promise<Subject[]> {
       missing: undefined,
       pageSize: 500,
       isWritable: false,
-      missingKind: "Profile",
+      missingKind: undefined,
       open: openDirectoryByHand,
     },
     { name: "etcd", missing: await etcdMissing(), pageSize: 7, isWritable: true, missingKind: "Pod", open: openEtcd },
@@ -76,7 +76,7 @@ export async function contractSubjects(): Promise<Subject[]> {
 const kindWithoutCrd = "BGPFilter";
 
 async function openMemory(): Promise<Opened> {
-  const datastore = createMemoryDatastore({ pageSize: 7 });
+  const datastore = createMemoryDatastore({ pageSize: 7, holdsEveryKind: true });
   return {
     datastore,
     ...writesTo(datastore),
@@ -150,7 +150,7 @@ async function openCluster(): Promise<Opened> {
   const cluster = await startCluster();
   await installCrds(
     cluster,
-    customKinds
+    [...customKinds, "IPAMConfig" as const]
       .filter((kind) => kind !== kindWithoutCrd)
       .map((kind) => openCrd(kind, { hasStatus: kind === "CalicoNodeStatus" })),
   );

@@ -1,11 +1,12 @@
 // What every datastore promises, tried on all four: real etcd and kube-apiserver, a real folder, and memory.
 import { describe, test } from "node:test";
+import { kindCases } from "./datastore-contract-kinds.ts";
 import { narrowingCases } from "./datastore-contract-narrowing.ts";
 import { readingCases } from "./datastore-contract-reading.ts";
 import { contractSubjects, type Opened } from "./datastore-contract-subjects.ts";
 import { writingCases } from "./datastore-contract-writing.ts";
 
-const all = [...readingCases, ...narrowingCases, ...writingCases];
+const all = [...readingCases, ...narrowingCases, ...writingCases, ...kindCases];
 // To forget history may mean to restart a server: last.
 const cases = [...all.filter(({ needs }) => needs !== "history"), ...all.filter(({ needs }) => needs === "history")];
 

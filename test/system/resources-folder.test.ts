@@ -41,6 +41,22 @@ const objects: readonly [kind: ApiKind, object: object][] = [
       spec: { node: "n1", type: "host", cidr: "10.1.0.0/30", state: "confirmed" },
     },
   ],
+  ["Profile", { metadata: { name: "web" }, spec: { labelsToApply: { role: "web" } } }],
+  [
+    "WorkloadEndpoint",
+    {
+      metadata: { name: "n1-k8s-web-eth0", namespace: "shop" },
+      spec: {
+        orchestrator: "k8s",
+        node: "n1",
+        pod: "web",
+        endpoint: "eth0",
+        interfaceName: "cali12",
+        ipNetworks: ["10.1.0.1/32"],
+      },
+    },
+  ],
+  ["Node", { metadata: { name: "n1" }, spec: { bgp: { ipv4Address: "192.0.2.1/24" } } }],
   ["IPAMHandle", { metadata: { name: "h" }, spec: { handleID: "h", block: { "10.1.0.0/30": 1 } } }],
 ];
 

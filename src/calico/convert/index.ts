@@ -9,7 +9,7 @@ export { createHostEndpointProcessor } from "./endpoint/host-endpoint.ts";
 export { createWorkloadEndpointProcessor } from "./endpoint/workload-endpoint.ts";
 export { createIpPoolProcessor } from "./ipam/ip-pool.ts";
 export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam/ipam.ts";
-export { createNodeProcessor } from "./node/kubernetes-node.ts";
+export { createEitherNodeProcessor, createNodeProcessor } from "./node/kubernetes-node.ts";
 export { createEtcdNodeProcessor } from "./node/node-processor.ts";
 export { createPodProcessor } from "./pod/pod.ts";
 export {

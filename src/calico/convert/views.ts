@@ -4,7 +4,7 @@
 
 export { splitEndpointName } from "./endpoint/workload-endpoint.ts";
 export type { V3Node } from "./node/calico-node.ts";
-export { kubernetesNode } from "./node/kubernetes-node.ts";
+export { isCalicoNode, kubernetesNode } from "./node/kubernetes-node.ts";
 export { annotationField, ownText, parseOrUndefined, parseTextList, parseTextMap } from "./object/annotations.ts";
 export { type Resource, readResource } from "./object/resource.ts";
 export { translateUid } from "./object/uid.ts";

@@ -62,6 +62,8 @@ export type CallOptions = { readonly signal?: AbortSignal | undefined };
 export type Reader = {
   /** Which set of conversions its objects need. A directory or memory datastore holds kubernetes objects. */
   readonly flavour: Flavour;
+  /** Also those that Kubernetes has others for (Profile, WorkloadEndpoint, LiveMigration), beside these: a folder. */
+  readonly holdsEveryKind?: true;
   list(kind: Kind, options: ListOptions): AsyncIterable<ListPage>;
   /**
    * In order, those that came together in one list, never an empty one: a busy stream is then handed on in few steps. Ends

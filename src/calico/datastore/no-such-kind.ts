@@ -1,5 +1,5 @@
 // The two ways in which a kind can be missing, each with what to do about it.
-import { type Flavour, type Kind, kindInfo } from "../kinds/index.ts";
+import { type Flavour, type Kind, kindInfo, storedKind } from "../kinds/index.ts";
 import { DatastoreError } from "./errors.ts";
 
 /** The datastore never holds the kind: Kubernetes has other kinds in its place, or etcd has. */
@@ -12,7 +12,8 @@ export function neverHeld(kind: Kind, flavour: Flavour): DatastoreError {
 }
 
 /** The API server has no such kind now: its CRD, or the API that would serve it, is not installed. */
-export function notInstalled(kind: Kind, place: { group: string; plural: string }, cause?: unknown): DatastoreError {
+export function notInstalled(given: Kind, place: { group: string; plural: string }, cause?: unknown): DatastoreError {
+  const kind = storedKind(given, "kubernetes");
   const isCustom = kindInfo(kind).whenMissing === "custom-resource";
   return new DatastoreError("no-such-kind", `the server has no ${place.plural} in ${place.group}`, {
     ...(cause === undefined ? {} : { cause }),

@@ -77,6 +77,7 @@ export {
   kindNames,
   kinds,
   namedKinds,
+  storedKind,
   type TableForm,
 } from "./registry.ts";
 export { followRules, type PolicyRule, rulesFor, type Use, usesOf } from "./rights.ts";

@@ -192,7 +192,7 @@ export function servedKind(
   };
 }
 
-/** What Kubernetes has other kinds for, so that only etcd stores it. */
+/** What Kubernetes has other kinds for, so that only etcd and folders store it. */
 export function etcdKind(
   kind: ResourceKind,
   said: Said & { readonly carries: KindInfo["carries"]; readonly followed?: boolean },

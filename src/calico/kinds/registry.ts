@@ -23,7 +23,7 @@ import { ipamBlock } from "./ipam/ipam-block.ts";
 import { ipamConfig } from "./ipam/ipam-config.ts";
 import { ipamConfiguration } from "./ipam/ipam-configuration.ts";
 import { ipamHandle } from "./ipam/ipam-handle.ts";
-import type { CustomResource, KindInfo } from "./kind.ts";
+import type { CustomResource, Flavour, KindInfo } from "./kind.ts";
 import { configMap } from "./kubernetes/config-map.ts";
 import { endpointSlice } from "./kubernetes/endpoint-slice.ts";
 import { namespace } from "./kubernetes/namespace.ts";
@@ -101,6 +101,11 @@ export function customResourceInfo(kind: CustomKind): CustomResource {
 
 export function kindInfo(kind: Kind): KindInfo {
   return kinds[kind];
+}
+
+/** Two records in etcd, which do not know of each other; everywhere else IPAMConfiguration is a name for IPAMConfig. */
+export function storedKind(kind: Kind, flavour: Flavour): Kind {
+  return kind === "IPAMConfiguration" && flavour === "kubernetes" ? "IPAMConfig" : kind;
 }
 
 const byName = new Map(kindNames.flatMap((kind) => (kinds[kind].names ?? []).map((name) => [name, kind] as const)));

@@ -5,6 +5,7 @@ import {
   type Flavour,
   type Kind,
   kindInfo,
+  storedKind,
   v3BlockAffinitySpec,
 } from "../kinds/index.ts";
 import type { Schema } from "../model/index.ts";
@@ -59,9 +60,7 @@ export function homeOf(kind: ApiKind, flavour: Flavour): Home {
       return { is: "pod" };
     case "Profile":
       return { is: "namespace-or-account" };
-    case "IPAMConfiguration":
-      return { is: "object", kind: "IPAMConfig" };
     default:
-      return { is: "object", kind };
+      return { is: "object", kind: storedKind(kind, flavour) };
   }
 }

@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
 import type { Datastore } from "../datastore/index.ts";
 import {
+  type Kind,
   kindInfo,
   problemsBeforeWrite,
   problemText,
@@ -25,6 +26,7 @@ import { createNodeHome } from "./homes/node-home.ts";
 import { createObjectHome, idOf, isApiServer, type StoredForm, storedFormOf } from "./homes/object-home.ts";
 import { createPodHome } from "./homes/pod-home.ts";
 import { createProfileHome } from "./homes/profile-home.ts";
+import { storedOverView } from "./homes/stored-over-view.ts";
 import type { Id } from "./names.ts";
 import { isResourceError, ResourceError, refuse, updateConflict } from "./resource-error.ts";
 import type { DeleteOptions, ListOptions, Resources, WatchOptions } from "./resources.ts";
@@ -200,7 +202,7 @@ class StoredResources implements Resources {
   }
 
   #rules(kind: ApiKind): Rules {
-    return rulesOf(kind, this.#datastore.flavour);
+    return rulesOf(kind, this.#datastore);
   }
 
   #neighbours(call: Call): Neighbours {
@@ -224,22 +226,42 @@ class StoredResources implements Resources {
 
   async #makeHome(kind: ApiKind, call: Call): Promise<Home> {
     const datastore = this.#datastore;
-    const { clock, random, usePodCidr = false, interfacePrefix = "" } = this.#options;
-    const editing = { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) };
+    const { usePodCidr = false, interfacePrefix = "" } = this.#options;
     const home = homeOf(kind, datastore.flavour);
     switch (home.is) {
       case "node":
-        return createNodeHome({ datastore, usePodCidr, editing });
+        return createNodeHome({ datastore, usePodCidr, editing: this.#editing() });
       case "pod":
-        return createPodHome({ datastore, interfacePrefix: interfacePrefix.split(",")[0] || "cali" });
+        return await this.#withStored(
+          kind,
+          createPodHome({ datastore, interfacePrefix: interfacePrefix.split(",")[0] || "cali" }),
+          call,
+        );
       case "namespace-or-account":
-        return createProfileHome(datastore);
+        return await this.#withStored(kind, createProfileHome(datastore), call);
       case "object": {
-        this.#form ??= await storedFormOf(datastore, call);
-        const objects = createObjectHome({ datastore, kind, storedKind: home.kind, form: this.#form, editing });
+        const objects = await this.#objectHome(kind, home.kind, call);
         return kind === "Profile" ? withDefaultAllow(objects) : objects;
       }
     }
+  }
+
+  /** A folder may hold objects of the kind itself, beside those that others are views of. */
+  async #withStored(kind: ApiKind, view: Home, call: Call): Promise<Home> {
+    if (this.#datastore.holdsEveryKind !== true) return view;
+    const both = storedOverView({ stored: await this.#objectHome(kind, kind, call), view });
+    return kind === "Profile" ? withDefaultAllow(both) : both;
+  }
+
+  async #objectHome(kind: ApiKind, stored: Kind, call: Call): Promise<Home> {
+    const datastore = this.#datastore;
+    this.#form ??= await storedFormOf(datastore, call);
+    return createObjectHome({ datastore, kind, storedKind: stored, form: this.#form, editing: this.#editing() });
+  }
+
+  #editing(): { clock?: Clock; random?: () => number } {
+    const { clock, random } = this.#options;
+    return { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) };
   }
 }
 

@@ -21,6 +21,7 @@ import type { ConversionOptions, Feed } from "./feeds.ts";
 import { mergeStatus } from "./merge-status.ts";
 import { createProblemBook, type ProblemBook } from "./problems.ts";
 import { type KindState, nodeCountOf, type SyncerStats } from "./stats.ts";
+import { type Layer, StoredOverView } from "./stored-over-view.ts";
 
 export type SyncerCore = {
   readonly kinds: readonly Kind[];
@@ -33,6 +34,8 @@ type Lane = {
   readonly feed: Feed;
   readonly processor: Processor;
   readonly announcer: Announcer;
+  /** Of a kind whose keys may be another's. */
+  readonly shared?: { readonly claims: StoredOverView; readonly as: Layer };
   readonly problems: ProblemBook;
   status: SyncStatus;
   sets: number;
@@ -44,7 +47,8 @@ type Merged = { readonly lanes: readonly Lane[]; status: SyncStatus };
 type CoreOptions = ConversionOptions & { readonly feeds: readonly Feed[]; readonly log: Log };
 
 export function createSyncerCore({ feeds, log, ...options }: CoreOptions): SyncerCore {
-  const lanes = new Map<Kind, Lane>(feeds.map((feed) => [feed.kind, createLane(feed, options, log)]));
+  const groups = new Map<string, Group>();
+  const lanes = new Map<Kind, Lane>(feeds.map((feed) => [feed.kind, createLane(feed, { options, log, groups })]));
   const merged = new Map<SyncerType, Merged>(
     syncerTypes.map((syncer) => [syncer, { lanes: lanesOf(lanes, syncer), status: syncStatus.waitForDatastore }]),
   );
@@ -89,11 +93,21 @@ export function createSyncerCore({ feeds, log, ...options }: CoreOptions): Synce
   return { kinds: [...lanes.keys()], apply, stats };
 }
 
-function createLane(feed: Feed, options: ConversionOptions, log: Log): Lane {
+/** What kinds have in common that may claim the same keys. */
+type Group = { readonly announcer: Announcer; readonly claims: StoredOverView };
+
+function createLane(
+  feed: Feed,
+  { options, log, groups }: { options: ConversionOptions; log: Log; groups: Map<string, Group> },
+): Lane {
+  const { shares } = feed;
+  const group = groups.get(shares?.name ?? "") ?? { announcer: createAnnouncer(), claims: new StoredOverView() };
+  if (shares !== undefined) groups.set(shares.name, group);
   return {
     feed,
     processor: feed.createProcessor(options),
-    announcer: createAnnouncer(),
+    announcer: group.announcer,
+    ...(shares === undefined ? {} : { shared: { claims: group.claims, as: shares.as } }),
     problems: createProblemBook(feed.kind, log),
     status: syncStatus.waitForDatastore,
     sets: 0,
@@ -119,7 +133,12 @@ type ObjectEvent = Exclude<FollowEvent, { is: "status" }>;
 function applyEvent(lane: Lane, event: ObjectEvent, updates: KvUpdate[], log: Log): void {
   const id = event.is === "set" ? event.object.id : event.id;
   const output = convert(lane, event, log);
-  for (const kv of output.kvs) announce(lane, kv, updates);
+  const { shared, feed } = lane;
+  const kvs =
+    shared === undefined
+      ? output.kvs
+      : shared.claims.take(output.kvs, { kind: feed.kind, layer: shared.as, isSet: event.is === "set" });
+  for (const kv of kvs) announce(lane, kv, updates);
   if (output.problems.length === 0 && lane.problems.size === 0) return;
   const key = `${id.namespace}/${id.name}`;
   if (event.is === "delete" && output.problems.length === 0) lane.problems.forget(key);
@@ -194,7 +213,7 @@ function kindState(lane: Lane): KindState {
     kind: lane.feed.kind,
     syncers: lane.feed.syncers.map(({ syncer }) => syncer),
     status: lane.status,
-    keys: lane.announcer.size,
+    keys: lane.shared?.claims.count(lane.feed.kind) ?? lane.announcer.size,
     sets: lane.sets,
     deletes: lane.deletes,
   };

@@ -8,6 +8,7 @@ import {
   createCalicoNodeStatusProcessor,
   createClusterInformationProcessor,
   createClusterNetworkPolicyProcessor,
+  createEitherNodeProcessor,
   createEndpointSliceProcessor,
   createEtcdNodeProcessor,
   createFelixConfigurationProcessor,
@@ -38,6 +39,7 @@ import {
 } from "../convert/index.ts";
 import type { Flavour, Kind } from "../kinds/index.ts";
 import type { SyncerType } from "../model/index.ts";
+import type { Layer } from "./stored-over-view.ts";
 
 export type ConversionOptions = {
   readonly flavour: Flavour;
@@ -54,6 +56,8 @@ export type Feed = {
   /** What is there whatever the datastore holds; announced before the kind is in sync. */
   readonly constant?: ProcessorOutput["kvs"];
   readonly syncers: readonly FedSyncer[];
+  /** Its keys may be those of other kinds: of all that share the name, stored objects win over views. */
+  readonly shares?: { readonly name: string; readonly as: Layer };
 };
 
 export type FedSyncer = {
@@ -123,8 +127,35 @@ const rows: readonly Row[] = [
   etcd("LiveMigration", createLiveMigrationProcessor, "felix"),
 ];
 
+/** Kinds of Kubernetes, and the kind of Calico's that each is a view of: a folder holds both. */
+const views: { readonly [kind in Kind]?: Kind } = {
+  Pod: "WorkloadEndpoint",
+  Namespace: "Profile",
+  ServiceAccount: "Profile",
+  VirtualMachineInstanceMigration: "LiveMigration",
+};
+
+type FeedsOptions = {
+  readonly flavour: Flavour;
+  readonly usePodCidr: boolean;
+  /** As the datastore says it. */
+  readonly holdsEveryKind?: boolean | undefined;
+};
+
 /** USE_POD_CIDR is about Kubernetes' pod CIDRs: it means nothing where etcd is the datastore. */
-export function feedsOf({ flavour, usePodCidr }: { flavour: Flavour; usePodCidr: boolean }): readonly Feed[] {
+export function feedsOf({ flavour, usePodCidr, holdsEveryKind = false }: FeedsOptions): readonly Feed[] {
   const hasIpam = flavour === "etcdv3" || !usePodCidr;
-  return rows.filter((row) => row.in.includes(flavour) && (hasIpam || row.isIpam !== true));
+  const found = rows.filter((row) => row.in.includes(flavour) && (hasIpam || row.isIpam !== true));
+  return holdsEveryKind && flavour === "kubernetes" ? [...found.map(ofFolder), ...storedBesideViews] : found;
 }
+
+/** A folder's nodes are Kubernetes' or Calico's own, each as its file says. */
+function ofFolder(feed: Feed): Feed {
+  if (feed.kind === "Node") return { ...feed, createProcessor: createEitherNodeProcessor };
+  const name = views[feed.kind];
+  return name === undefined ? feed : { ...feed, shares: { name, as: "view" } };
+}
+
+const storedBesideViews: readonly Feed[] = rows
+  .filter((row) => row.in.length === 1 && row.in.includes("etcdv3") && Object.values(views).includes(row.kind))
+  .map((row) => ({ ...row, shares: { name: row.kind, as: "stored" } }));

@@ -42,8 +42,8 @@ export type Syncers = AsyncIterable<SyncerBatch> & {
 
 export function runSyncers(options: SyncersOptions): Syncers {
   const { datastore, log, usePodCidr = false, interfacePrefix = "" } = options;
-  const { flavour } = datastore;
-  const feeds = feedsOf({ flavour, usePodCidr });
+  const { flavour, holdsEveryKind } = datastore;
+  const feeds = feedsOf({ flavour, usePodCidr, holdsEveryKind });
   const core = createSyncerCore({ flavour, usePodCidr, interfacePrefix, feeds, log });
   const leaving = new AbortController();
   const signal = AbortSignal.any([options.signal, leaving.signal]);

@@ -1,6 +1,13 @@
 // Kubernetes nodes to Calico's: what calico-node and the tunnel allocator wrote into annotations becomes spec and status.
 // An annotation that cannot be used counts as not being there.
-import { canonicalIp, canonicalMac, type JsonRecord, parseCidr, parseCidrOrIp } from "../../../base/lib/index.ts";
+import {
+  canonicalIp,
+  canonicalMac,
+  isRecord,
+  type JsonRecord,
+  parseCidr,
+  parseCidrOrIp,
+} from "../../../base/lib/index.ts";
 import { isStrictNetwork, type NodeSpec, nodeSpec } from "../../kinds/index.ts";
 import {
   canonicalAsNumber,
@@ -21,7 +28,7 @@ import { annotationField, ownText, parseOrUndefined, parseTextMap } from "../obj
 import { creationTimeOf } from "../object/kubernetes-metadata.ts";
 import { attempt, type Processor, type Warning } from "../processor/processor.ts";
 import type { V3Node } from "./calico-node.ts";
-import { createNodeProcessorOf, type NodeReader } from "./node-processor.ts";
+import { createNodeProcessorOf, type NodeReader, readStoredNode } from "./node-processor.ts";
 
 type NodeOptions = { readonly usePodCidr: boolean };
 
@@ -30,6 +37,20 @@ const prefix = "projectcalico.org/";
 export function createNodeProcessor(options: NodeOptions): Processor {
   const read: NodeReader = (id, value) => kubernetesNode(id.name, recordOf(value, ""), options);
   return createNodeProcessorOf({ read, ...options });
+}
+
+/** For a folder, which may hold nodes as Kubernetes has them and nodes as Calico has them. */
+export function createEitherNodeProcessor(options: NodeOptions): Processor {
+  const read: NodeReader = (id, value) => {
+    const node = recordOf(value, "");
+    return isCalicoNode(node) ? readStoredNode(id, node) : kubernetesNode(id.name, node, options);
+  };
+  return createNodeProcessorOf({ read, ...options });
+}
+
+/** Calico's own node, and not Kubernetes'. */
+export function isCalicoNode(value: unknown): boolean {
+  return isRecord(value) && value.apiVersion === "projectcalico.org/v3";
 }
 
 /** Throws FieldError for what is no node. */

@@ -78,12 +78,11 @@ class PodCidrBlocks {
 
 /** Nodes as etcd stores them: Calico's own already. */
 export function createEtcdNodeProcessor(): Processor {
-  return createNodeProcessorOf({
-    usePodCidr: false,
-    read: (id, value) => {
-      const { metadata, spec, status } = readResource("Node", nodeSpec, value);
-      const named = { ...metadata, name: id.name };
-      return { value: { metadata: named, spec, status: readSchema(nodeStatus, status ?? {}, "status") }, warnings: [] };
-    },
-  });
+  return createNodeProcessorOf({ usePodCidr: false, read: readStoredNode });
 }
+
+export const readStoredNode: NodeReader = (id, value) => {
+  const { metadata, spec, status } = readResource("Node", nodeSpec, value);
+  const named = { ...metadata, name: id.name };
+  return { value: { metadata: named, spec, status: readSchema(nodeStatus, status ?? {}, "status") }, warnings: [] };
+};

@@ -19,7 +19,7 @@ import {
   systemClock,
 } from "../../../base/lib/index.ts";
 import { sweepTemporaryFiles } from "../../../base/linux/files.ts";
-import type { Kind } from "../../kinds/index.ts";
+import { type Kind, storedKind } from "../../kinds/index.ts";
 import type {
   CallOptions,
   CreateOptions,
@@ -90,6 +90,7 @@ type Decide = (stored: StoredObject | undefined) => JsonRecord | undefined;
 
 class Directory implements DirectoryDatastore {
   readonly flavour = "kubernetes";
+  readonly holdsEveryKind = true;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -117,7 +118,12 @@ class Directory implements DirectoryDatastore {
     this.#makeUid = options.makeUid ?? randomUUID;
     this.#isDurable = options.durable ?? true;
     this.#pollIntervalMs = options.pollIntervalMs ?? 10_000;
-    this.#memory = createMemoryDatastore({ clock, metadata: "as-given", pageSize: options.pageSize ?? 500 });
+    this.#memory = createMemoryDatastore({
+      clock,
+      metadata: "as-given",
+      holdsEveryKind: true,
+      pageSize: options.pageSize ?? 500,
+    });
     this.#lock = new FolderLock({ root: path, clock, lockWaitMs: options.lockWaitMs ?? 10_000 });
     this.#state = new FolderState({
       folder: new ManifestFolder(path),
@@ -138,9 +144,9 @@ class Directory implements DirectoryDatastore {
     yield* this.#memory.watch(kind, options);
   }
 
-  async get(kind: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
+  async get(given: Kind, id: ObjectId, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     this.#mustBeOpen();
-    this.#memory.peek(kind, id); // "no-such-kind"
+    const kind = storedKind(given, this.flavour);
     this.#state.lookAt(kind, id);
     await this.#settleSoon();
     return await this.#memory.get(kind, id, { signal });
@@ -224,8 +230,8 @@ class Directory implements DirectoryDatastore {
     decide: Decide,
   ): Promise<StoredObject | undefined> {
     this.#mustBeOpen();
-    const { kind, id, signal } = what;
-    this.#memory.peek(kind, id); // "no-such-kind", before anybody waits for a lock
+    const { id, signal } = what;
+    const kind = storedKind(what.kind, this.flavour);
     try {
       return await this.#lock.run(() => this.#writeLocked(kind, id, decide), signal);
     } catch (error) {

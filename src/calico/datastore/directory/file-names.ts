@@ -10,7 +10,8 @@
 import { createHash } from "node:crypto";
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
-import { calicoGroups, servedAt } from "../kubernetes/paths.ts";
+import { calicoGroups } from "../kubernetes/paths.ts";
+import { manifestType } from "./recognise.ts";
 
 /** File systems end a name at 255 bytes; a temporary name beside it is 22 longer (base/linux, replaceFile). */
 const longestName = 220;
@@ -23,7 +24,7 @@ export function fileNameOf(kind: Kind, { namespace, name }: ObjectId, attempt = 
 }
 
 function folderNameOf(kind: Kind): string {
-  const { plural, group } = servedAt(kind, "crd.projectcalico.org");
+  const { plural, group } = manifestType(kind, "crd.projectcalico.org");
   const isPlain = group === "" || (calicoGroups as readonly string[]).includes(group);
   return isPlain ? plural : `${plural}.${group}`;
 }

@@ -97,10 +97,29 @@ test("a field called __proto__ is a field", () => {
   deepEqual(Object.keys(value).sort(), ["__proto__", "apiVersion", "kind", "metadata"]);
 });
 
-test("what only etcd holds is passed over with a note", () => {
-  const { objects, notes } = readManifests("apiVersion: projectcalico.org/v3\nkind: Profile\nmetadata: {name: p}\n");
-  deepEqual([objects.length, notes.length], [0, 1]);
-});
+const kindsByType: { apiVersion: string; kind: string; read: string }[] = [
+  { apiVersion: "projectcalico.org/v3", kind: "Profile", read: "Profile" },
+  { apiVersion: "projectcalico.org/v3", kind: "WorkloadEndpoint", read: "WorkloadEndpoint" },
+  { apiVersion: "projectcalico.org/v3", kind: "LiveMigration", read: "LiveMigration" },
+  { apiVersion: "projectcalico.org/v3", kind: "Node", read: "Node" },
+  { apiVersion: "v1", kind: "Node", read: "Node" },
+  { apiVersion: "projectcalico.org/v3", kind: "IPAMConfiguration", read: "IPAMConfig" },
+  { apiVersion: "projectcalico.org/v3", kind: "IPAMConfig", read: "IPAMConfig" },
+  { apiVersion: "crd.projectcalico.org/v1", kind: "IPAMConfig", read: "IPAMConfig" },
+  { apiVersion: "crd.projectcalico.org/v1", kind: "Profile", read: "a note: write apiVersion: projectcalico.org/v3" },
+  { apiVersion: "projectcalico.org/v4", kind: "Tier", read: "a note: write apiVersion: projectcalico.org/v3" },
+  { apiVersion: "projectcalico.org/v3", kind: "Nonsense", read: "nothing" },
+  { apiVersion: "apps/v1", kind: "Deployment", read: "nothing" },
+];
+for (const { apiVersion, kind, read } of kindsByType) {
+  test(`${apiVersion} ${kind} is read as ${read}`, () => {
+    const text = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: p}\n`;
+    const { objects, notes, errors } = readManifests(text);
+    equal(errors.length, 0);
+    const noted = notes.map(({ says }) => `a note: ${says.replace(/^.*; /, "")}`);
+    deepEqual([...objects.map((object) => object.kind), ...noted], read === "nothing" ? [] : [read]);
+  });
+}
 
 function bomb(): string {
   const levels = Array.from(

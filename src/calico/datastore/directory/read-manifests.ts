@@ -132,8 +132,8 @@ function readObject(
 ): void {
   const recognised = recognise(from.apiVersion, from.kind);
   if (recognised.is === "other") return;
-  if (recognised.is === "etcd-only") {
-    const says = `${from.apiVersion} ${from.kind} is only kept in etcd; use the Kubernetes object it is made from`;
+  if (recognised.is === "other-version") {
+    const says = `${from.apiVersion} ${from.kind} is not read; write apiVersion: ${recognised.apiVersion}`;
     reading.notes.push({ ...from.place, says });
     return;
   }

@@ -6,14 +6,14 @@ import { errnoOf, removeFile, replaceFile, syncFolder } from "../../../base/linu
 import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { DatastoreError } from "../errors.ts";
-import { apiVersionOf, servedAt } from "../kubernetes/paths.ts";
+import { apiVersionOf } from "../kubernetes/paths.ts";
 import { metadataOf } from "../object-id.ts";
 import { fileNameOf } from "./file-names.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { type Definition, type ManifestFolder, objectKey } from "./manifest-folder.ts";
 import { writePlainYaml } from "./plain-yaml.ts";
 import { readManifests } from "./read-manifests.ts";
-import { recognise } from "./recognise.ts";
+import { kindNameIn, manifestType, recognise } from "./recognise.ts";
 import { removeObject, replaceObject } from "./rewrite-manifest.ts";
 import { stableUid } from "./stable-uid.ts";
 
@@ -60,12 +60,15 @@ function typeOf(kind: Kind, value: JsonRecord, stored: Definition | undefined): 
   const { apiVersion, kind: name } = value;
   if (typeof apiVersion === "string" && typeof name === "string") {
     const recognised = recognise(apiVersion, name);
-    if (recognised.is === "ours" && recognised.kind === kind) return { apiVersion, kind: name };
+    if (recognised.is === "ours" && recognised.kind === kind) {
+      return { apiVersion, kind: kindNameIn(apiVersion, kind) };
+    }
     throw new DatastoreError("invalid", `an object of ${apiVersion} ${name} is no ${kind}`);
   }
-  const served = servedAt(kind, "crd.projectcalico.org");
+  const type = manifestType(kind, "crd.projectcalico.org");
   const before = stored?.object.value.apiVersion;
-  return { apiVersion: typeof before === "string" ? before : apiVersionOf(served), kind: served.kindName };
+  if (typeof before === "string") return { apiVersion: before, kind: kindNameIn(before, kind) };
+  return { apiVersion: apiVersionOf(type), kind: type.kindName };
 }
 
 function mustBeGood(folder: ManifestFolder, file: string): void {

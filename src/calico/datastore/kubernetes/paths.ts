@@ -1,6 +1,6 @@
 // Where the API server has a kind: group, version, plural, and the kind's name in objects.
 import { type Discovery, isKubeError } from "../../../base/kube/index.ts";
-import { type Kind, kindInfo } from "../../kinds/index.ts";
+import { type Kind, kindInfo, storedKind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import { neverHeld } from "../no-such-kind.ts";
 
@@ -16,7 +16,8 @@ export type Served = {
   readonly namespaced: boolean;
 };
 
-export function servedAt(kind: Kind, calicoGroup: CalicoGroup): Served {
+export function servedAt(given: Kind, calicoGroup: CalicoGroup): Served {
+  const kind = storedKind(given, "kubernetes");
   const { kubernetes: source, namespaced } = kindInfo(kind);
   if (source === undefined) throw neverHeld(kind, "kubernetes");
   const { group, plural } = source;

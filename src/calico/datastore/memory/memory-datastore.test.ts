@@ -130,6 +130,18 @@ test("kinds that a flavour does not have are not found", async () => {
   await rejects(createMemoryDatastore({ flavour: "etcdv3" }).create("Pod", tier("a")), { code: "no-such-kind" });
 });
 
+test("IPAMConfiguration and IPAMConfig are one object of Kubernetes' flavour, and two of etcd's", async () => {
+  const id = { namespace: "", name: "default" };
+  const config = { metadata: { name: "default" }, spec: { strictAffinity: true } };
+  const one = createMemoryDatastore();
+  await one.create("IPAMConfiguration", config);
+  deepEqual(await one.get("IPAMConfig", id), await one.get("IPAMConfiguration", id));
+  await rejects(one.create("IPAMConfig", config), { code: "exists" });
+  const two = createMemoryDatastore({ flavour: "etcdv3" });
+  await two.create("IPAMConfiguration", config);
+  deepEqual(await two.get("IPAMConfig", id), undefined);
+});
+
 test("a value of etcd's flavour that is no API object is kept as it is, under the id it was given", async () => {
   const datastore = createMemoryDatastore({ flavour: "etcdv3" });
   const id = { namespace: "", name: "node-a/ipv4/block/10.0.0.0-26" };

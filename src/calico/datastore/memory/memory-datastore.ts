@@ -3,7 +3,7 @@
 // `intercept` lets a test put any failure in front of any step.
 import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, type JsonRecord, settleWithin, systemClock } from "../../../base/lib/index.ts";
-import { type Flavour, type Kind, kindInfo } from "../../kinds/index.ts";
+import { type Flavour, type Kind, kindInfo, storedKind } from "../../kinds/index.ts";
 import type {
   CallOptions,
   CreateOptions,
@@ -37,6 +37,8 @@ export type MemoryStep = {
 
 export type MemoryDatastoreOptions = {
   readonly flavour?: Flavour;
+  /** Every kind, as a folder does, and not only those of its flavour. */
+  readonly holdsEveryKind?: boolean;
   readonly clock?: Clock;
   /** Most changes of one kind a watch can go on from; older ones are "expired". */
   readonly mostChanges?: number;
@@ -74,6 +76,7 @@ export function createMemoryDatastore(options: MemoryDatastoreOptions = {}): Mem
 
 class Memory implements MemoryDatastore {
   readonly flavour: Flavour;
+  readonly holdsEveryKind?: true;
   readonly #clock: Clock;
   readonly #mostChanges: number;
   readonly #pageSize: number;
@@ -93,6 +96,7 @@ class Memory implements MemoryDatastore {
   constructor(options: MemoryDatastoreOptions) {
     const { clock = systemClock, makeUid = randomUUID, metadata = "completed" } = options;
     this.flavour = options.flavour ?? "kubernetes";
+    if (options.holdsEveryKind === true) this.holdsEveryKind = true;
     this.#clock = clock;
     this.#mostChanges = options.mostChanges ?? 10_000;
     this.#pageSize = options.pageSize ?? 500;
@@ -230,10 +234,11 @@ class Memory implements MemoryDatastore {
     signal?.throwIfAborted();
   }
 
-  #tableOf(kind: Kind): KindTable {
+  #tableOf(given: Kind): KindTable {
+    const kind = storedKind(given, this.flavour);
     const { kubernetes, etcdKey, etcdPrefix = etcdKey } = kindInfo(kind);
     const isServed = this.flavour === "kubernetes" ? kubernetes !== undefined : etcdPrefix !== undefined;
-    if (!isServed) throw neverHeld(kind, this.flavour);
+    if (!isServed && this.holdsEveryKind !== true) throw neverHeld(given, this.flavour);
     const known = this.#tables.get(kind);
     if (known !== undefined) return known;
     const table = new KindTable(this.#mostChanges);
@@ -276,7 +281,7 @@ class Memory implements MemoryDatastore {
   }
 
   #wake(kind: Kind): void {
-    for (const resume of this.#sleepers.get(kind) ?? []) resume();
+    for (const resume of this.#sleepers.get(storedKind(kind, this.flavour)) ?? []) resume();
   }
 
   #wakeAll(): void {
@@ -284,7 +289,8 @@ class Memory implements MemoryDatastore {
   }
 
   /** Resolves when the kind changes, or something about all watches does, or the time is over; rejects on abort. */
-  async #changed(kind: Kind, limitMs: number, signal: AbortSignal): Promise<void> {
+  async #changed(given: Kind, limitMs: number, signal: AbortSignal): Promise<void> {
+    const kind = storedKind(given, this.flavour);
     const { promise, resolve } = Promise.withResolvers<void>();
     const sleepers = this.#sleepers.get(kind) ?? new Set();
     this.#sleepers.set(kind, sleepers.add(resolve));

@@ -1,5 +1,5 @@
 // LiveMigration: a virtual machine on its way from one node to another. Never a custom resource: KubeVirt's migrations
-// are turned into it, etcd stores it.
+// are turned into it, etcd and folders store it.
 import { lazy, optional, type SchemaType, struct, text } from "../../model/index.ts";
 import { etcdKind } from "../kind.ts";
 

@@ -1,4 +1,4 @@
-// Profile: rules and labels that endpoints inherit. Stored in etcd only; Kubernetes has namespaces and service accounts.
+// Profile: rules and labels that endpoints inherit. Stored in etcd and in folders; Kubernetes has namespaces and service accounts.
 
 import { isRecord } from "../../../base/lib/index.ts";
 import { lazy, list, map, type SchemaType, sortByUtf8, struct, text } from "../../model/index.ts";

@@ -1,4 +1,4 @@
-// WorkloadEndpoint: an interface of a workload. Stored in etcd only; Kubernetes has pods.
+// WorkloadEndpoint: an interface of a workload. Stored in etcd and in folders; Kubernetes has pods.
 
 import { parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import {

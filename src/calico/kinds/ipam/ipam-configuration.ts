@@ -1,4 +1,4 @@
-// IPAMConfiguration: IPAMConfig as users write it. A stored object of its own in etcd alone.
+// IPAMConfiguration: IPAMConfig as users write it. A stored object of its own in etcd alone (storedKind).
 
 import type { SchemaType } from "../../model/index.ts";
 import type { Problem } from "../checks/check.ts";

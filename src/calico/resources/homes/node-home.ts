@@ -1,14 +1,19 @@
 // Calico's nodes where Kubernetes has nodes: a view of these. They are created and deleted by whoever runs the cluster;
-// a write changes annotations, through the node's status, which is what Calico's roles allow.
+// a write changes annotations, through the node's status, which is what Calico's roles allow. In a folder nobody else runs
+// the cluster: there nodes are created, as Calico's own objects, and deleted; each is read and changed in the form it has.
+
+import { isCalicoNode } from "../../convert/views.ts";
 import { type Datastore, type EditOptions, edit, type StoredObject } from "../../datastore/index.ts";
+import { fromCustomResource, toCustomResource } from "../forms/custom-resource.ts";
 import { fromKubernetesNode, toKubernetesNode } from "../forms/node-view.ts";
 import { type Id, nameInMessages } from "../names.ts";
-import { notFound, unsupported, updateConflict } from "../resource-error.ts";
+import { notFound, type ResourceError, unsupported, updateConflict } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
   type ChangeV3,
+  type DeleteCall,
   type Home,
   type ListCall,
   type Listed,
@@ -32,7 +37,10 @@ export function createNodeHome(options: NodeHomeOptions): Home {
 
 class NodeHome implements Home {
   readonly #options: NodeHomeOptions;
-  readonly #view = (stored: StoredObject) => fromKubernetesNode(stored, this.#options);
+  readonly #view = (stored: StoredObject) =>
+    isCalicoNode(stored.value)
+      ? fromCustomResource("Node", stored.value, stored.revision)
+      : fromKubernetesNode(stored, this.#options);
 
   constructor(options: NodeHomeOptions) {
     this.#options = options;
@@ -58,8 +66,15 @@ class NodeHome implements Home {
     yield* viewEvents(events, { kind: "Node", view: this.#view, nameOf: (id) => id });
   }
 
-  async create(object: V3Object): Promise<V3Object> {
-    throw unsupported("Create", nameInMessages("Node", idOf(object)), undefined, withKubectl);
+  async create(object: V3Object, { signal }: Call): Promise<V3Object> {
+    const { datastore } = this.#options;
+    if (datastore.holdsEveryKind === true) {
+      const stored = await translated("Node", idOf(object), () =>
+        datastore.create("Node", toCustomResource(object, v3Form), { signal }),
+      );
+      return this.#view(stored);
+    }
+    throw notOurs("Create", idOf(object));
   }
 
   async update(object: V3Object, call: Call): Promise<V3Object> {
@@ -88,9 +103,11 @@ class NodeHome implements Home {
     const decide = async (current: StoredObject | undefined) => {
       const next = await change(current === undefined ? undefined : this.#view(current));
       if (next === "nothing") return next;
-      if (next === "delete") return await this.delete(id);
+      if (next === "delete" && datastore.holdsEveryKind !== true) throw notOurs("Delete", id);
+      if (next === "delete") return next;
       if (current === undefined) throw missing(id);
-      return { value: toKubernetesNode(next, current.value) };
+      const isOwn = isCalicoNode(current.value);
+      return { value: isOwn ? toCustomResource(next, v3Form) : toKubernetesNode(next, current.value) };
     };
     const { object } = await translated("Node", id, () =>
       edit(datastore, "Node", id, decide, { signal, through: "status", ...editing }),
@@ -98,9 +115,20 @@ class NodeHome implements Home {
     return object === undefined ? undefined : this.#view(object);
   }
 
-  async delete(id: Id): Promise<never> {
-    throw unsupported("Delete", nameInMessages("Node", id), undefined, withKubectl);
+  async delete(id: Id, { signal, revision, uid }: DeleteCall): Promise<void> {
+    const { datastore } = this.#options;
+    if (datastore.holdsEveryKind !== true) throw notOurs("Delete", id);
+    const at = revision === undefined ? {} : { revision: asRevision(revision) };
+    await translated("Node", id, () =>
+      datastore.delete("Node", id, { signal, ...at, ...(uid === undefined ? {} : { uid }) }),
+    );
   }
+}
+
+const v3Form = { form: "projectcalico.org" } as const;
+
+function notOurs(operation: string, id: Id): ResourceError {
+  return unsupported(operation, nameInMessages("Node", id), undefined, withKubectl);
 }
 
 const anyNode: Id = { namespace: "", name: "*" };

@@ -1,5 +1,5 @@
 // Which rules hold for which kind.
-import type { Flavour } from "../../kinds/index.ts";
+import type { Reader } from "../../datastore/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import { defaultAllowProfile } from "../forms/profile-view.ts";
 import { workloadEndpointName } from "../names.ts";
@@ -10,8 +10,8 @@ import { storedNodeRules } from "./nodes.ts";
 import { policyRules, tierRules } from "./policies.ts";
 import type { Rules } from "./rule.ts";
 
-export function rulesOf(kind: ApiKind, flavour: Flavour): Rules {
-  if (kind === "Node") return flavour === "etcdv3" ? storedNodeRules : none;
+export function rulesOf(kind: ApiKind, { flavour, holdsEveryKind }: Pick<Reader, "flavour" | "holdsEveryKind">): Rules {
+  if (kind === "Node") return flavour === "etcdv3" || holdsEveryKind === true ? storedNodeRules : none;
   return table[kind] ?? none;
 }
 
