@@ -2,6 +2,8 @@
 // which spares a start for each of the seven hundred steps.
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
+import type { Console } from "../../../src/programs/ctl/console.ts";
+import { runCtl } from "../../../src/programs/ctl/main.ts";
 import type { HostSetup } from "./case.ts";
 
 export type Call = {
@@ -25,6 +27,35 @@ export const ourProcess: Program = (call) => {
   const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
   const words = [process.execPath, `${repository}/src/programs/main/main.ts`, "ctl"];
   return aProcess(words)({ ...call, env: { ...call.env, ...cache } });
+};
+
+/** The same code without a process: one call at a time, because a command looks for files in the current folder. */
+export const withinTest: Program = async ({ argv, env, cwd, stdin, timeoutMs }) => {
+  const said = { out: "", err: "" };
+  const stop = new AbortController();
+  const console: Console = {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    readStdin: async () => stdin,
+    env,
+    isTerminal: false,
+    signal: stop.signal,
+  };
+  const before = process.cwd();
+  process.chdir(cwd);
+  const timer = setTimeout(() => stop.abort("timeout"), timeoutMs);
+  try {
+    const rc = await runCtl(argv, console, { program: "cattail ctl", version: () => "v3.33.0" });
+    if (stop.signal.aborted) return { rc: "timeout", stdout: "", stderr: "" };
+    return { rc, stdout: said.out, stderr: said.err };
+  } finally {
+    clearTimeout(timer);
+    process.chdir(before);
+  }
 };
 
 /** Any program: the words before those of a step. */
