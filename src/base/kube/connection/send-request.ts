@@ -74,7 +74,7 @@ export function sendRequest(
         ? new StaleConnection("stale", { cause: error })
         : request.signal?.aborted
           ? request.signal.reason
-          : connectionError(error, what),
+          : connectionError(error, `${what} from ${url.host}`),
     );
   });
   sending.end(body);

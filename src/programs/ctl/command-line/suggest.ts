@@ -14,5 +14,5 @@ export function suggestion(
 
 /** A letter wrong in a short word, two in a long one. */
 function isSlip(typed: string, meant: string): boolean {
-  return editDistance(typed, meant) <= (typed.length < 7 ? 1 : 2);
+  return editDistance(typed, meant) <= (typed.length < 5 ? 1 : 2);
 }
