@@ -144,7 +144,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam show", "ctl ipam show --show-blocks", "ctl ipam show --ip 10.244.0.7"],
     checksVersion: true,
-    load: awaits("ipam/show.ts"),
+    load: async () => (await import("./ipam/show.ts")).run,
   },
   {
     path: ["ipam", "check"],
