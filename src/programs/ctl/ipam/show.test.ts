@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import test from "node:test";
+import { block, ipamConsole, pool, withStored } from "../../../../test/kit/ctl-ipam.ts";
 import { run } from "./show.ts";
-import { block, ipamConsole, pool, withStored } from "./test-kit.ts";
 
 const objects = [
   pool("p", "10.65.0.0/16"),

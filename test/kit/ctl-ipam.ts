@@ -1,10 +1,10 @@
-// For the tests of this folder: a datastore in memory with some objects, an invocation on it, and a console that remembers.
-import { silentLog, systemClock } from "../../../base/lib/index.ts";
-import { type Datastore, openDatastore } from "../../../calico/datastore/index.ts";
-import { openResources } from "../../../calico/resources/index.ts";
-import type { CtlCommand, Invocation } from "../command.ts";
-import type { Connection } from "../connection.ts";
-import type { Console } from "../console.ts";
+// For the tests of ctl ipam: a datastore in memory with some objects, an invocation on it, and a console that remembers.
+import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { type Datastore, openDatastore } from "../../src/calico/datastore/index.ts";
+import { openResources } from "../../src/calico/resources/index.ts";
+import type { CtlCommand, Invocation } from "../../src/programs/ctl/command.ts";
+import type { Connection } from "../../src/programs/ctl/connection.ts";
+import type { Console } from "../../src/programs/ctl/console.ts";
 
 type Stored = { readonly kind: string; readonly metadata: { readonly name: string }; readonly spec: object };
 
