@@ -203,7 +203,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam configure --strictaffinity=true"],
     checksVersion: true,
-    load: awaits("ipam/configure.ts"),
+    load: async () => (await import("./ipam/configure.ts")).run,
   },
   {
     path: ["ipam", "split"],
@@ -217,7 +217,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam split 4 --name pool-1"],
     checksVersion: true,
-    load: awaits("ipam/split.ts"),
+    load: async () => (await import("./ipam/split.ts")).run,
   },
 ];
 
