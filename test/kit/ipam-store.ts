@@ -33,6 +33,8 @@ export class IpamStore {
         if (problem === undefined) this.entries.delete(keyOf(step.ref));
         return problem ?? { is: "written", revision: "" };
       }
+      case "read the node":
+        return { is: "node", labels: {} };
       case "read the clock":
         this.nowNs += 1_000_000n;
         return { is: "time", nowNs: this.nowNs };

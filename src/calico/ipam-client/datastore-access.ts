@@ -138,6 +138,8 @@ class DatastoreAccess implements IpamAccess {
         const found = await this.#objects.get(objectRef(step.ref), call);
         return found === undefined ? { is: "absent" } : { is: "found", ...read(step.ref.kind, found) };
       }
+      case "read the node":
+        return { is: "node", labels: await this.nodeLabels(step.name, call) };
       case "list affinities": {
         const { owner, family } = step;
         const { items } =

@@ -4,19 +4,24 @@ import {
   type AddressesReleased,
   type AssignedAddress,
   type Assignment,
+  type Attribute,
   assignAddress,
   assignmentOf,
   autoAssign,
+  type Block,
   blocksOfRange,
   type ClaimsReleased,
   claimRange,
   collectCold,
   ensureBlock,
+  getHandle,
   type HeldAddress,
   heldByHandle,
   listAllBlocks,
   type Owner,
   type Pool,
+  parseOwner,
+  poolOf,
   type RangeClaimed,
   type ReleaseRequest,
   releaseClaim,
@@ -25,6 +30,7 @@ import {
   releaseIps,
   releaseUnselected,
   type Steps,
+  selectsByLabels,
   type Utilization,
   utilizationOf,
 } from "../ipam/index.ts";
@@ -75,28 +81,26 @@ class AccessIpam implements Ipam {
     const pools = await this.#access.pools(call);
     const { use, handle, attributes: secondary = {} } = request;
     const address = addressRange(request.address);
-    const steps = assignAddress({ address, owner: ownerFor(request), use, handle, secondary, pools, settings });
-    const done = await this.#run(steps, call);
+    const named = { address, owner: ownerFor(request), use, handle, secondary, pools, settings, ...sameness(request) };
+    const done = await this.#run(assignAddress(named), call);
     if (done.is === "refused") throw new IpamError(done.reason, done.says);
-    return { address: done.address, block: done.block };
+    return done;
   }
 
   async releaseIPs(requests: readonly ReleaseRequest[], call: Call = {}): Promise<AddressesReleased> {
     const { cooldownSeconds } = await this.#access.config(call);
     const pools = await this.#access.pools(call);
-    return await this.#run(releaseIps(requests, { pools, cooldownSeconds }), call);
+    const done = await this.#run(releaseIps(requests, { pools, cooldownSeconds }), call);
+    await this.#releaseUnselected(done.blocks, cooldownSeconds, call);
+    return done;
   }
 
   async releaseByHandle(handle: string, call: Call = {}): Promise<readonly AddressRange[]> {
+    const known = await this.#run(getHandle(handle), call);
+    if (known === undefined) return [];
     const { cooldownSeconds } = await this.#access.config(call);
-    const { released, blocks } = await this.#run(releaseHandle({ id: handle, cooldownSeconds }), call);
-    if (blocks.length === 0) return released;
-    const pools = await this.#access.pools(call);
-    const nodeLabels = await this.#ownersLabels(
-      blocks.map(({ owner }) => owner),
-      call,
-    );
-    await this.#run(releaseUnselected(blocks, { pools, nodeLabels, cooldownSeconds }), call);
+    const { released, blocks } = await this.#run(releaseHandle({ id: handle, cooldownSeconds, known }), call);
+    await this.#releaseUnselected(blocks, cooldownSeconds, call);
     return released;
   }
 
@@ -214,8 +218,10 @@ class AccessIpam implements Ipam {
       // Without them no address can be given: it might be one that somebody keeps for himself.
       throw isResourceError(error) ? saidBefore("failed to look up reserved IPs", error) : error;
     });
-    const nodeLabels = use === "LoadBalancer" ? {} : await this.#access.nodeLabels(node, call);
-    return { settings, reservations, nodeLabels, pools: await this.#access.pools(call) };
+    const pools = await this.#access.pools(call);
+    const isAsked = pools.some(({ isEnabled, nodeSelector }) => isEnabled && selectsByLabels(nodeSelector));
+    const labels = isAsked && use !== "LoadBalancer" ? await this.#access.nodeLabels(node, call) : undefined;
+    return { settings, reservations, nodeLabels: use === "LoadBalancer" ? {} : labels, pools };
   }
 
   /** `taken` are those that were not held before. */
@@ -237,14 +243,16 @@ class AccessIpam implements Ipam {
       maxBlocks: request.maxBlocks ?? 0,
       ...facts,
       ...this.#seed(),
+      ...sameness(request),
     });
     const done = await this.#run(steps, call);
     const { addresses } = done;
+    const taken = addresses.filter(({ wasHeld }) => wasHeld !== true);
     const isWhole = addresses.length >= wanted.count;
     if (done.is === "assigned" && (isWhole || request.fewerIsFine === true)) {
-      return { assigned: { addresses, notes: done.notes }, taken: addresses };
+      return { assigned: { addresses, notes: done.notes }, taken };
     }
-    await this.#giveBack(addresses, request, facts);
+    await this.#giveBack(taken, request, facts);
     if (done.is === "refused") throw new IpamError(done.reason, done.says);
     throw new IpamError("too-few", tooFew({ family, wanted: wanted.count, got: addresses.length, notes: done.notes }));
   }
@@ -271,19 +279,30 @@ class AccessIpam implements Ipam {
     return { released: all.flatMap(({ released }) => released), refused: all.flatMap(({ refused }) => refused) };
   }
 
-  /** Of the nodes that blocks belong to; one that is gone has none. */
-  async #ownersLabels(owners: readonly (string | undefined)[], call: Call): Promise<ReadonlyMap<string, Labels>> {
-    const labels = new Map<string, Labels>();
-    for (const owner of new Set(owners)) {
-      if (owner === undefined || !owner.startsWith("host:")) continue;
-      const node = owner.slice("host:".length);
+  /**
+   * Blocks that nothing is held in any more: one whose pool does not select its node is given back, and one of the services'. It is
+   * a courtesy to others, done with what can be read.
+   */
+  async #releaseUnselected(blocks: readonly Block[], cooldownSeconds: number, call: Call): Promise<void> {
+    if (blocks.length === 0) return;
+    const pools = await this.#access.pools(call);
+    const nodeLabels = new Map<string, Labels>();
+    for (const { owner, range } of blocks) {
+      const pool = poolOf(pools, range, "enabled");
+      const host = parseOwner(owner);
+      if (host?.type !== "host" || pool === undefined || !selectsByLabels(pool.nodeSelector)) continue;
       try {
-        labels.set(node, await this.#access.nodeLabels(node, call));
+        nodeLabels.set(host.name, await this.#access.nodeLabels(host.name, call));
       } catch (error) {
-        if (!isResourceError(error, "not-found")) throw error;
+        if (!isResourceError(error, "not-found")) throw error; // a node that is gone has none
       }
     }
-    return labels;
+    await this.#run(releaseUnselected(blocks, { pools, nodeLabels, cooldownSeconds }), call);
+    for (const { owner: text, range } of blocks) {
+      const owner = parseOwner(text);
+      if (owner?.type !== "virtual") continue;
+      await this.#run(releaseClaim({ owner, range, mustBeEmpty: true, cooldownSeconds }), call);
+    }
   }
 
   #run<T>(steps: Steps<T>, { signal }: Call): Promise<T> {
@@ -298,11 +317,16 @@ class AccessIpam implements Ipam {
 type Facts = {
   readonly settings: IpamConfig;
   readonly reservations: Awaited<ReturnType<IpamAccess["reservations"]>>;
-  readonly nodeLabels: Labels;
+  /** Undefined: they do not matter to any pool. */
+  readonly nodeLabels: Labels | undefined;
   readonly pools: readonly Pool[];
 };
 
 const graceMs = 30_000;
+
+function sameness({ isSame }: ForWhom): { isSame?: (held: Attribute) => boolean } {
+  return isSame === undefined ? {} : { isSame };
+}
 
 function hostOwner(node: string): Owner {
   return { type: "host", name: node };

@@ -49,6 +49,7 @@ export {
   type Refusal,
   readPool,
   selects,
+  selectsByLabels,
   type Use,
 } from "./pools.ts";
 export { isReserved, type Reservations, readReservations } from "./reservations.ts";
@@ -90,10 +91,16 @@ export {
   listAllBlocks,
 } from "./steps/look-up.ts";
 export { type AddressesReleased, releaseIps } from "./steps/release-addresses.ts";
-export { type HandleReleased, releaseHandle, releaseUnselected } from "./steps/release-by-handle.ts";
+export {
+  type HandleReleased,
+  type ReleaseOfHandle,
+  releaseHandle,
+  releaseUnselected,
+} from "./steps/release-by-handle.ts";
 export {
   type Answer,
   advance,
+  getHandle,
   type Ref,
   replay,
   type Step,

@@ -100,6 +100,11 @@ export function selects(selector: string, labels: Labels): boolean {
   return parsed.is === "selector" && evaluateSelector(parsed.selector, labels);
 }
 
+/** Whether labels matter to the selector: "" and all() select whoever asks. */
+export function selectsByLabels(selector: string): boolean {
+  return !["", "all()"].includes(selector.trim());
+}
+
 function selectedPools(enabled: readonly Pool[], request: PoolRequest): ChosenPools {
   for (const { name, nodeSelector, namespaceSelector } of enabled) {
     for (const selector of [nodeSelector, namespaceSelector]) {

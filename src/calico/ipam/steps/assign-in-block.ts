@@ -1,21 +1,20 @@
 // Takes addresses in one block: the handle is raised first, then the block is written, so that no address is ever without a handle.
 // If somebody else wrote the block, it is read and tried again with the handle as it is; who leaves with nothing lowers it.
+// steps/handles.ts has how a handle is raised and lowered.
 import type { AddressRange } from "../../../base/lib/index.ts";
 import { type Attribute, attributeAt, type Block, cidrOf, ordinalOf } from "../block.ts";
 import { type Assigned, forWrite, type NotAssigned, sweep } from "../block-changes.ts";
-import { isUnused, lowered, newHandle, raised } from "../handle.ts";
+import { type Counted, countedFor, giveCountBack, raiseHandle } from "./handles.ts";
+import { type HeldAddress, heldElsewhere } from "./look-up.ts";
 import {
-  create,
   getBlock,
-  getHandle,
   mostTries,
   readClock,
-  remove,
   type Step,
   StepFailed,
   type Steps,
   TooManyConflicts,
-  update,
+  triesAfterFailure,
   type Versioned,
 } from "./step.ts";
 
@@ -26,38 +25,68 @@ export type InBlock = {
   readonly cooldownSeconds: number;
   /** What is wanted of the block, swept; asked again after each conflict. */
   readonly choose: (block: Block) => Assigned | NotAssigned;
+  /** Who may ask twice: which addresses of a block the request has already. They are the answer then. */
+  readonly held?: (block: Block) => readonly HeldAddress[];
 };
 
-export type InBlockResult = Assigned | NotAssigned | { readonly is: "no-block" };
+export type InBlockResult =
+  | Assigned
+  | NotAssigned
+  | { readonly is: "no-block" }
+  | { readonly is: "held"; readonly held: readonly HeldAddress[] };
 
 /** An answer without addresses: the block has none left. */
 export function* assignInBlock(start: Versioned<Block>, request: InBlock): Steps<InBlockResult> {
+  const { handle } = request;
   const cidr = cidrOf(start.value);
   let current: Versioned<Block> | undefined = start;
-  let counted = 0;
+  let counted: Counted | undefined;
   for (let turn = 0; turn < mostTries && current !== undefined; turn += 1) {
     const nowNs = yield* readClock();
-    const wanted = request.choose(sweep(current.value, { nowNs, cooldownSeconds: request.cooldownSeconds }));
-    if (wanted.is === "refused" || wanted.addresses.length === 0) {
-      yield* lowerHandle(request.handle, cidr, counted);
-      return wanted;
+    const block = sweep(current.value, { nowNs, cooldownSeconds: request.cooldownSeconds });
+    const wanted = request.choose(block);
+    const held = request.held?.(block) ?? [];
+    if (held.length > 0 || wanted.is === "refused" || wanted.addresses.length === 0) {
+      yield* giveCountBack(handle, cidr, counted);
+      return held.length > 0 ? { is: "held", held } : wanted;
     }
-    const more: number = wanted.addresses.length - counted;
-    yield* raiseHandle(request.handle, cidr, more);
-    yield* lowerHandle(request.handle, cidr, -more);
-    counted = wanted.addresses.length;
+    const raised = yield* countWanted({ cidr, count: wanted.addresses.length, counted }, request);
+    if (Array.isArray(raised)) return { is: "held", held: raised };
+    counted = raised;
     const outcome = yield* writeBlock(wanted, current, request);
     if (outcome.is === "written") return wanted;
     if (outcome.is === "failed") {
       // After "perhaps" the write may still happen, and a handle that counts too much is better than an address without one.
-      if (outcome.wasWritten === "no") yield* lowerHandle(request.handle, cidr, counted);
+      if (outcome.wasWritten === "no") yield* quietly(giveCountBack(handle, cidr, counted));
       throw new StepFailed(outcome.step, outcome.error);
     }
     current = yield* getBlock(cidr);
   }
-  yield* lowerHandle(request.handle, cidr, counted);
+  yield* giveCountBack(handle, cidr, counted);
   if (current === undefined) return { is: "no-block" };
   throw new TooManyConflicts();
+}
+
+/** Addresses that the handle has already, in whichever block; or the handle, raised. */
+function* countWanted(
+  { cidr, count, counted }: { cidr: string; count: number; counted: Counted | undefined },
+  { handle, held }: InBlock,
+): Steps<Counted | HeldAddress[] | undefined> {
+  if (handle === undefined) return undefined;
+  if (counted !== undefined) return yield* countedFor(handle, { cidr, count, counted });
+  const raised = yield* raiseHandle(handle, { cidr, count, mayExist: held === undefined });
+  if (raised !== "exists") return raised;
+  const found = held === undefined ? [] : yield* heldElsewhere(handle, held);
+  return found.length > 0 ? found : yield* countedFor(handle, { cidr, count, counted: undefined });
+}
+
+/** Tidying up must not hide why there is something to tidy up. */
+function* quietly(steps: Steps<void>): Steps<void> {
+  try {
+    yield* steps;
+  } catch (error) {
+    if (!(error instanceof StepFailed || error instanceof TooManyConflicts)) throw error;
+  }
 }
 
 type Written =
@@ -65,8 +94,6 @@ type Written =
   | { readonly is: "failed"; readonly step: Step; readonly error: unknown; readonly wasWritten: "no" | "perhaps" };
 
 /** The original goes on to another block after a failed write; here the same one is tried again. */
-const triesAfterFailure = 3;
-
 function* writeBlock(wanted: Assigned, { revision }: Versioned<Block>, request: InBlock): Steps<Written> {
   const value = forWrite(wanted.block);
   const step: Step = { do: "update", object: { kind: "block", value }, revision };
@@ -100,31 +127,4 @@ function isHeldAs(
   const index = ordinal === undefined ? null : (block.allocations[ordinal] ?? null);
   if (ordinal === undefined || index === null) return false;
   return block.sequenceNumbers.get(ordinal) === number && attributeAt(block, index).handle_id === attribute.handle_id;
-}
-
-/** A handle is mostly new, so it is created first and read only if it exists. */
-export function* raiseHandle(id: string | undefined, cidr: string, count: number): Steps<void> {
-  if (id === undefined || count <= 0) return;
-  for (let turn = 0; turn < mostTries; turn += 1) {
-    if ((yield* create({ kind: "handle", value: raised(newHandle(id), cidr, count) })) !== undefined) return;
-    const found = yield* getHandle(id);
-    if (found === undefined) continue;
-    if ((yield* update({ kind: "handle", value: raised(found.value, cidr, count) }, found.revision)) !== undefined)
-      return;
-  }
-  throw new TooManyConflicts();
-}
-
-/** One that counts nothing any more is deleted. */
-export function* lowerHandle(id: string | undefined, cidr: string, count: number): Steps<void> {
-  if (id === undefined || count <= 0) return;
-  for (let turn = 0; turn < mostTries; turn += 1) {
-    const found = yield* getHandle(id);
-    if (found === undefined) return;
-    const { handle } = lowered(found.value, cidr, count);
-    if (isUnused(handle)) {
-      if ((yield* remove({ kind: "handle", id }, found.revision)) === "gone") return;
-    } else if ((yield* update({ kind: "handle", value: handle }, found.revision)) !== undefined) return;
-  }
-  throw new TooManyConflicts();
 }

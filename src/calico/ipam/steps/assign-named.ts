@@ -2,13 +2,14 @@
 // limits do not count. A block that does not exist is claimed; another's is borrowed from, unless affinity is strict.
 import { type AddressRange, addressText, rangeText } from "../../../base/lib/index.ts";
 import { type Owner, ownerText } from "../affinity.ts";
-import type { Attribute } from "../block.ts";
+import type { Attribute, Block } from "../block.ts";
 import { assignNamed, type NotAssigned } from "../block-changes.ts";
 import { blockOf } from "../block-order.ts";
 import { type Pool, poolOf, type Use } from "../pools.ts";
 import { assignInBlock } from "./assign-in-block.ts";
 import type { AssignedAddress, IpamSettings } from "./auto-assign.ts";
 import { claimBlock } from "./claim.ts";
+import { type HeldAddress, heldIn } from "./look-up.ts";
 import { getBlock, mostTries, type Steps, TooManyConflicts } from "./step.ts";
 
 export type NamedRequest = {
@@ -19,6 +20,8 @@ export type NamedRequest = {
   readonly secondary: { readonly [name: string]: string };
   readonly pools: readonly Pool[];
   readonly settings: Pick<IpamSettings, "strictAffinity" | "cooldownSeconds">;
+  /** Who may ask twice and means the same: whether the handle's own address is what it asks for. */
+  readonly isSame?: (held: Attribute) => boolean;
 };
 
 export type NamedResult =
@@ -45,14 +48,22 @@ export function* assignAddress(request: NamedRequest): Steps<NamedResult> {
       attribute,
       cooldownSeconds: settings.cooldownSeconds,
       choose: (current) => assignNamed(current, address, holder),
+      ...(request.isSame === undefined ? {} : { held: (current: Block) => heldAs(current, request) }),
     });
     if (done.is === "no-block") continue;
     if (done.is === "assigned") return { is: "assigned", address, block: range };
+    if (done.is === "held") return { is: "assigned", address, block: range, wasHeld: true };
     const { reason, says } = done;
     if (reason !== "taken") return { is: "refused", reason, says };
     return { is: "refused", reason, says: `resource already exists: ${textOf(address)} with error: ${says}` };
   }
   throw new TooManyConflicts();
+}
+
+function heldAs(block: Block, { address, handle, isSame }: NamedRequest): readonly HeldAddress[] {
+  if (handle === undefined || isSame === undefined) return [];
+  const held = heldIn(block, handle).filter((each) => each.address.first === address.first);
+  return held.filter(({ attribute }) => isSame(attribute));
 }
 
 function* claimed(claim: { readonly owner: Owner; readonly range: AddressRange }) {

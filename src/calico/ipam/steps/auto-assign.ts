@@ -4,17 +4,17 @@
 
 import { type AddressRange, type Family, parseRange, rangeText } from "../../../base/lib/index.ts";
 import type { Labels } from "../../model/index.ts";
-import { type Owner, ownerText, parseOwner } from "../affinity.ts";
+import { type Affinity, type Owner, ownerText, parseOwner } from "../affinity.ts";
 import { type Attribute, type Block, cidrOf } from "../block.ts";
 import { assign, sweep } from "../block-changes.ts";
-import { choosePools, type Pool, poolOf, type Refusal, selects, type Use } from "../pools.ts";
+import { type ChosenPools, choosePools, type Pool, poolOf, type Refusal, selects, type Use } from "../pools.ts";
 import { isReserved, type Reservations } from "../reservations.ts";
 import { assignInBlock } from "./assign-in-block.ts";
 import { claimBlock, releaseClaim } from "./claim.ts";
 import { listAffinities } from "./claims-of-many.ts";
 import { existingInOrder, findBlock } from "./find-block.ts";
+import { type HeldAddress, heldElsewhere, heldIn } from "./look-up.ts";
 import {
-  getAffinity,
   getBlock,
   mostTries,
   readClock,
@@ -43,7 +43,8 @@ export type AssignRequest = {
   /** Who holds the addresses; the handle is put in. */
   readonly secondary: { readonly [name: string]: string };
   readonly requestedPools: readonly string[];
-  readonly nodeLabels: Labels;
+  /** Undefined: not read, because no pool selects by them. Then the node is looked for before a block is claimed for it. */
+  readonly nodeLabels: Labels | undefined;
   readonly namespaceLabels: Labels;
   readonly pools: readonly Pool[];
   readonly reservations: Reservations;
@@ -51,6 +52,8 @@ export type AssignRequest = {
   /** The request's own limit of blocks; 0: none. */
   readonly maxBlocks: number;
   readonly randomSeed: bigint;
+  /** Who may ask twice and means the same: which of its handle's addresses are those that it asks for. */
+  readonly isSame?: (held: Attribute) => boolean;
 };
 
 export type AssignResult =
@@ -63,16 +66,21 @@ export type AssignResult =
       readonly says: string;
       readonly addresses: readonly AssignedAddress[];
     };
-export type AssignedAddress = { readonly address: AddressRange; readonly block: AddressRange };
+export type AssignedAddress = {
+  readonly address: AddressRange;
+  readonly block: AddressRange;
+  /** Since an earlier request for the same. */
+  readonly wasHeld?: true;
+};
 
 const builtInBlockLimit = 20;
 
 export function* autoAssign(request: AssignRequest): Steps<AssignResult> {
-  const { owner, family, pools: all, nodeLabels, namespaceLabels, requestedPools: requested, use } = request;
-  const chosen = choosePools(all, { family, use, node: owner.name, nodeLabels, namespaceLabels, requested });
+  const chosen = poolsFor(request);
   if (chosen.is === "refused") return { ...chosen, addresses: [] };
   const work: Work = { request, pools: chosen.pools, addresses: [] };
   const owned = yield* fromOwnBlocks(work);
+  yield* fromHandle(work);
   const refusal = yield* fromNewBlocks(work, owned);
   if (refusal !== undefined) return { is: "refused", ...refusal, addresses: work.addresses };
   if (isDone(work)) return { is: "assigned", addresses: work.addresses, notes: [] };
@@ -91,15 +99,14 @@ export type BlockEnsured =
 
 /** That the owner has a block, before anybody asks it for an address. */
 export function* ensureBlock(request: Omit<AssignRequest, "count" | "handle" | "secondary">): Steps<BlockEnsured> {
-  const { owner, family, pools: all, nodeLabels, namespaceLabels, requestedPools: requested, use } = request;
-  const chosen = choosePools(all, { family, use, node: owner.name, nodeLabels, namespaceLabels, requested });
+  const { owner } = request;
+  const chosen = poolsFor(request);
   if (chosen.is === "refused") return chosen;
   const whole = { ...request, count: 0, handle: undefined, secondary: {} };
   const work: Work = { request: whole, pools: chosen.pools, addresses: [] };
-  for (const range of yield* ownRanges(work)) {
-    const affinity = yield* getAffinity(owner, rangeText(range));
-    const claimed = affinity === undefined ? undefined : yield* claimBlock({ owner, range }, affinity);
-    if (claimed?.is === "claimed") return { is: "block", block: range };
+  for (const { range, affinity } of yield* ownClaims(work)) {
+    const claimed = yield* claimBlock({ owner, range }, affinity);
+    if (claimed.is === "claimed") return { is: "block", block: range };
   }
   for (let turn = 0; turn < mostTries; turn += 1) {
     if (!request.settings.autoAllocateBlocks) break;
@@ -108,6 +115,11 @@ export function* ensureBlock(request: Omit<AssignRequest, "count" | "handle" | "
     if (block !== "lost") return { is: "block", block: block.value.range };
   }
   return { is: "refused", reason: "no-new-blocks", says: "failed to find or claim a block" };
+}
+
+function poolsFor(request: Omit<AssignRequest, "count" | "handle" | "secondary">): ChosenPools {
+  const { owner, family, use, nodeLabels = {}, namespaceLabels, requestedPools: requested } = request;
+  return choosePools(request.pools, { family, use, node: owner.name, nodeLabels, namespaceLabels, requested });
 }
 
 /** The addresses are added as they are found. */
@@ -120,24 +132,28 @@ function isDone({ request, addresses }: Work): boolean {
 /** How many blocks of usable pools the owner has. */
 function* fromOwnBlocks(work: Work): Steps<number> {
   const { owner, reservations } = work.request;
-  const candidates = yield* ownRanges(work);
+  const candidates = yield* ownClaims(work);
   let owned = candidates.length;
-  for (const range of candidates) {
+  for (const { range, affinity } of candidates) {
     if (isDone(work)) break;
     if (isReserved(reservations, range)) continue;
-    const affinity = yield* getAffinity(owner, rangeText(range));
-    const claimed = affinity === undefined ? undefined : yield* claimBlock({ owner, range }, affinity);
-    if (claimed?.is === "claimed") yield* takeFrom(work, claimed.block);
+    const claimed = yield* claimBlock({ owner, range }, affinity);
+    if (claimed.is === "claimed") yield* takeFrom(work, claimed.block);
     else owned -= 1;
   }
+  // Its blocks show that the node is, or was there not long ago.
+  if (owned === 0 && !isDone(work)) yield* requireNode(work.request);
   return owned;
 }
 
+type OwnClaim = { readonly range: AddressRange; readonly affinity: Versioned<Affinity> };
+
 /** Claims in pools that no longer select the node are given back, if nothing is held there. */
-function* ownRanges(work: Work): Steps<AddressRange[]> {
+function* ownClaims(work: Work): Steps<OwnClaim[]> {
   const { owner, family, pools, nodeLabels, settings } = work.request;
-  const candidates: AddressRange[] = [];
-  for (const { value, revision } of yield* listAffinities(owner, family)) {
+  const candidates: OwnClaim[] = [];
+  for (const affinity of yield* listAffinities(owner, family)) {
+    const { value, revision } = affinity;
     const range = parseRange(value.cidr);
     if (range === undefined) continue;
     if (value.isDeleted) {
@@ -146,14 +162,40 @@ function* ownRanges(work: Work): Steps<AddressRange[]> {
       continue;
     }
     if (poolOf(work.pools, range, "enabled") !== undefined) {
-      candidates.push(range);
+      candidates.push({ range, affinity });
       continue;
     }
     const pool = poolOf(pools, range, "enabled");
-    if (pool === undefined || selects(pool.nodeSelector, nodeLabels)) continue;
+    if (pool === undefined || selects(pool.nodeSelector, nodeLabels ?? {})) continue;
     yield* releaseClaim({ owner, range, mustBeEmpty: true, cooldownSeconds: settings.cooldownSeconds });
   }
   return candidates;
+}
+
+function* requireNode({ owner, nodeLabels }: AssignRequest): Steps<void> {
+  if (nodeLabels !== undefined || owner.type !== "host") return;
+  const step: Step = { do: "read the node", name: owner.name };
+  const answer = yield step;
+  if (answer.is !== "node") throw new StepFailed(step, answer.is === "failed" ? answer.error : answer);
+}
+
+/** Before a block is claimed or borrowed from: the address that an earlier request got may be in a block that is full now. */
+function* fromHandle(work: Work): Steps<void> {
+  const { handle } = work.request;
+  if (isDone(work) || handle === undefined || work.request.isSame === undefined) return;
+  keep(work, yield* heldElsewhere(handle, (block) => heldFor(work, block)));
+}
+
+function heldFor({ request }: Work, block: Block): readonly HeldAddress[] {
+  const { handle, family, isSame } = request;
+  if (handle === undefined || isSame === undefined || block.range.family !== family) return [];
+  return heldIn(block, handle).filter(({ attribute }) => isSame(attribute));
+}
+
+function keep(work: Work, held: readonly HeldAddress[]): void {
+  for (const { address, block } of held.slice(0, work.request.count - work.addresses.length)) {
+    work.addresses.push({ address, block, wasHeld: true });
+  }
 }
 
 type NoMoreBlocks = { readonly reason: "block-limit" | "no-new-blocks"; readonly says: string };
@@ -246,7 +288,9 @@ function* takeFrom(work: Work, block: Versioned<Block>): Steps<void> {
       const count = work.request.count - work.addresses.length;
       return assign(current, { attribute, owner: ownerText(owner), strictAffinity, count, reservations });
     },
+    ...(work.request.isSame === undefined ? {} : { held: (current: Block) => heldFor(work, current) }),
   });
+  if (done.is === "held") keep(work, done.held);
   if (done.is !== "assigned") return;
   work.addresses.push(...done.addresses.map((address) => ({ address, block: done.block.range })));
 }

@@ -43,6 +43,17 @@ export function heldIn(block: Block, id: string): HeldAddress[] {
   });
 }
 
+/** Of all blocks of a handle, what `held` finds in them. */
+export function* heldElsewhere(id: string, held: (block: Block) => readonly HeldAddress[]): Steps<HeldAddress[]> {
+  const handle = yield* getHandle(id);
+  const found: HeldAddress[] = [];
+  for (const cidr of handle?.value.blocks.keys() ?? []) {
+    const block = yield* getBlock(cidr);
+    if (block !== undefined) found.push(...held(block.value));
+  }
+  return found;
+}
+
 export type Assignment =
   | {
       readonly is: "assigned";

@@ -1,11 +1,11 @@
 // Gives single addresses back: all of a block in one write, or none of them if a handle or a sequence number does not fit. The handles
 // are lowered after that. Pools may be disabled meanwhile, or gone: then the address is looked for in all blocks.
 import { type AddressRange, holds, rangeText } from "../../../base/lib/index.ts";
-import { cidrOf, isEmpty } from "../block.ts";
+import { type Block, cidrOf, isEmpty } from "../block.ts";
 import { forWrite, type ReleaseRequest, releaseAddresses, sweep } from "../block-changes.ts";
 import { blockOf } from "../block-order.ts";
 import { type Pool, poolOf } from "../pools.ts";
-import { lowerHandle } from "./assign-in-block.ts";
+import { lowerHandle } from "./handles.ts";
 import {
   getBlock,
   mostTries,
@@ -24,6 +24,8 @@ export type AddressesReleased = {
   readonly notAllocated: readonly AddressRange[];
   /** Blocks in which nothing was done, and why. */
   readonly conflicts: readonly { readonly cidr: string; readonly says: string }[];
+  /** As they were written; the caller looks whether their pools still select their owners. */
+  readonly blocks: readonly Block[];
 };
 
 type Known = { readonly pools: readonly Pool[]; readonly cooldownSeconds: number };
@@ -33,39 +35,41 @@ export function* releaseIps(requests: readonly ReleaseRequest[], known: Known): 
   const released: AddressRange[] = [];
   const notAllocated: AddressRange[] = [...nowhere];
   const conflicts: { cidr: string; says: string }[] = [];
+  const blocks: Block[] = [];
   for (const [cidr, wanted] of byBlock) {
     const done = yield* releaseInBlock(cidr, wanted, known.cooldownSeconds);
     if (typeof done === "string") {
       conflicts.push({ cidr, says: done });
       continue;
     }
-    const isFree = new Set(done.map(rangeText));
-    notAllocated.push(...done);
+    const isFree = new Set(done.notAllocated.map(rangeText));
+    notAllocated.push(...done.notAllocated);
+    if (done.block !== undefined) blocks.push(done.block);
     released.push(...unique(wanted).filter((address) => !isFree.has(rangeText(address))));
   }
-  return { released, notAllocated, conflicts };
+  return { released, notAllocated, conflicts, blocks };
 }
 
-/** What was not allocated; a text: the conflict. */
+/** What was not allocated, and the block if it is there after; a text: the conflict. */
 function* releaseInBlock(
   cidr: string,
   requests: readonly ReleaseRequest[],
   cooldownSeconds: number,
-): Steps<readonly AddressRange[] | string> {
+): Steps<{ readonly notAllocated: readonly AddressRange[]; readonly block?: Block } | string> {
   for (let turn = 0; turn < mostTries; turn += 1) {
     const found = yield* getBlock(cidr);
-    if (found === undefined) return unique(requests);
+    if (found === undefined) return { notAllocated: unique(requests) };
     const waiting = { nowNs: yield* readClock(), cooldownSeconds };
     const done = releaseAddresses(sweep(found.value, waiting), requests, waiting);
     if (done.is === "conflict") return done.says;
-    if (done.notAllocated.length === unique(requests).length) return done.notAllocated;
+    if (done.notAllocated.length === unique(requests).length) return { notAllocated: done.notAllocated };
     const isGone = done.block.owner === undefined && isEmpty(done.block);
     const isWritten = isGone
       ? (yield* remove({ kind: "block", cidr: cidrOf(done.block) }, found.revision)) === "gone"
       : (yield* update({ kind: "block", value: forWrite(done.block) }, found.revision)) !== undefined;
     if (!isWritten) continue;
     for (const [handle, count] of done.countByHandle) yield* lowerHandle(handle, cidr, count);
-    return done.notAllocated;
+    return { notAllocated: done.notAllocated, ...(isGone ? {} : { block: done.block }) };
   }
   throw new TooManyConflicts();
 }

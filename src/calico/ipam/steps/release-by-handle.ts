@@ -6,10 +6,21 @@ import type { Labels } from "../../model/index.ts";
 import { parseOwner } from "../affinity.ts";
 import { type Block, cidrOf, isEmpty } from "../block.ts";
 import { forWrite, releaseByHandle, sweep } from "../block-changes.ts";
+import type { Handle } from "../handle.ts";
 import { type Pool, poolOf, selects } from "../pools.ts";
-import { lowerHandle } from "./assign-in-block.ts";
 import { releaseClaim } from "./claim.ts";
-import { getBlock, getHandle, mostTries, readClock, remove, type Steps, TooManyConflicts, update } from "./step.ts";
+import { lowerHandle } from "./handles.ts";
+import {
+  getBlock,
+  getHandle,
+  mostTries,
+  readClock,
+  remove,
+  type Steps,
+  TooManyConflicts,
+  update,
+  type Versioned,
+} from "./step.ts";
 
 export type HandleReleased = {
   readonly released: readonly AddressRange[];
@@ -17,41 +28,48 @@ export type HandleReleased = {
   readonly blocks: readonly Block[];
 };
 
-/** A handle that is absent has nothing to give back. */
-export function* releaseHandle({
-  id,
-  cooldownSeconds,
-}: {
-  id: string;
-  cooldownSeconds: number;
-}): Steps<HandleReleased> {
-  const handle = yield* getHandle(id);
+/**
+ * A handle that is absent has nothing to give back. One that counts more than its blocks hold goes nevertheless: whoever raised it and
+ * has not written the block yet read that block before we read the handle, so our write of the block makes him start again, and
+ * he then finds the handle changed (handles.ts). The original leaves such handles for ever.
+ */
+export function* releaseHandle({ id, cooldownSeconds, known }: ReleaseOfHandle): Steps<HandleReleased> {
+  const handle = known ?? (yield* getHandle(id));
+  if (handle === undefined) return { released: [], blocks: [] };
   const released: AddressRange[] = [];
   const blocks: Block[] = [];
-  for (const [cidr, counted] of handle?.value.blocks ?? []) {
+  const given: { cidr: string; count: number }[] = [];
+  for (const [cidr, counted] of handle.value.blocks) {
     const done = yield* releaseInBlock(cidr, { id, cooldownSeconds });
-    if (done === "no-block") {
-      // Whatever was counted there is gone with the block. The original leaves such a handle for ever.
-      yield* lowerHandle(id, cidr, counted);
-      continue;
-    }
-    yield* lowerHandle(id, cidr, done.released.length);
+    // Whatever was counted in a block that is gone is gone with it.
+    given.push({ cidr, count: done === "no-block" ? counted : done.released.length });
+    if (done === "no-block" || done.released.length === 0) continue;
     released.push(...done.released);
-    if (done.released.length > 0) blocks.push(done.block);
+    blocks.push(done.block);
   }
+  const isGone = (yield* remove({ kind: "handle", id }, handle.revision)) === "gone";
+  // Somebody raised it meanwhile: what we gave back is no longer counted, the rest is his.
+  if (!isGone) for (const { cidr, count } of given) yield* lowerHandle(id, cidr, count);
   return { released, blocks };
 }
 
+export type ReleaseOfHandle = {
+  readonly id: string;
+  readonly cooldownSeconds: number;
+  /** As it was just read. */
+  readonly known?: Versioned<Handle>;
+};
+
+/** A block that holds nothing of the handle is written as well, or deleted where nobody owns it: see above. */
 function* releaseInBlock(
   cidr: string,
-  { id, cooldownSeconds }: { id: string; cooldownSeconds: number },
+  { id, cooldownSeconds }: Pick<ReleaseOfHandle, "id" | "cooldownSeconds">,
 ): Steps<{ readonly released: readonly AddressRange[]; readonly block: Block } | "no-block"> {
   for (let turn = 0; turn < mostTries; turn += 1) {
     const found = yield* getBlock(cidr);
     if (found === undefined) return "no-block";
     const waiting = { nowNs: yield* readClock(), cooldownSeconds };
     const done = releaseByHandle(sweep(found.value, waiting), { handle: id, ...waiting });
-    if (done.released.length === 0) return { released: [], block: found.value };
     if (done.block.owner === undefined && isEmpty(done.block)) {
       if ((yield* remove({ kind: "block", cidr: cidrOf(done.block) }, found.revision)) === "gone") return done;
       continue;

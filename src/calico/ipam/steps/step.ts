@@ -11,6 +11,7 @@
 // claiming releases) and read as the rules are written down; the steps and answers are the unions.
 
 import type { Family } from "../../../base/lib/index.ts";
+import type { Labels } from "../../model/index.ts";
 import type { Affinity, Owner } from "../affinity.ts";
 import type { Block } from "../block.ts";
 import type { Handle } from "../handle.ts";
@@ -34,6 +35,8 @@ export type Step =
   | { readonly do: "create"; readonly object: Stored }
   | { readonly do: "update"; readonly object: Stored; readonly revision: string }
   | { readonly do: "delete"; readonly ref: Ref; readonly revision: string }
+  /** It must be there before anything is claimed for it. */
+  | { readonly do: "read the node"; readonly name: string }
   | { readonly do: "read the clock" };
 
 export type Answer =
@@ -45,6 +48,7 @@ export type Answer =
   | { readonly is: "exists" }
   /** It has changed since that revision. */
   | { readonly is: "conflict" }
+  | { readonly is: "node"; readonly labels: Labels }
   | { readonly is: "time"; readonly nowNs: bigint }
   /** `wasWritten`: after a timeout nobody knows whether the write happened. */
   | { readonly is: "failed"; readonly error: unknown; readonly wasWritten: "no" | "perhaps" };
@@ -75,6 +79,9 @@ export function replay<T>(start: () => Steps<T>, answers: readonly Answer[]): It
 
 /** As often as the original tries a compare-and-swap. */
 export const mostTries = 100;
+
+/** Of a write that fails for another reason than that somebody was faster. */
+export const triesAfterFailure = 3;
 
 /** Somebody else was faster every time. */
 export class TooManyConflicts extends Error {
