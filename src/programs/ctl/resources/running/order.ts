@@ -9,8 +9,7 @@
 //   policy a in t     tier t, shared ◀─┤
 //   policy b in t     tier t, shared ◀─┤   a and b at the same time
 //   Tier t again      tier t, alone ◀──┴── after both
-import { parseCidr } from "../../../../base/lib/index.ts";
-import { doOverlap } from "../../../../calico/resources/index.ts";
+import { type AddressRange, holds, parseRange } from "../../../../base/lib/index.ts";
 import type { Target } from "../targets/targets.ts";
 
 export type OrderedVerb = "create" | "apply" | "replace" | "delete" | "get";
@@ -31,13 +30,13 @@ export function predecessors(
 ): readonly (readonly number[])[] {
   if (verb === "get") return targets.map(() => []);
   const claims = new Claims();
-  const pools: { at: number; cidr: unknown }[] = [];
+  const pools: { at: number; range: AddressRange | undefined }[] = [];
   return targets.map((target, at) => {
     const found = claims.add(at, claimsOf(verb, target));
     if (target.kind === "IPPool" && verb !== "delete") {
-      const { cidr } = target.object.spec;
-      for (const pool of pools) if (mayMeet(pool.cidr, cidr)) found.add(pool.at);
-      pools.push({ at, cidr });
+      const range = parseRange(textOf(target.object.spec.cidr));
+      for (const pool of pools) if (mayMeet(pool.range, range)) found.add(pool.at);
+      pools.push({ at, range });
     }
     return [...found].sort((a, b) => a - b);
   });
@@ -85,12 +84,8 @@ function claimsOf(verb: OrderedVerb, { kind, id, object }: Pick<Target, "kind" |
 }
 
 /** A pool whose range cannot be read is refused by itself; until that is said, nothing is known of it. */
-function mayMeet(a: unknown, b: unknown): boolean {
-  return !isCidr(a) || !isCidr(b) || doOverlap(a, b);
-}
-
-function isCidr(value: unknown): boolean {
-  return typeof value === "string" && parseCidr(value) !== undefined;
+function mayMeet(a: AddressRange | undefined, b: AddressRange | undefined): boolean {
+  return a === undefined || b === undefined || holds(a, b) || holds(b, a);
 }
 
 function textOf(value: unknown): string {

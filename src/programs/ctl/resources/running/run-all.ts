@@ -1,7 +1,7 @@
 // Does many things at the same time, but not more than so many, and each one only when those it waits for are over. Begins
 // in the order of the input; answers in that order. One that fails stops nobody. After an interruption, or when nobody
 // answers any more, the rest is not begun, and that is said of each.
-import { rateLimitOf, Turns, type TurnsOptions } from "./turns.ts";
+import { NotBegun, rateLimitOf, Turns, type TurnsOptions } from "./turns.ts";
 
 export type Outcome<T> =
   | { readonly is: "done"; readonly value: T }
@@ -43,6 +43,7 @@ export async function runAll<T>(tasks: readonly Task<T>[], options: RunOptions):
         outcomes[at] = { is: "done", value };
       },
       (error: unknown) => {
+        if (error instanceof NotBegun) return;
         silences = isSilence(error) && rateLimitOf(error) === undefined ? silences + 1 : 0;
         outcomes[at] = { is: "failed", error };
       },

@@ -27,8 +27,7 @@ export class Turns {
     const { clock, signal, random } = this.#options;
     const backoff = new Backoff(random, limits);
     for (let tries = 1; ; tries++) {
-      const waitMs = this.#openAtMs - clock.monotonicMs();
-      if (waitMs > 0) await clock.sleep(waitMs, signal);
+      await this.#opened(clock, signal);
       try {
         return await ask();
       } catch (error) {
@@ -38,6 +37,29 @@ export class Turns {
         this.#openAtMs = Math.max(this.#openAtMs, untilMs);
       }
     }
+  }
+
+  async #opened(clock: Clock, signal: AbortSignal): Promise<void> {
+    // Somebody else may have been told to wait meanwhile.
+    for (let waitMs = this.#waitMs(clock); waitMs > 0; waitMs = this.#waitMs(clock)) {
+      try {
+        await clock.sleep(waitMs, signal);
+      } catch (cause) {
+        throw new NotBegun({ cause });
+      }
+    }
+  }
+
+  #waitMs(clock: Clock): number {
+    return this.#openAtMs - clock.monotonicMs();
+  }
+}
+
+/** Interrupted before anything was asked for. */
+export class NotBegun extends Error {
+  constructor(options: ErrorOptions) {
+    super("interrupted while the datastore wanted us to wait", options);
+    this.name = "NotBegun";
   }
 }
 

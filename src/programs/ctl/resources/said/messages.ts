@@ -51,7 +51,7 @@ export function deleteEnding(endings: readonly Ending[]): Said {
     failure:
       failures.length === 0
         ? undefined
-        : failures.map((failure) => `Failed to delete${quoted} resource: ${failure}\n`).join(""),
+        : failures.map((failure) => `Failed to delete${quoted} resource: ${failure}\n`).join("").concat("\n"),
   };
 }
 

@@ -1,0 +1,63 @@
+// What a verb does to one object.
+import {
+  type Call,
+  forCreate,
+  isResourceError,
+  type Resources,
+  refusedByCtl,
+  type V3Object,
+} from "../../../../calico/resources/index.ts";
+import type { Target } from "../targets/targets.ts";
+
+export type WritingVerb = "create" | "apply" | "replace" | "delete";
+
+export type VerbOptions = {
+  /** --skip-exists: what is there counts as created. */
+  readonly skipsExisting: boolean;
+  /** --skip-not-exists: what is not there counts as deleted. */
+  readonly skipsMissing: boolean;
+};
+
+/** Throws ResourceError. What was deleted, or passed over, is undefined. */
+export async function perform(
+  verb: WritingVerb,
+  { kind, id, object, refusal }: Target,
+  context: { readonly resources: Resources; readonly call: Call; readonly options: VerbOptions },
+): Promise<V3Object | undefined> {
+  const { resources, call, options } = context;
+  const refused = refusal ?? refusedByCtl(verb, kind, id);
+  if (refused !== undefined) throw refused;
+  try {
+    switch (verb) {
+      case "create":
+        return await resources.create(kind, asGiven(object), call);
+      case "apply":
+        return await resources.apply(kind, object, call);
+      case "replace":
+        return await resources.replace(kind, object, call);
+      case "delete":
+        return await deleteOne(resources, { kind, id, object }, call);
+    }
+  } catch (error) {
+    if (verb === "create" && options.skipsExisting && isResourceError(error, "exists")) return undefined;
+    if (verb === "delete" && options.skipsMissing && isResourceError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+/** A resourceVersion stays, so that it is refused: whoever creates an object cannot know one. */
+function asGiven(object: V3Object): V3Object {
+  const { resourceVersion } = object.metadata;
+  const fresh = forCreate(object);
+  return resourceVersion === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, resourceVersion } };
+}
+
+async function deleteOne(
+  resources: Resources,
+  { kind, id, object }: Pick<Target, "kind" | "id" | "object">,
+  call: Call,
+): Promise<undefined> {
+  const { resourceVersion } = object.metadata;
+  await resources.delete(kind, id, { ...call, ...(resourceVersion === undefined ? {} : { resourceVersion }) });
+  return undefined;
+}
