@@ -1,0 +1,33 @@
+// The two patches that are objects. A merge patch (RFC 7396): objects are merged, null removes, everything else replaces.
+// A strategic merge is the same here, because no list of Calico's types has a merge key, but for its directives: an object
+// with "$patch": "replace" stands for all of the old one, with "$patch": "delete" for nothing.
+import { isRecord, type JsonRecord } from "../../../../base/lib/index.ts";
+
+export function mergePatched(target: unknown, patch: unknown): unknown {
+  return patched(target, patch, (part) => ({ is: "merge", part }));
+}
+
+export function strategicPatched(target: unknown, patch: unknown): unknown {
+  return patched(target, patch, directive);
+}
+
+type Directive = { readonly is: "merge" | "replace" | "delete"; readonly part: JsonRecord };
+
+function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Directive): unknown {
+  if (!isRecord(patch)) return patch;
+  const { is, part } = read(patch);
+  if (is === "delete") return {};
+  const base = is === "merge" && isRecord(target) ? target : {};
+  // Keys come from users: no plain object, which has some of its own.
+  const result = new Map(Object.entries(base));
+  for (const [name, value] of Object.entries(part)) {
+    if (value === null) result.delete(name);
+    else result.set(name, patched(result.get(name), value, read));
+  }
+  return Object.fromEntries(result);
+}
+
+function directive({ $patch, ...part }: JsonRecord): Directive {
+  if ($patch === "replace" || $patch === "delete") return { is: $patch, part };
+  return { is: "merge", part: $patch === undefined || $patch === "merge" ? part : { $patch, ...part } };
+}
