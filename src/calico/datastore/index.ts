@@ -20,6 +20,7 @@ export type {
   Within,
   Writer,
 } from "./datastore.ts";
+export { createDryRun } from "./dry-run.ts";
 export { type ChangeObject, type Decision, type Edited, type EditOptions, edit } from "./edit.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
 export { type Follower, type FollowOptions, follow } from "./follow/follow.ts";

@@ -67,6 +67,8 @@ export type KubernetesDatastore = Datastore & {
   ): Promise<{ may: true } | { may: false; missingRule: string }>;
   /** Who we are to the server, and where our credentials come from. */
   whoAsks(signal?: AbortSignal): Promise<Asker>;
+  /** The same server over the same connections; it checks and answers every write as always, and stores none. */
+  asDryRun(): KubernetesDatastore;
 };
 
 export type KubernetesOptions = { readonly clock: Clock; readonly log: Log };
@@ -77,26 +79,37 @@ export async function openKubernetes(
   options: KubernetesOptions,
 ): Promise<KubernetesDatastore> {
   const { from } = await loadIdentity(settings);
-  return new Kubernetes(settings, { ...options, from });
+  const client = new ApiClient(settings, options);
+  const discovery = new Discovery(client, options.clock);
+  const listStyle = new ListStyle(options.clock, settings.streamLists ?? true);
+  return new Kubernetes({ settings, clock: options.clock, from, client, discovery, listStyle, isDryRun: false });
 }
+
+type Parts = {
+  readonly settings: KubernetesSettings;
+  readonly clock: Clock;
+  readonly from: string;
+  readonly client: ApiClient;
+  readonly discovery: Discovery;
+  readonly listStyle: ListStyle;
+  readonly isDryRun: boolean;
+};
 
 class Kubernetes implements KubernetesDatastore {
   readonly flavour = "kubernetes";
-  readonly #settings: KubernetesSettings;
-  readonly #clock: Clock;
-  readonly #from: string;
+  readonly #parts: Parts;
   readonly #client: ApiClient;
   readonly #discovery: Discovery;
-  readonly #listStyle: ListStyle;
   #calicoGroup: CalicoGroup | undefined;
 
-  constructor(settings: KubernetesSettings, { clock, log, from }: KubernetesOptions & { from: string }) {
-    this.#from = from;
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#client = new ApiClient(settings, { clock, log });
-    this.#discovery = new Discovery(this.#client, clock);
-    this.#listStyle = new ListStyle(clock, settings.streamLists ?? true);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#client = parts.client;
+    this.#discovery = parts.discovery;
+  }
+
+  asDryRun(): KubernetesDatastore {
+    return new Kubernetes({ ...this.#parts, isDryRun: true });
   }
 
   async *list(kind: Kind, { signal, notOlderThan, within }: ListOptions): AsyncGenerator<ListPage> {
@@ -104,7 +117,7 @@ class Kubernetes implements KubernetesDatastore {
     const selection = selectionOf(notByServer(within));
     const request = { ...this.#reading(kind, signal), path: selectedPath(served, within), notOlderThan };
     try {
-      for await (const page of list({ ...request, isSilence: isDatastoreError }, this.#listStyle)) {
+      for await (const page of list({ ...request, isSilence: isDatastoreError }, this.#parts.listStyle)) {
         const items = page.items.filter(({ id }) => selection.hasId(id));
         const revision = page.revision as Revision; // opaque from here on
         yield page.gone === undefined ? { items, revision } : { items, gone: [page.gone.id], revision };
@@ -182,7 +195,7 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   async calicoGroup(signal?: AbortSignal): Promise<CalicoGroup> {
-    this.#calicoGroup ??= await translated(calicoGroupOf(this.#settings.apiGroup, this.#discovery, signal));
+    this.#calicoGroup ??= await translated(calicoGroupOf(this.#parts.settings.apiGroup, this.#discovery, signal));
     return this.#calicoGroup;
   }
 
@@ -197,7 +210,7 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   whoAsks(signal?: AbortSignal): Promise<Asker> {
-    return whoAsks({ client: this.#client, signal, from: this.#from });
+    return whoAsks({ client: this.#client, signal, from: this.#parts.from });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -206,7 +219,7 @@ class Kubernetes implements KubernetesDatastore {
 
   #reading(kind: Kind, signal: AbortSignal) {
     const read = (object: unknown) => storedObject(kind, object);
-    return { client: this.#client, clock: this.#clock, signal, read };
+    return { client: this.#client, clock: this.#parts.clock, signal, read };
   }
 
   #isServed(served: Served, signal: AbortSignal | undefined): Promise<boolean> {
@@ -241,8 +254,9 @@ class Kubernetes implements KubernetesDatastore {
   }
 
   async #send(what: What, request: Omit<ApiRequest, "method">): Promise<unknown> {
+    const query = this.#parts.isDryRun && what.verb !== "get" ? "?dryRun=All" : "";
     try {
-      return await this.#client.json({ ...request, method: methods[what.verb] });
+      return await this.#client.json({ ...request, path: `${request.path}${query}`, method: methods[what.verb] });
     } catch (error) {
       throw await this.#explain(error, what, request.signal);
     }

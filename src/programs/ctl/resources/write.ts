@@ -1,7 +1,4 @@
 // create, apply and replace: the objects of -f, written.
-import { silentLog, systemClock } from "../../../base/lib/index.ts";
-import { type Datastore, isDatastoreError } from "../../../calico/datastore/index.ts";
-import { initialiseDatastore, isResourceError } from "../../../calico/resources/index.ts";
 import type { Invocation, Run } from "../command.ts";
 import type { Console } from "../console.ts";
 import { perform } from "./running/perform.ts";
@@ -10,6 +7,7 @@ import { end } from "./said/end.ts";
 import { countedEnding, nothingSpecified } from "./said/messages.ts";
 import { requireFilename } from "./targets/require-filename.ts";
 import { targetsOfInput } from "./targets/targets.ts";
+import { writeFirst } from "./write-first.ts";
 
 export const create: Run = (invocation, console) => write("create", invocation, console);
 export const replace: Run = (invocation, console) => write("replace", invocation, console);
@@ -43,14 +41,4 @@ async function write(
     return target === undefined ? [] : [{ target, outcome }];
   });
   return await end(verb, ended, { words: (endings) => countedEnding(verb, endings), console, resources });
-}
-
-/** What every datastore must have. As in the original, nobody is told when that fails: the objects themselves will. */
-export async function writeFirst(datastore: Datastore, signal: AbortSignal): Promise<void> {
-  const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
-  try {
-    await initialiseDatastore(datastore, { clock: systemClock, log: silentLog, signal, newClusterGuid });
-  } catch (error) {
-    if (!isDatastoreError(error) && !isResourceError(error) && !signal.aborted) throw error;
-  }
 }
