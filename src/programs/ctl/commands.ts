@@ -14,7 +14,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: [...input, { name: "skip-exists", says: "an object that exists counts as created, and stays as it is" }],
     examples: ["ctl create -f pools.yaml", "ctl create -f policies/ -R --skip-exists"],
     checksVersion: true,
-    load: awaits("resources/create.ts"),
+    load: async () => (await import("./resources/write.ts")).create,
   },
   {
     path: ["apply"],
@@ -23,7 +23,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: [...input, { name: "dry-run", says: "check everything and say what would happen, without writing" }],
     examples: ["ctl apply -f pools.yaml", "cat policy.json | ctl apply -f -", "ctl apply -f policies/ --dry-run"],
     checksVersion: true,
-    load: awaits("resources/apply.ts"),
+    load: async () => (await import("./resources/write.ts")).apply,
   },
   {
     path: ["replace"],
@@ -32,7 +32,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: input,
     examples: ["ctl replace -f pools.yaml"],
     checksVersion: true,
-    load: awaits("resources/replace.ts"),
+    load: async () => (await import("./resources/write.ts")).replace,
   },
   {
     path: ["delete"],
@@ -41,7 +41,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: [...input, { name: "skip-not-exists", short: "s", says: "an object that does not exist counts as deleted" }],
     examples: ["ctl delete networkpolicy allow-dns web -n prod", "ctl delete -f pools.yaml"],
     checksVersion: true,
-    load: awaits("resources/delete.ts"),
+    load: async () => (await import("./resources/delete.ts")).deleteObjects,
   },
   {
     path: ["get"],
@@ -72,7 +72,7 @@ const resourceCommands: readonly CtlCommand[] = [
       "ctl get workloadendpoints -A -w",
     ],
     checksVersion: true,
-    load: awaits("resources/get.ts"),
+    load: async () => (await import("./resources/get.ts")).get,
   },
   {
     path: ["diff"],
@@ -81,7 +81,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: input,
     examples: ["ctl diff -f pools.yaml", "ctl diff -f policies/ -R && echo nothing to do"],
     checksVersion: true,
-    load: awaits("resources/diff.ts"),
+    load: async () => (await import("./resources/diff.ts")).diff,
   },
   {
     path: ["patch"],
@@ -102,7 +102,7 @@ const resourceCommands: readonly CtlCommand[] = [
     ],
     examples: [`ctl patch ippool pool-1 -p '{"spec":{"natOutgoing":true}}'`],
     checksVersion: true,
-    load: awaits("resources/patch.ts"),
+    load: async () => (await import("./resources/patch.ts")).patch,
   },
   {
     path: ["label"],
@@ -117,7 +117,7 @@ const resourceCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl label node node-1 rack=r1", "ctl label node node-1 rack --remove"],
     checksVersion: true,
-    load: awaits("resources/label.ts"),
+    load: async () => (await import("./resources/label.ts")).label,
   },
   {
     path: ["validate"],
@@ -126,7 +126,7 @@ const resourceCommands: readonly CtlCommand[] = [
     flags: input,
     examples: ["ctl validate -f policies/ -R"],
     checksVersion: false,
-    load: awaits("resources/validate.ts"),
+    load: async () => (await import("./resources/validate.ts")).validate,
   },
 ];
 

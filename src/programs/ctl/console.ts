@@ -13,13 +13,18 @@ export type Console = {
   readonly signal: AbortSignal;
 };
 
+export type CtlErrorOptions = ErrorOptions & { readonly stream?: "stdout" | "stderr"; readonly exitCode?: number };
+
 /** Ends the command with exit code 1 and this text, printed once and as it stands, as released programs of the original do. */
 export class CtlError extends Error {
   /** Four of the original's errors stand on standard output, and scripts look for them there. */
   readonly stream: "stdout" | "stderr";
-  constructor(message: string, options: ErrorOptions & { readonly stream?: "stdout" | "stderr" } = {}) {
+  /** 1 everywhere but in diff, where that means something else. */
+  readonly exitCode: number;
+  constructor(message: string, options: CtlErrorOptions = {}) {
     super(message, options);
     this.name = "CtlError";
     this.stream = options.stream ?? "stderr";
+    this.exitCode = options.exitCode ?? 1;
   }
 }

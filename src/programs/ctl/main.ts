@@ -30,9 +30,13 @@ export async function runCtl(words: readonly string[], console: Console, options
     logLevel = asked.logLevel;
     return await runCommand(asked, console, options.version);
   } catch (error) {
-    if (console.signal.aborted) return typeof console.signal.reason === "number" ? console.signal.reason : 1;
-    sayFailure(error, { console, isAdviceRead: console.isTerminal || isLogged("warn", logLevel) });
-    return 1;
+    const interrupted = console.signal.aborted ? console.signal.reason : undefined;
+    // A command that was interrupted while it wrote says how far it came.
+    if (interrupted === undefined || error instanceof CtlError) {
+      sayFailure(error, { console, isAdviceRead: console.isTerminal || isLogged("warn", logLevel) });
+    }
+    if (interrupted !== undefined) return typeof interrupted === "number" ? interrupted : 1;
+    return error instanceof CtlError ? error.exitCode : 1;
   }
 }
 

@@ -11,9 +11,7 @@ export const deleteObjects: Run = async (invocation, console) => {
   const { words, value, isSet, connect } = invocation;
   const isFromFile = value("filename") !== undefined;
   if (!isFromFile && words.length === 0) throw new CtlError("delete needs a KIND with NAMEs, or --filename (-f)");
-  const targets = isFromFile
-    ? await targetsOfInput(invocation, console)
-    : targetsOfWords(words, flagsOf(invocation));
+  const targets = isFromFile ? await targetsOfInput(invocation, console) : targetsOfWords(words, flagsOf(invocation));
   if (targets.length === 0) {
     console.out(nothingSpecified);
     return 0;

@@ -1,21 +1,21 @@
 // label KIND NAME KEY=VALUE ...: sets, changes and removes labels of one object. Several are one write: all or none.
+
+import { systemClock } from "../../../base/lib/index.ts";
 import {
   isResourceError,
   nameInMessages,
   ResourceError,
-  refusedByCtl,
   type ResourceId,
   type Resources,
-  type V3Object,
+  refusedByCtl,
 } from "../../../calico/resources/index.ts";
 import type { Run } from "../command.ts";
 import { type Console, CtlError } from "../console.ts";
+import { Turns } from "./running/turns.ts";
 import { type LabelChange, type LabelOptions, readLabels, relabelled } from "./said/labels.ts";
 import { reasonOf } from "./said/reasons.ts";
 import { suggestionFor } from "./said/suggest.ts";
 import { flagsOf, type Target, targetsOfWords } from "./targets/targets.ts";
-import { Turns } from "./running/turns.ts";
-import { systemClock } from "../../../base/lib/index.ts";
 
 export const label: Run = async (invocation, console) => {
   const [word = "", name = "", ...labels] = invocation.words;

@@ -1,17 +1,23 @@
 // patch KIND NAME -p JSON: reads an object, changes it, and writes it in the place of what was read.
-import { parseJson, systemClock } from "../../../base/lib/index.ts";
+import { isRecord, parseJson, systemClock } from "../../../base/lib/index.ts";
 import { unknownField } from "../../../calico/kinds/index.ts";
-import { FieldError } from "../../../calico/model/index.ts";
-import { isResourceError, type Resources, readV3, refusedByCtl, type V3Object } from "../../../calico/resources/index.ts";
+import { FieldError, objectMeta } from "../../../calico/model/index.ts";
+import {
+  isResourceError,
+  type Resources,
+  readV3,
+  refusedByCtl,
+  type V3Object,
+} from "../../../calico/resources/index.ts";
 import type { Run } from "../command.ts";
 import { type Console, CtlError } from "../console.ts";
 import { JsonPatchProblem, jsonPatched } from "./patching/json-patch.ts";
 import { mergePatched, strategicPatched } from "./patching/merge.ts";
+import { fateOf } from "./running/run-verb.ts";
 import { Turns } from "./running/turns.ts";
 import { isSilence, reasonOf } from "./said/reasons.ts";
 import { suggestionFor } from "./said/suggest.ts";
 import { flagsOf, type Target, targetsOfWords } from "./targets/targets.ts";
-import { fateOf } from "./running/run-verb.ts";
 
 const types = {
   strategic: { apply: strategicPatched, name: "strategic merge patch" },
@@ -86,8 +92,7 @@ async function got(
 
 function patchedObject(current: V3Object, { type, patch }: Pick<Context, "type" | "patch">): V3Object {
   const { kind } = current;
-  const failed = (why: string, cause: unknown) =>
-    new CtlError(`hit error: performing ${type.name}: ${why}`, { cause });
+  const failed = (why: string, cause: unknown) => new CtlError(`hit error: performing ${type.name}: ${why}`, { cause });
   let changed: unknown;
   try {
     const read = parseJson(patch);
@@ -109,4 +114,10 @@ function patchedObject(current: V3Object, { type, patch }: Pick<Context, "type" 
     if (!(error instanceof FieldError)) throw error;
     throw new CtlError(`hit error: creating resource from patched data: ${error.message}`, { cause: error });
   }
+}
+
+function unknownMetadata(object: unknown): string | undefined {
+  const metadata = isRecord(object) && isRecord(object.metadata) ? object.metadata : {};
+  const known = isRecord(objectMeta.crd.properties) ? objectMeta.crd.properties : {};
+  return Object.keys(metadata).find((name) => !Object.hasOwn(known, name));
 }

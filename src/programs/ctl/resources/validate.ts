@@ -1,13 +1,19 @@
 // validate: the objects of -f against everything that can be known without a datastore: the rules of their fields, and the
 // schema, limits and rules of their CRDs.
-import { problemText, schemaProblems, validate as fieldProblems, withDefaults, withSchemaDefaults } from "../../../calico/kinds/index.ts";
+import {
+  validate as fieldProblems,
+  problemText,
+  schemaProblems,
+  withDefaults,
+  withSchemaDefaults,
+} from "../../../calico/kinds/index.ts";
 import { ResourceError } from "../../../calico/resources/index.ts";
 import type { Run } from "../command.ts";
 import type { Outcome } from "./running/run-all.ts";
 import { end } from "./said/end.ts";
 import { countedEnding, nothingSpecified } from "./said/messages.ts";
-import { type Target, targetsOfInput } from "./targets/targets.ts";
 import { requireFilename } from "./targets/require-filename.ts";
+import { type Target, targetsOfInput } from "./targets/targets.ts";
 
 export const validate: Run = async (invocation, console) => {
   requireFilename("validate", invocation);

@@ -17,11 +17,7 @@ export const apply: Run = async (invocation, console) => {
   return await applyDry(invocation, console);
 };
 
-async function write(
-  verb: "create" | "apply" | "replace",
-  invocation: Invocation,
-  console: Console,
-): Promise<number> {
+async function write(verb: "create" | "apply" | "replace", invocation: Invocation, console: Console): Promise<number> {
   requireFilename(verb, invocation);
   const targets = await targetsOfInput(invocation, console);
   if (targets.length === 0) {

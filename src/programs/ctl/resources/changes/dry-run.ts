@@ -1,7 +1,7 @@
 // apply --dry-run: every check and every default, nothing stored, and what would happen to each object.
 import type { Run } from "../../command.ts";
 import { end } from "../said/end.ts";
-import { countedEnding, nothingSpecified, type Ending, type Said } from "../said/messages.ts";
+import { countedEnding, type Ending, nothingSpecified, type Said } from "../said/messages.ts";
 import { requireFilename } from "../targets/require-filename.ts";
 import { nameOf, targetsOfInput } from "../targets/targets.ts";
 import { type Change, pretendToApply } from "./pretend.ts";

@@ -2,9 +2,10 @@
 import { createDryRun } from "../../../../calico/datastore/index.ts";
 import { isResourceError, openResources, type Resources, type V3Object } from "../../../../calico/resources/index.ts";
 import type { Connection } from "../../connection.ts";
-import type { Outcome } from "../running/run-all.ts";
 import { perform } from "../running/perform.ts";
+import type { Outcome } from "../running/run-all.ts";
 import { forEachTarget } from "../running/run-verb.ts";
+import { isSameJson } from "../same-json.ts";
 import type { Target } from "../targets/targets.ts";
 import { writeFirst } from "../write-first.ts";
 
@@ -48,20 +49,7 @@ function changeOf(before: V3Object | undefined, after: V3Object | undefined): Ch
   const comparable = comparableOf(after);
   if (before === undefined) return { is: "create", after: comparable };
   const old = comparableOf(before);
-  return isSame(old, comparable) ? { is: "nothing" } : { is: "update", before: old, after: comparable };
-}
-
-/** Canonical objects that mean the same have the same text, but for the order of users' keys. */
-function isSame(a: unknown, b: unknown): boolean {
-  return sortedText(a) === sortedText(b);
-}
-
-function sortedText(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => {
-    if (typeof each === "bigint") return each.toString();
-    if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
-    return Object.fromEntries(Object.entries(each).sort(([x], [y]) => (x < y ? -1 : 1)));
-  });
+  return isSameJson(old, comparable) ? { is: "nothing" } : { is: "update", before: old, after: comparable };
 }
 
 /** Without what every write changes, or the datastore makes up. */

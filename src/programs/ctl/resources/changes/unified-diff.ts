@@ -63,10 +63,7 @@ function shortest(before: readonly string[], after: readonly string[]): readonly
     }
     reach = next;
   }
-  return [
-    ...before.map((line): Step => ({ is: "-", line })),
-    ...after.map((line): Step => ({ is: "+", line })),
-  ];
+  return [...before.map((line): Step => ({ is: "-", line })), ...after.map((line): Step => ({ is: "+", line }))];
 }
 
 /** Whether the round came to this diagonal by a new line, and not by leaving out an old one. */

@@ -1,6 +1,6 @@
 // A JSON patch (RFC 6902): a list of operations, done one after the other; if one cannot be done, none is.
-import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../../base/lib/index.ts";
+import { isSameJson } from "../same-json.ts";
 
 /** An operation that cannot be done, or is none. */
 export class JsonPatchProblem extends Error {
@@ -53,7 +53,7 @@ function done(document: unknown, operation: unknown): unknown {
     case "copy":
       return added(document, path, at(document, pointer(operation.from, "from")));
     case "test":
-      if (isDeepStrictEqual(at(document, path), value())) return document;
+      if (isSameJson(at(document, path), value())) return document;
       throw new Refused(`test failed: ${text(path)} is ${JSON.stringify(at(document, path))}`);
     default:
       throw new Refused(`op ${JSON.stringify(operation.op)} is none of add, remove, replace, move, copy, test`);

@@ -13,8 +13,12 @@ export function strategicPatched(target: unknown, patch: unknown): unknown {
 
 type Directive = { readonly is: "merge" | "replace" | "delete"; readonly part: JsonRecord };
 
-function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Directive): unknown {
+/** Objects of Calico have a dozen levels. */
+const mostLevels = 200;
+
+function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Directive, level = 0): unknown {
   if (!isRecord(patch)) return patch;
+  if (level > mostLevels) throw new RangeError(`the patch has more than ${mostLevels} levels`);
   const { is, part } = read(patch);
   if (is === "delete") return {};
   const base = is === "merge" && isRecord(target) ? target : {};
@@ -22,7 +26,7 @@ function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Di
   const result = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(part)) {
     if (value === null) result.delete(name);
-    else result.set(name, patched(result.get(name), value, read));
+    else result.set(name, patched(result.get(name), value, read, level + 1));
   }
   return Object.fromEntries(result);
 }

@@ -3,8 +3,8 @@
 // objects stand. Advice is with the errors themselves, which go along as the cause.
 import type { Resources } from "../../../../calico/resources/index.ts";
 import { type Console, CtlError } from "../../console.ts";
-import { fateOf } from "../running/run-verb.ts";
 import type { Outcome } from "../running/run-all.ts";
+import { fateOf } from "../running/run-verb.ts";
 import { rateLimitOf } from "../running/turns.ts";
 import { nameOf, type Target } from "../targets/targets.ts";
 import type { Ending, Said } from "./messages.ts";

@@ -25,15 +25,19 @@ export function countedEnding(verb: CountedVerb, endings: readonly Ending[]): Sa
   const total = endings.length;
   const done = total - failures.length;
   const quoted = quotedKind(endings);
-  if (failures.length === 0) return { out: `Successfully ${past[verb]} ${done}${quoted} resource(s)\n`, failure: undefined };
-  if (verb === "replace" && total > 1) return { out: replacedSome(total, quoted), failure: `hit error: ${failures.at(-1)}` };
+  if (failures.length === 0)
+    return { out: `Successfully ${past[verb]} ${done}${quoted} resource(s)\n`, failure: undefined };
+  if (verb === "replace" && total > 1)
+    return { out: replacedSome(total, quoted), failure: `hit error: ${failures.at(-1)}` };
   if (total === 1) {
     const said = verb === "replace" ? failures[0] : inBrackets(failures);
     return { out: "", failure: `failed to ${verb}${quoted} resource: ${said}` };
   }
   if (done === 0) return { out: "", failure: `failed to ${verb} any${quoted} resources: ${inBrackets(failures)}` };
   const out =
-    done > failures.length ? `Partial success: ${past[verb]} the first ${done} out of ${total}${quoted} resources:\n` : "";
+    done > failures.length
+      ? `Partial success: ${past[verb]} the first ${done} out of ${total}${quoted} resources:\n`
+      : "";
   return { out, failure: `hit error: ${inBrackets(failures)}` };
 }
 
@@ -51,7 +55,10 @@ export function deleteEnding(endings: readonly Ending[]): Said {
     failure:
       failures.length === 0
         ? undefined
-        : failures.map((failure) => `Failed to delete${quoted} resource: ${failure}\n`).join("").concat("\n"),
+        : failures
+            .map((failure) => `Failed to delete${quoted} resource: ${failure}\n`)
+            .join("")
+            .concat("\n"),
   };
 }
 
