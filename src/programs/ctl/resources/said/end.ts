@@ -75,8 +75,10 @@ async function hints<T>(
   for (const { target, outcome } of ended) {
     if (outcome.is !== "failed") continue;
     const { error } = outcome;
-    const { place } = target;
-    if (console.isTerminal && place !== undefined) lines.push(...hintsFor(error, { name: nameOf(target), place }));
+    const { where } = target;
+    if (console.isTerminal && where !== undefined) {
+      lines.push(...(await hintsFor(error, { name: nameOf(target), where })));
+    }
     if (resources === undefined || asked++ >= mostLists) continue;
     const suggestion = await suggestionFor(error, target, { resources, signal: console.signal });
     if (suggestion !== undefined) lines.push(suggestion);

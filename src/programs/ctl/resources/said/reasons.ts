@@ -3,7 +3,7 @@
 import { messageOf } from "../../../../base/lib/index.ts";
 import { isDatastoreError } from "../../../../calico/datastore/index.ts";
 import { isResourceError } from "../../../../calico/resources/index.ts";
-import type { Place } from "../../input/read-input.ts";
+import type { Target } from "../targets/targets.ts";
 
 export function reasonOf(error: unknown): string {
   if (isInterruption(error)) return "interrupted";
@@ -20,9 +20,10 @@ export function isInterruption(error: unknown): boolean {
 }
 
 /** Where the object stands, and what is wrong in it. */
-export function hintsFor(error: unknown, about: { readonly name: string; readonly place: Place }): readonly string[] {
-  const { name, place } = about;
-  const where = `${place.file}:${place.line}: ${name}`;
+export async function hintsFor(error: unknown, { where, name }: Hinted): Promise<readonly string[]> {
   const problems = isResourceError(error) ? error.problems.filter(({ field }) => field !== "") : [];
-  return problems.length === 0 ? [where] : problems.map(({ field, rule }) => `${where}: ${field} ${rule}`);
+  if (problems.length === 0) return [`${await where()}: ${name}`];
+  return await Promise.all(problems.map(async ({ field, rule }) => `${await where(field)}: ${name}: ${field} ${rule}`));
 }
+
+type Hinted = { readonly name: string; readonly where: NonNullable<Target["where"]> };

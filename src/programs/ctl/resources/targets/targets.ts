@@ -12,7 +12,7 @@ import {
 } from "../../../../calico/resources/index.ts";
 import type { Invocation } from "../../command.ts";
 import { type Console, CtlError } from "../../console.ts";
-import { type InputObject, type Place, readInput } from "../../input/read-input.ts";
+import { type InputObject, readInput } from "../../input/read-input.ts";
 import { type Flags, namespaceOf } from "./place.ts";
 
 export type Target = {
@@ -23,8 +23,8 @@ export type Target = {
   readonly isEverywhere: boolean;
   /** With the namespace that it goes to. Of words: nothing but a name. */
   readonly object: V3Object;
-  /** Where it stands in the input. */
-  readonly place?: Place;
+  /** FILE:LINE of it in the input, or of one of its fields. */
+  readonly where?: InputObject["where"];
   /** Why it cannot be asked for. */
   readonly refusal?: ResourceError;
 };
@@ -50,8 +50,8 @@ export async function targetsOfInput(invocation: Invocation, console: Console): 
   return (await readInput(options, console)).map((input) => targetOfInput(input, flags));
 }
 
-export function targetOfInput({ kind, object, place }: InputObject, flags: Flags): Target {
-  return { ...targetOf(kind, object, flags), place };
+export function targetOfInput({ kind, object, where }: InputObject, flags: Flags): Target {
+  return { ...targetOf(kind, object, flags), where };
 }
 
 /** Of KIND [NAME...]; the kind alone is one target without a name. Throws CtlError for a kind that is none. */
