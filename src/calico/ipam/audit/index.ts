@@ -18,6 +18,18 @@ export {
   type Mend,
   type Patience,
 } from "./finding.ts";
+export { mendFindings, mendOne } from "./mend/mend.ts";
+export {
+  type MendAnswer,
+  type MendStep,
+  type MendSteps,
+  NotAnswered,
+  type Question,
+  type Reply,
+  within,
+} from "./mend/mend-step.ts";
+export type { Mended, MendOptions, MendResult } from "./mend/mended.ts";
+export { type AuditMemory, isRipe, type PatienceLimits, remember, usualPatience } from "./patience.ts";
 export { type Audited, type LooseBlock, readLoosely, type Unreadable } from "./stored.ts";
 export {
   type AddressUse,
