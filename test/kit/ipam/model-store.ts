@@ -49,6 +49,8 @@ export class ModelStore {
       }
       case "list blocks":
         return this.#listed(({ object, family }) => object.kind === "block" && family === step.family);
+      case "read the node":
+        return { is: "node", labels: {} };
       case "read the clock":
         this.nowNs += 1_000_000n;
         return { is: "time", nowNs: this.nowNs };

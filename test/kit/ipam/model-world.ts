@@ -100,7 +100,7 @@ export class ModelWorld {
   }
 
   reply(question: Question): Reply {
-    if (question.do === "ask for node") return { is: "node", exists: this.nodes.has(question.node) };
+    if (question.do === "ask for node") return { is: "existence", exists: this.nodes.has(question.node) };
     const { heldFor, address } = question;
     const pod = heldFor.is === "pod" ? this.pods.get(heldFor.pod) : undefined;
     const users = this.uses().filter((use) => use.address === address);

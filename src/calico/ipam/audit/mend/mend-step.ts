@@ -12,7 +12,7 @@ export type Question =
 export type Reply =
   /** `isStarting`: the pod exists, and does not say yet which addresses it has. */
   | { readonly is: "users"; readonly users: readonly AddressUse[]; readonly isStarting: boolean }
-  | { readonly is: "node"; readonly exists: boolean };
+  | { readonly is: "existence"; readonly exists: boolean };
 
 export type MendStep = Step | Question;
 export type MendAnswer = Answer | Reply;
@@ -31,7 +31,7 @@ export function* within<T>(steps: Steps<T>): MendSteps<T> {
   let next = steps.next();
   while (!next.done) {
     const answer = yield next.value;
-    if (answer.is === "users" || answer.is === "node")
+    if (answer.is === "users" || answer.is === "existence")
       throw new Error(`${next.value.do} was answered with ${answer.is}`);
     next = steps.next(answer);
   }
@@ -50,6 +50,6 @@ export function* whoUses(address: string, heldFor: HeldFor): MendSteps<readonly 
 export function* nodeExists(node: string): MendSteps<boolean> {
   const question: Question = { do: "ask for node", node };
   const reply = yield question;
-  if (reply.is !== "node") throw new NotAnswered(question, reply.is === "failed" ? reply.error : reply);
+  if (reply.is !== "existence") throw new NotAnswered(question, reply.is === "failed" ? reply.error : reply);
   return reply.exists;
 }

@@ -72,7 +72,7 @@ class World {
   answer(step: MendStep): MendAnswer {
     if (step.do !== "ask who uses" && step.do !== "ask for node") return this.store.answer(step);
     if (this.isSilent) return { is: "failed", error: "timeout", wasWritten: "no" } satisfies Answer;
-    if (step.do === "ask for node") return { is: "node", exists: this.nodes.has(step.node) };
+    if (step.do === "ask for node") return { is: "existence", exists: this.nodes.has(step.node) };
     const { heldFor, address } = step;
     const isStarting = heldFor.is === "pod" && this.starting.some(({ pod }) => pod === heldFor.pod);
     return { is: "users", users: this.uses.filter((use) => use.address === address), isStarting };
