@@ -3,7 +3,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { CtlError } from "../console.ts";
-import { goWords } from "./file-error.ts";
+import { goWords } from "../file-error.ts";
 
 export type Files = { readonly is: "file" | "folder"; readonly paths: readonly string[] };
 

@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import type { ApiKind, V3Object } from "../../../calico/resources/index.ts";
 import { type Console, CtlError } from "../console.ts";
-import { goWords } from "./file-error.ts";
+import { goWords } from "../file-error.ts";
 import { listFiles } from "./list-files.ts";
 import { DocumentError, type ReadObject, readDocument } from "./read-document.ts";
 import { type DocumentText, splitDocuments } from "./split-documents.ts";

@@ -1,8 +1,10 @@
 // Prints what get has found, in the format that was asked for. Formats that few ask for are loaded when they are.
+import { readFile } from "node:fs/promises";
 import { type Column, columnsOf, type Kind, kindInfo } from "../../../calico/kinds/index.ts";
 import { v3Version } from "../../../calico/resources/index.ts";
 import type { Console } from "../console.ts";
 import { CtlError } from "../console.ts";
+import { goWords } from "../file-error.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { kindOf, objectsOf, type Result } from "./result.ts";
 import { table } from "./table.ts";
@@ -41,8 +43,9 @@ export async function print(results: readonly Result[], format: OutputFormat, op
       return;
     }
     case "go-template":
+      return await printTemplate(format.template, results, options);
     case "go-template-file":
-      throw new CtlError("templates are not built yet");
+      return await printTemplate(await readTemplate(format.file), results, options);
   }
 }
 
@@ -71,6 +74,20 @@ async function printTable(result: Result, columns: readonly Column[], options: P
     objects.some(({ spec: { bgp } }) => bgp !== undefined && !Object.hasOwn(bgp as object, "asNumber"));
   const defaultAsNumber = showsDefault ? await options.defaultAsNumber() : undefined;
   options.console.out(table(columns, objects, { defaultAsNumber }));
+}
+
+async function printTemplate(template: string, results: readonly Result[], options: PrintOptions): Promise<void> {
+  const { asksForConfig, runTemplate } = await import("./template/run-template.ts");
+  const asNumber = asksForConfig(template) ? await options.defaultAsNumber() : undefined;
+  options.console.out(runTemplate(template, results, asNumber));
+}
+
+async function readTemplate(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CtlError(`open ${file}: ${goWords(error)}`, { cause: error });
+  }
 }
 
 /** KIND/NAME, to be read by programs; with the namespace where tables show it. */
