@@ -4,12 +4,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { kindsPage } from "../src/calico/kinds/index.ts";
+import { ctlPage } from "../src/programs/ctl/index.ts";
 import { doctorPage } from "../src/programs/doctor/index.ts";
 import { metricsPage } from "../src/typha/server/index.ts";
 import { settingsPage } from "../src/typha/settings/index.ts";
 import { libraryPage } from "./library-page.ts";
 
 const pages: { path: string; make(): string }[] = [
+  { path: "docs/reference/ctl.md", make: ctlPage },
   { path: "docs/reference/doctor.md", make: doctorPage },
   { path: "docs/reference/kinds.md", make: kindsPage },
   { path: "docs/reference/library.md", make: libraryPage },

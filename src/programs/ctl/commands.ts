@@ -346,7 +346,7 @@ const otherCommands: readonly CtlCommand[] = [
     flags: [],
     examples: ["ctl completion bash > /etc/bash_completion.d/calicoctl"],
     checksVersion: false,
-    load: async () => (await import("./command-line/completion.ts")).run,
+    load: async () => (await import("./command-line/completion.ts")).completionOf({ commands, groups }),
   },
 ];
 

@@ -6,7 +6,7 @@
 // types `get` a hundred times a day.
 import type { CtlCommand } from "./command.ts";
 import { sayFailure } from "./command-line/fail.ts";
-import { findCommand } from "./command-line/find-command.ts";
+import { childrenOf, findCommand } from "./command-line/find-command.ts";
 import { globalFlags, helpFlag } from "./command-line/flags.ts";
 import { isLogged, type LogLevel, readLogLevel } from "./command-line/log-level.ts";
 import { isTrue, parseFlags } from "./command-line/parse-flags.ts";
@@ -63,10 +63,9 @@ async function understand(
 }
 
 async function refuseWord(word: string, program: string, path: readonly string[]): Promise<never> {
-  const { childrenOf } = await import("./command-line/help.ts");
   const { suggestion } = await import("./command-line/suggest.ts");
   const name = [program, ...path].join(" ");
-  const said = suggestion(word, childrenOf(path)) || `\nRun "${name} --help" to see the commands.`;
+  const said = suggestion(word, childrenOf(commands, path)) || `\nRun "${name} --help" to see the commands.`;
   throw new CtlError(`unknown command "${word}" for "${name}"${said}`);
 }
 

@@ -60,8 +60,8 @@ const entries: readonly Entry[] = [
     name: "completion",
     says: "print a completion script for a shell",
     async load() {
-      const { ctlWords } = await import("../ctl/command-line/words.ts");
-      return (await import("./completion.ts")).completionCommand(ctlWords("ctl"));
+      const { nextWords, ...table } = await import("../ctl/index.ts");
+      return (await import("./completion.ts")).completionCommand(nextWords(table, "ctl"));
     },
   },
   {

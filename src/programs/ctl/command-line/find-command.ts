@@ -38,6 +38,12 @@ export function isBelow(path: readonly string[], above: readonly string[]): bool
   return path.length > above.length && isBelowOrSame(path, above);
 }
 
+/** The next words after a path, in the order of the table. */
+export function childrenOf(commands: readonly Pick<CtlCommand, "path">[], path: readonly string[]): string[] {
+  const words = commands.filter((one) => isBelow(one.path, path)).map((one) => one.path[path.length] ?? "");
+  return [...new Set(words)];
+}
+
 /** Whether the next word is this flag's value. One that nobody knows has none: its command will refuse it. */
 function takesNext(arg: string, below: readonly CtlCommand[]): boolean {
   if (arg.includes("=")) return false;

@@ -1,7 +1,7 @@
 // Help, in our words, from the table.
 import type { CtlCommand, Flag } from "../command.ts";
 import { commands, groups } from "../commands.ts";
-import { isBelow } from "./find-command.ts";
+import { childrenOf, isBelow } from "./find-command.ts";
 import { globalFlags, helpFlag } from "./flags.ts";
 
 const about = `Shows and changes what Calico keeps in its datastore: pools, policies, BGP peers, nodes, addresses.
@@ -14,7 +14,7 @@ export function helpText(program: string, path: readonly string[], command: CtlC
 
 function groupHelp(program: string, path: readonly string[]): string {
   const name = [program, ...path].join(" ");
-  const children = childrenOf(path);
+  const children = childrenOf(commands, path);
   const examples = commands.filter((one) => isBelow(one.path, path)).flatMap((one) => one.examples.slice(0, 1));
   const isRoot = path.length === 0;
   return `Usage: ${name} COMMAND [flags]
@@ -66,12 +66,6 @@ export function exampleOf(line: string, program: string): string {
   return line.replace(/(^|\s)ctl /g, `$1${program} `);
 }
 
-/** The next words after a path, in the order of the table. */
-export function childrenOf(path: readonly string[]): string[] {
-  const words = commands.filter((one) => isBelow(one.path, path)).map((one) => one.path[path.length] ?? "");
-  return [...new Set(words)];
-}
-
 function saysOf(path: readonly string[]): string {
   const wanted = path.join(" ");
   return [...groups, ...commands].find((one) => one.path.join(" ") === wanted)?.says ?? "";
@@ -86,7 +80,7 @@ function flagTable(flags: readonly Flag[]): string {
   return table(flags.map((flag) => ({ left: flagUsage(flag), right: flagSays(flag) })));
 }
 
-function flagSays({ says, default: preset, isRepeatable }: Flag): string {
+export function flagSays({ says, default: preset, isRepeatable }: Flag): string {
   const notes = [...(preset === undefined ? [] : [`default ${preset}`]), ...(isRepeatable ? ["may be repeated"] : [])];
   return notes.length === 0 ? says : `${says} (${notes.join(", ")})`;
 }

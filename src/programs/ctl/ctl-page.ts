@@ -1,0 +1,134 @@
+// docs/reference/ctl.md, made from the tables of commands and settings.
+import type { CtlCommand, Flag } from "./command.ts";
+import { defaultConfigFile, globalFlags } from "./command-line/flags.ts";
+import { exampleOf, flagSays, flagUsage } from "./command-line/help.ts";
+import { commands } from "./commands.ts";
+import { type Setting, settings } from "./connect/settings.ts";
+import { newestCalico, oldestCalico } from "./connect/versions.ts";
+
+export function ctlPage(): string {
+  return `# cattail ctl
+
+\`cattail ctl\` shows and changes what Calico keeps in its datastore. It takes the commands, flags, files and variables of calicoctl, prints the same
+texts, and ends with the same exit codes. It works on Kubernetes, on etcd and on [a folder](directory-datastore.md).
+
+\`\`\`
+ln -s "$(command -v cattail)" /usr/local/bin/calicoctl    # then calicoctl is cattail ctl
+\`\`\`
+
+\`calico ctl\`, through a link named \`calico\`, works too. The guide has [a page about the first steps](../guide/hard-way/2-calicoctl.md).
+
+This page is generated from the table of commands by \`npm run docs\`. [Kinds](kinds.md#names) lists the names of kinds.
+
+| command | what it does |
+|---|---|
+${commands.map((command) => `| [\`${command.path.join(" ")}\`](#${anchorOf(command)}) | ${cell(command.says)} |`).join("\n")}
+
+## Flags of every command
+
+Flags can stand before or after the other words: \`--name value\`, \`--name=value\`, \`-n value\`, \`-nvalue\`. Switches can be joined (\`-RA\`) and turned off (\`--skip-empty=false\`). After \`--\` there are only words.
+
+${flagRows(globalFlags)}
+
+## How it finds the datastore
+
+1. If the file of \`-c\` exists (${defaultConfigFile} if \`-c\` is not given), only this file counts. **All variables are then ignored.** \`-l info\` says so, and names them.
+2. Otherwise the variables count. A file that is named with \`-c\` and does not exist is an error.
+
+\`\`\`yaml
+apiVersion: projectcalico.org/v3
+kind: CalicoAPIConfig
+metadata:
+spec:
+  datastoreType: kubernetes
+  kubeconfig: /root/.kube/config
+\`\`\`
+
+Each variable can also have the prefix \`CALICO_\`, which then has priority.
+
+| field of \`spec\` | variable | meaning |
+|---|---|---|
+${settings.map((setting: Setting) => `| \`${setting.field}\` | ${setting.variable === undefined ? "-" : `\`${setting.variable}\``} | ${cell(setting.says)} |`).join("\n")}
+
+## Versions of Calico
+
+\`cattail ctl\` works with clusters of Calico v${oldestCalico.major}.${oldestCalico.minor} to v${newestCalico.major}.${newestCalico.minor}. Inside this range, no command refuses a cluster because of its version. Outside of it, commands stop with \`version mismatch\`;
+\`--allow-version-mismatch\` makes them go on. A cluster that does not state its version is accepted. calicoctl refuses every version but its own.
+
+## Output, errors and exit codes
+
+| | |
+|---|---|
+| exit code | 0: done. 1: an error, also if it concerns only some of the objects, or a command or flag that does not exist. 130, 143: interrupted |
+| results | on standard output |
+| errors | on standard error, each once. As in calicoctl, four errors are on standard output: \`Error reading config file: …\`, \`Failed to create Calico API client: …\`, an invalid address after \`--ip\`, and \`Need super user privileges\` |
+| advice | after an error, on a terminal or with \`-l warn\`: what to do, such as the RBAC rule that is missing. In scripts it is left out, because they compare the text |
+| log | none, unless \`-l\` asks for it |
+
+## Differences from calicoctl
+
+| situation | calicoctl | \`cattail ctl\` |
+|---|---|---|
+| the CRDs are not installed | empty tables, exit code 0 | an error with the command that installs them, exit code 1 |
+| an unknown command | prints the help, exit code 0 | \`unknown command\`, the command that was probably meant, exit code 1 |
+| another version of Calico | refused | accepted from v${oldestCalico.major}.${oldestCalico.minor} to v${newestCalico.major}.${newestCalico.minor} |
+| a file with 200 objects | 21 s to 101 s: it limits itself to 5 requests a second | as fast as the API server answers. \`K8S_CLIENT_QPS\` sets a limit |
+| etcd does not answer | waits without end | an error with the address, after 10 s at most for each endpoint |
+| the API server is busy (429) | waits and tries again | the same |
+| \`get\` or \`create\` without a kind or file | ends with a Go stack trace | says what is missing |
+| permissions are missing | the API server's words | the same, and on a terminal the rule to add |
+| commands | | also \`diff\`, \`apply --dry-run\`, \`get -w\`, \`get -o name\` |
+| \`datastoreType: directory\` | | [a folder](directory-datastore.md) as datastore |
+| \`node run\` | starts a Docker container | does not exist |
+
+These are the same as in calicoctl, although you may not expect them:
+
+- \`Partial success: … the first N\` counts what was done. These are not always the first ones.
+- With \`--skip-exists\` and \`-s\`, objects that were skipped count as done.
+- \`apply\` and \`replace\` set the whole spec: fields that you leave out are removed. \`apply\` of a Node without \`bgp\` removes its addresses.
+- \`delete workloadendpoint\` empties the address annotations of the pod.
+- A document that has only comments is an error.
+- Files are read as YAML 1.1: a name \`n\` without quotes is \`false\`.
+- \`--export\` changes objects that you ask for by name, and no lists.
+- \`ipam check\` ends with exit code 0 if it finds problems.
+- The size of a pool is shown up to 2^63-1.
+
+${commands.map(commandSection).join("\n\n")}
+`;
+}
+
+function commandSection(command: CtlCommand): string {
+  const name = command.path.join(" ");
+  const words = command.wordsUsage === undefined ? "" : ` ${command.wordsUsage}`;
+  return `## ${name}
+
+${capital(command.says)}.
+
+\`\`\`
+cattail ctl ${name}${words} [flags]
+\`\`\`
+
+${command.flags.length === 0 ? "It has only the flags of every command." : flagRows(command.flags)}
+
+\`\`\`
+${command.examples.map((line) => exampleOf(line, "cattail ctl")).join("\n")}
+\`\`\``;
+}
+
+function flagRows(flags: readonly Flag[]): string {
+  const rows = flags.map((flag) => `| \`${cell(flagUsage(flag).trim())}\` | ${cell(flagSays(flag))} |`);
+  return `| flag | |\n|---|---|\n${rows.join("\n")}`;
+}
+
+/** As GitHub makes it of a heading. */
+function anchorOf({ path }: CtlCommand): string {
+  return path.join("-");
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
