@@ -70,6 +70,8 @@ const serversTiers: readonly ApiObject[] = [
 
 export class PolicyWorld {
   readonly data = new PolicyData();
+  /** Every key that has a value now. */
+  readonly said = new Map<string, string>();
   readonly #core = createSyncerCore({
     flavour: "kubernetes",
     usePodCidr: false,
@@ -200,7 +202,13 @@ export class PolicyWorld {
 
   #take(kind: Kind, events: readonly FollowEvent[]): void {
     for (const { syncer, updates } of this.#core.apply(kind, events))
-      if (syncer === "felix") for (const { path, value } of updates) this.data.set(path, value);
+      if (syncer === "felix") for (const { path, value } of updates) this.#hear(path, value);
+  }
+
+  #hear(path: string, value: string | undefined): void {
+    this.data.set(path, value);
+    if (value === undefined) this.said.delete(path);
+    else this.said.set(path, value);
   }
 }
 

@@ -20,6 +20,7 @@ export type {
   Within,
   Writer,
 } from "./datastore.ts";
+export type { FolderAsRead } from "./directory/read-folder.ts";
 export { createDryRun } from "./dry-run.ts";
 export { type ChangeObject, type Decision, type Edited, type EditOptions, edit } from "./edit.ts";
 export { DatastoreError, type DatastoreErrorCode, type DatastoreErrorOptions, isDatastoreError } from "./errors.ts";
@@ -40,4 +41,5 @@ export {
   openDirectoryDatastore,
   openEtcdDatastore,
   openKubernetes,
+  readFolder,
 } from "./open-datastore.ts";

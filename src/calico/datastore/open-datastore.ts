@@ -4,6 +4,7 @@
 import { type Clock, type Log, unreachable } from "../../base/lib/index.ts";
 import type { Datastore } from "./datastore.ts";
 import type { DirectoryDatastore, DirectoryOptions } from "./directory/directory-datastore.ts";
+import type { FolderAsRead } from "./directory/read-folder.ts";
 import type { EtcdOptions } from "./etcd/etcd-datastore.ts";
 import type { KubernetesDatastore, KubernetesOptions, KubernetesSettings } from "./kubernetes/kubernetes-datastore.ts";
 import type { MemoryDatastoreOptions } from "./memory/memory-datastore.ts";
@@ -52,4 +53,9 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
 export async function openDirectoryDatastore(options: DirectoryOptions): Promise<DirectoryDatastore> {
   const { openDirectoryDatastore: open } = await import("./directory/directory-datastore.ts");
   return await open(options);
+}
+
+export async function readFolder(path: string): Promise<FolderAsRead> {
+  const { readFolder: read } = await import("./directory/read-folder.ts");
+  return await read(path);
 }

@@ -13,7 +13,9 @@ export {
   worldOf,
 } from "./flow.ts";
 export { PolicyData, pathOfWorkload } from "./policy-data.ts";
+export { isSameDecision, judgePorts, type PortsWithVerdict } from "./ports.ts";
 export { protocolNumber, protocolText } from "./protocols.ts";
 export type { PortRange, Rule, Side } from "./rule.ts";
 export { type NodeSettings, nodeSettings } from "./settings.ts";
+export { asIfEnforced } from "./staged.ts";
 export type { Direction, Endpoint, HostEndpoint, Policy, Tier, Workload } from "./values.ts";

@@ -41,6 +41,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import("../watch/command.ts")).watchCommand(),
   },
   {
+    name: "explain",
+    says: "may these two talk, and which rule says so; on a cluster, through a Typha, or on a folder of manifests",
+    load: async () => (await import("../explain/command.ts")).explainCommand(),
+  },
+  {
     name: "doctor",
     says: "check settings, TLS files, ports, datastore and permissions before a start; or check a running server",
     exitCodeOfMisuse: 2,

@@ -1,0 +1,74 @@
+// Expected verdicts in a file, so that a folder of policies can be tested before it is applied:
+//
+//   - from: shop/web
+//     to: shop/db
+//     port: 5432
+//     expect: allow
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
+import type { PolicyData } from "../../calico/policy/index.ts";
+import { type Answered, answer } from "./answer.ts";
+import { parseSubject } from "./subject.ts";
+
+export type Expectation = {
+  readonly from: string;
+  readonly to: string;
+  readonly protocol: string;
+  readonly port: number | undefined;
+  readonly expect: "allow" | "deny";
+};
+
+export type Checked = { readonly expectation: Expectation; readonly answered: Answered; readonly isMet: boolean };
+
+const fields = ["from", "to", "protocol", "port", "expect"];
+
+export function readExpectations(file: string): readonly Expectation[] {
+  const document = readYaml(file);
+  const list = isRecord(document) ? document.flows : document;
+  if (!Array.isArray(list) || list.length === 0) throw wrong(file, "holds no list of flows");
+  return list.map((entry: unknown, index) => readExpectation(entry, file, index + 1));
+}
+
+function readYaml(file: string): unknown {
+  try {
+    return parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw wrong(file, `cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function readExpectation(entry: unknown, file: string, number: number): Expectation {
+  if (!isRecord(entry)) throw wrong(file, `flow ${number} is not a map of from, to and expect`);
+  const unknown = Object.keys(entry).find((name) => !fields.includes(name));
+  if (unknown !== undefined) throw wrong(file, `flow ${number} has a field ${JSON.stringify(unknown)}`);
+  const { from, to, protocol = "tcp", port, expect } = entry;
+  if (typeof from !== "string" || typeof to !== "string") throw wrong(file, `flow ${number} lacks from or to`);
+  if (expect !== "allow" && expect !== "deny") throw wrong(file, `flow ${number} expects neither allow nor deny`);
+  if (port !== undefined && !(Number.isInteger(port) && Number(port) > 0 && Number(port) < 65536))
+    throw wrong(file, `flow ${number} has port ${JSON.stringify(port)}`);
+  return { from, to, protocol: String(protocol), port: port === undefined ? undefined : Number(port), expect };
+}
+
+function wrong(file: string, problem: string): CattailError {
+  return new CattailError("EXPLAIN_CHECK_FILE", {
+    problem: `${file} ${problem}`,
+    next: `Each flow has ${fields.join(", ")}; cattail explain --help shows one`,
+  });
+}
+
+/** Without a port the verdict has to be the same on all of them. */
+export function check(expectation: Expectation, data: PolicyData, namespace: string): Checked {
+  const { from, to, protocol, port, expect } = expectation;
+  const asked = {
+    source: parseSubject(from, namespace),
+    destination: parseSubject(to, namespace),
+    protocol,
+    port,
+    family: undefined,
+  };
+  const answered = answer(asked, data.copy());
+  const verdicts =
+    answered.ports.length > 0 ? answered.ports.map(({ verdict }) => verdict.verdict) : [answered.verdict?.verdict];
+  return { expectation, answered, isMet: verdicts.every((verdict) => verdict === expect) };
+}

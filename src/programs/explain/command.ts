@@ -1,0 +1,212 @@
+// `cattail explain`: may these two talk, and which rule says so. On a live cluster, through a Typha, or on a folder of manifests.
+import { Command, Option } from "commander";
+import { CattailError, silentLog } from "../../base/lib/index.ts";
+import type { DatastoreOptions } from "../../calico/datastore/index.ts";
+import { gather, port } from "../shared/option-values.ts";
+import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
+import { answer } from "./answer.ts";
+import { check, readExpectations } from "./check-file.ts";
+import { type Loaded, loadFromDatastore, loadFromFolder, loadFromTypha } from "./load-data.ts";
+import { matrixOf, matrixText } from "./matrix.ts";
+import { reportJson, reportText } from "./report.ts";
+import { parseSubject, subjectForms } from "./subject.ts";
+
+type ExplainFlags = TlsFlags & {
+  port?: number;
+  protocol: string;
+  ipv6: boolean;
+  namespace?: string;
+  allNamespaces: boolean;
+  matrix: boolean;
+  check?: string;
+  output: "text" | "json";
+  datastore?: "kubernetes" | "etcdv3" | "directory";
+  filename?: string;
+  kubeconfig?: string;
+  context?: string;
+  etcd?: string;
+  server: string[];
+};
+
+export function explainCommand(): Command {
+  const command = new Command("explain")
+    .argument("[source]", "who sends: NAMESPACE/POD, an address, node/NAME, hostendpoint/NAME, or NAMESPACE/app=web")
+    .argument("[destination]", "who receives")
+    .option("-p, --port <number>", "port of the destination (default: every port, in ranges)", port)
+    .option("--protocol <name>", "tcp, udp, sctp, icmp, or a number", "tcp")
+    .option("-6, --ipv6", "between the IPv6 addresses", false)
+    .option("-n, --namespace <name>", 'namespace of names without one (default: "default")')
+    .option("-A, --all-namespaces", "with --matrix: the pods of every namespace", false)
+    .option("--matrix", "who may talk to whom, as a table of the pods of a namespace", false)
+    .option("--check <file>", "compare with the verdicts that a file expects; exit code 1 when one differs")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
+    .addOption(
+      new Option(
+        "--datastore <type>",
+        "where policies are read from (or DATASTORE_TYPE; default: kubernetes, or directory with -f)",
+      ).choices(["kubernetes", "etcdv3", "directory"]),
+    )
+    .option("-f, --filename <folder>", "folder of manifests")
+    .option("--kubeconfig <file>", "credentials of the API server (or KUBECONFIG)")
+    .option("--context <name>", "context of the kubeconfig")
+    .option("--etcd <urls>", "endpoints of etcd (or ETCD_ENDPOINTS)")
+    .option("--server <host:port>", "ask a Typha instead of a datastore (or FELIX_TYPHAADDR)", gather, []);
+  return tlsOptions(command)
+    .addHelpText(
+      "after",
+      `
+Who can be asked about:
+${subjectForms}
+
+Examples:
+  cattail explain shop/web shop/db --port 5432              may they talk, and which rule says so
+  cattail explain shop/web 1.1.1.1 --protocol udp -p 53     towards an address outside
+  cattail explain shop/app=web shop/db -f manifests/        a pod that does not exist yet, on a folder of manifests
+  cattail explain --matrix -n shop                          who may talk to whom
+  cattail explain --check flows.yaml -f manifests/          a test of policies, for CI; flows.yaml:
+    - {from: shop/web, to: shop/db, port: 5432, expect: allow}
+    - {from: default/app=any, to: shop/db, expect: deny}`,
+    )
+    .action(explain);
+}
+
+async function explain(
+  source: string | undefined,
+  destination: string | undefined,
+  flags: ExplainFlags,
+): Promise<void> {
+  const questions = [flags.matrix, flags.check !== undefined, source !== undefined].filter((asked) => asked).length;
+  if (questions !== 1 || (source !== undefined && destination === undefined))
+    throw new CattailError("EXPLAIN_QUESTION", {
+      problem: "explain takes a source and a destination, or --matrix, or --check FILE",
+      next: "For example: cattail explain shop/web shop/db --port 5432. cattail explain --help shows all forms",
+    });
+  const expectations = flags.check === undefined ? [] : readExpectations(flags.check);
+  const loaded = await load(flags);
+  for (const note of loaded.notes) process.stderr.write(`note: ${note}\n`);
+  const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";
+  if (flags.matrix) print(matrix(flags, loaded, isColoured));
+  else if (flags.check !== undefined) print(checks(expectations, flags, loaded));
+  else if (source !== undefined && destination !== undefined)
+    print(pair(source, destination, flags, loaded, isColoured));
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function pair(
+  source: string,
+  destination: string,
+  flags: ExplainFlags,
+  { data, fileOf }: Loaded,
+  isColoured: boolean,
+): string {
+  const namespace = flags.namespace ?? "default";
+  const asked = {
+    source: parseSubject(source, namespace),
+    destination: parseSubject(destination, namespace),
+    protocol: flags.protocol,
+    port: flags.port,
+    family: flags.ipv6 ? (6 as const) : undefined,
+  };
+  const answered = answer(asked, data);
+  if (flags.output === "json") return JSON.stringify(reportJson(answered, { fileOf }), undefined, 2);
+  return reportText(answered, { isColoured, fileOf });
+}
+
+function matrix(flags: ExplainFlags, { data }: Loaded, isColoured: boolean): string {
+  const namespace = flags.allNamespaces ? "" : (flags.namespace ?? "default");
+  const found = matrixOf({ namespace, protocol: flags.protocol, port: flags.port }, data);
+  return flags.output === "json" ? JSON.stringify(found, undefined, 2) : matrixText(found, { isColoured });
+}
+
+function checks(
+  expectations: ReturnType<typeof readExpectations>,
+  flags: ExplainFlags,
+  { data, fileOf }: Loaded,
+): string {
+  const checked = expectations.map((one) => check(one, data, flags.namespace ?? "default"));
+  const failed = checked.filter(({ isMet }) => !isMet);
+  if (failed.length > 0) process.exitCode = 1;
+  if (flags.output === "json")
+    return JSON.stringify(
+      checked.map(({ expectation, answered, isMet }) => ({
+        ...expectation,
+        isMet,
+        answer: reportJson(answered, { fileOf }),
+      })),
+      undefined,
+      2,
+    );
+  const lines = checked.map(({ expectation: { from, to, protocol, port: number, expect }, isMet }) => {
+    const traffic = number === undefined ? protocol : `${protocol} ${number}`;
+    return `${isMet ? "ok  " : "FAIL"} ${from} -> ${to}, ${traffic}: ${isMet ? expect : `expected ${expect}`}`;
+  });
+  const why = failed.map(({ answered }) => reportText(answered, { isColoured: false, fileOf }));
+  return [
+    ...lines,
+    ...why.flatMap((text) => ["", text]),
+    "",
+    `${checked.length - failed.length} as expected, ${failed.length} not`,
+  ].join("\n");
+}
+
+async function load(flags: ExplainFlags): Promise<Loaded> {
+  const { FELIX_TYPHAADDR: fromEnvironment = "" } = process.env;
+  const servers = flags.server.length > 0 || fromEnvironment === "" ? flags.server : [fromEnvironment];
+  const isDatastoreNamed =
+    flags.datastore !== undefined ||
+    flags.filename !== undefined ||
+    flags.kubeconfig !== undefined ||
+    flags.etcd !== undefined;
+  const signal = AbortSignal.timeout(60_000);
+  if (flags.server.length === 0 && (isDatastoreNamed || servers.length === 0)) {
+    const datastore = datastoreOf(flags);
+    return await (datastore.type === "directory"
+      ? loadFromFolder(datastore.path, signal)
+      : loadFromDatastore(datastore, signal));
+  }
+  const tls = tlsOf(flags, process.env);
+  return await loadFromTypha({
+    servers,
+    signal,
+    info: "cattail explain",
+    maxFailures: 3,
+    log: silentLog,
+    ...(tls === undefined ? {} : { tls }),
+  });
+}
+
+function datastoreOf(flags: ExplainFlags): DatastoreOptions {
+  const { DATASTORE_TYPE: named, ETCD_ENDPOINTS: endpoints = "" } = process.env;
+  const etcd = flags.etcd ?? endpoints;
+  const type =
+    flags.datastore ??
+    (flags.filename !== undefined ? "directory" : flags.etcd !== undefined ? "etcdv3" : (named ?? "kubernetes"));
+  switch (type) {
+    case "directory":
+      if (flags.filename === undefined) throw missing("a folder of manifests", "-f FOLDER");
+      return { type, path: flags.filename };
+    case "etcdv3":
+      if (etcd === "") throw missing("the endpoints of etcd", "--etcd http://127.0.0.1:2379");
+      return { type, endpoints: etcd.split(",") };
+    case "kubernetes": {
+      const kubeconfig = flags.kubeconfig ?? process.env.KUBECONFIG;
+      return {
+        type,
+        ...(kubeconfig === undefined ? {} : { kubeconfig }),
+        ...(flags.context === undefined ? {} : { currentContext: flags.context }),
+      };
+    }
+    default:
+      throw new CattailError("EXPLAIN_DATASTORE", {
+        problem: `${JSON.stringify(type)} (DATASTORE_TYPE) is no datastore`,
+        next: "Set kubernetes, etcdv3 or directory",
+      });
+  }
+}
+
+function missing(what: string, flag: string): CattailError {
+  return new CattailError("EXPLAIN_DATASTORE", { problem: `${what} is not given`, next: `Give ${flag}` });
+}

@@ -1,0 +1,153 @@
+// Where the answer comes from: a datastore, read once, or a Typha, followed until it is in sync.
+import { CattailError, isRecord, type JsonRecord, silentLog, systemClock } from "../../base/lib/index.ts";
+import { type Datastore, type DatastoreOptions, openDatastore, readFolder } from "../../calico/datastore/index.ts";
+import type { Kind } from "../../calico/kinds/index.ts";
+import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
+import { type Policy, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
+import { runSyncers } from "../../calico/syncer/index.ts";
+import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
+import { addPod } from "./subject.ts";
+
+export type Loaded = {
+  readonly data: PolicyData;
+  /** What the reader should know about the data before he trusts an answer. */
+  readonly notes: readonly string[];
+  /** The file that says it, of a folder. */
+  readonly fileOf: (policy: PolicyName) => string | undefined;
+};
+
+export async function loadFromTypha(options: Omit<FollowOptions, "type">): Promise<Loaded> {
+  const data = new PolicyData();
+  for await (const batch of followBatches({ ...options, type: "felix" })) {
+    for (const update of batch) {
+      if (update.is === "status" && update.status === syncStatus.inSync)
+        return { data, notes: [], fileOf: () => undefined };
+      if (update.is === "set") data.set(update.path, update.value);
+      else if (update.is === "delete") data.set(update.path, undefined);
+    }
+  }
+  throw new CattailError("EXPLAIN_NOT_IN_SYNC", {
+    problem: "the server ended the connection before it had said everything",
+    next: "Run cattail doctor --server ADDRESS: it looks at the server",
+  });
+}
+
+export async function loadFromDatastore(options: DatastoreOptions, signal: AbortSignal): Promise<Loaded> {
+  const datastore = await openDatastore(options, { clock: systemClock, log: silentLog });
+  try {
+    return { data: await readFelixData(datastore, signal), notes: [], fileOf: () => undefined };
+  } finally {
+    await datastore[Symbol.asyncDispose]();
+  }
+}
+
+/** Leaves nothing behind in the folder. */
+export async function loadFromFolder(path: string, signal: AbortSignal): Promise<Loaded> {
+  const folder = await readFolder(path);
+  const data = await readFelixData(folder.datastore, signal);
+  const broken = folder.problems.map(({ file, line, says }) => `${file}:${line}: ${says}; it is not looked at`);
+  const notes = await addWhatFoldersLack(folder.datastore, data, signal);
+  const fileOf = ({ kind, namespace, name }: PolicyName) => folder.fileOf(storedKinds[kind], { namespace, name });
+  return { data, notes: [...broken, ...notes], fileOf };
+}
+
+async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise<PolicyData> {
+  const data = new PolicyData();
+  const syncers = runSyncers({ datastore, clock: systemClock, log: silentLog, random: Math.random, signal });
+  for await (const { syncer, updates, status } of syncers) {
+    if (syncer !== "felix") continue;
+    for (const { path, value } of updates) data.set(path, value);
+    if (status === syncStatus.inSync) return data;
+  }
+  throw signal.reason;
+}
+
+/**
+ * Manifests that people keep say nothing of addresses, and often nothing of namespaces and tiers. Each pod without an address
+ * gets one, each namespace that only its objects name is taken as one without labels of its own, and the tiers that a server
+ * makes are there.
+ */
+async function addWhatFoldersLack(
+  datastore: Datastore,
+  data: PolicyData,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const pods: { namespace: string; name: string; value: JsonRecord }[] = [];
+  for await (const { items } of datastore.list("Pod", { signal }))
+    for (const { id, value } of items) if (isRecord(value)) pods.push({ ...id, value });
+  for (const { name, ...tier } of serversTiers)
+    if (!data.tiers.has(name)) data.set(`/calico/v1/policy/tier/${name}/metadata`, JSON.stringify(tier));
+  const policies = [...data.policies.values()];
+  const missing = new Set<string>();
+  if (!data.profiles.has("kns.default")) addNamespace("default", data);
+  for (const { namespace } of [...pods, ...policies])
+    if (namespace !== "" && !data.profiles.has(`kns.${namespace}`)) {
+      missing.add(namespace);
+      addNamespace(namespace, data);
+    }
+  const known = new Set([...data.workloads.values()].map(({ workload }) => workload));
+  const added = pods
+    .filter(({ namespace, name }) => !known.has(`${namespace}/${name}`))
+    .filter(({ value }) => !isFinished(value));
+  for (const { namespace, name, value } of added) addPod({ namespace, name, ...podFacts(value) }, data);
+  return [
+    ...(missing.size === 0
+      ? []
+      : [`no file has the Namespace ${[...missing].sort().join(", ")}: taken as having no labels but its name`]),
+    ...(added.length === 0
+      ? []
+      : [
+          `${added.length} pods have no address yet, and are given one for the answer: rules about networks may say otherwise`,
+        ]),
+  ];
+}
+
+const serversTiers = [
+  { name: "default", order: 1_000_000, defaultAction: "Deny" },
+  { name: "kube-admin", order: 1_000, defaultAction: "Pass" },
+  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
+];
+
+function addNamespace(namespace: string, data: PolicyData): void {
+  const everything = JSON.stringify({ inbound_rules: [{ action: "allow" }], outbound_rules: [{ action: "allow" }] });
+  data.set(`/calico/v1/policy/profile/kns.${namespace}/rules`, everything);
+  const labels = { "pcns.projectcalico.org/name": namespace, "pcns.kubernetes.io/metadata.name": namespace };
+  data.set(`/calico/v1/policy/profile/kns.${namespace}/labels`, JSON.stringify(labels));
+}
+
+function isFinished(pod: JsonRecord): boolean {
+  const phase = isRecord(pod.status) ? pod.status.phase : undefined;
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+function podFacts(pod: JsonRecord) {
+  const metadata = isRecord(pod.metadata) ? pod.metadata : {};
+  const spec = isRecord(pod.spec) ? pod.spec : {};
+  const labels = isRecord(metadata.labels) ? metadata.labels : {};
+  const account = typeof spec.serviceAccountName === "string" ? spec.serviceAccountName : "default";
+  const containers = Array.isArray(spec.containers) ? spec.containers : [];
+  const ports = containers.flatMap((container) =>
+    isRecord(container) && Array.isArray(container.ports) ? container.ports : [],
+  );
+  return {
+    labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)])),
+    account,
+    ports: ports.flatMap((port: unknown) => {
+      if (!isRecord(port) || typeof port.name !== "string" || typeof port.containerPort !== "number") return [];
+      const protocol = protocolNumber(port.protocol ?? "tcp");
+      return protocol === undefined ? [] : [{ name: port.name, protocol, port: port.containerPort }];
+    }),
+  };
+}
+
+type PolicyName = Pick<Policy, "kind" | "namespace" | "name">;
+
+const storedKinds: { readonly [K in PolicyKind]: Kind } = {
+  NetworkPolicy: "NetworkPolicy",
+  GlobalNetworkPolicy: "GlobalNetworkPolicy",
+  StagedNetworkPolicy: "StagedNetworkPolicy",
+  StagedGlobalNetworkPolicy: "StagedGlobalNetworkPolicy",
+  StagedKubernetesNetworkPolicy: "StagedKubernetesNetworkPolicy",
+  KubernetesNetworkPolicy: "KubernetesNetworkPolicy",
+  KubernetesClusterNetworkPolicy: "ClusterNetworkPolicy",
+};

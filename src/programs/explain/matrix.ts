@@ -1,0 +1,103 @@
+// Who may talk to whom, as a table: a row for each sender, a column for each receiver.
+import {
+  judge,
+  judgePorts,
+  type Place,
+  type PolicyData,
+  protocolNumber,
+  protocolText,
+  type World,
+  worldOf,
+} from "../../calico/policy/index.ts";
+import { portText } from "./words.ts";
+
+export type Matrix = {
+  readonly traffic: string;
+  readonly names: readonly string[];
+  /** "all", "none", or the ports, by row and column; "" on the diagonal. */
+  readonly cells: readonly (readonly string[])[];
+};
+
+export type MatrixQuestion = {
+  /** "": of every namespace. */
+  readonly namespace: string;
+  readonly protocol: string;
+  readonly port: number | undefined;
+};
+
+export function matrixOf({ namespace, protocol: name, port }: MatrixQuestion, data: PolicyData): Matrix {
+  const protocol = protocolNumber(name) ?? 6;
+  const world = worldOf(data);
+  const pods = [...data.workloads.values()]
+    .filter(({ workload }) => namespace === "" || workload.startsWith(`${namespace}/`))
+    .toSorted((a, b) => (a.workload < b.workload ? -1 : 1))
+    .flatMap((workload): (Place & { is: "workload" })[] => {
+      const [address] = workload.addresses;
+      return address === undefined ? [] : [{ is: "workload", workload, address }];
+    });
+  const cells = pods.map((source) =>
+    pods.map((destination) => (source === destination ? "" : cellOf({ source, destination, protocol }, port, world))),
+  );
+  const shown = (workload: string) => (namespace === "" ? workload : workload.slice(namespace.length + 1));
+  const traffic = port === undefined ? protocolText(protocol) : `${protocolText(protocol)} ${port}`;
+  return { traffic, names: pods.map(({ workload }) => shown(workload.workload)), cells };
+}
+
+function cellOf(
+  flow: { source: Place; destination: Place; protocol: number },
+  port: number | undefined,
+  world: World,
+): string {
+  const isPing = flow.protocol === 1 || flow.protocol === 58;
+  const icmp = isPing ? { icmp: { type: flow.protocol === 1 ? 8 : 128, code: 0 } } : {};
+  if (port !== undefined || isPing)
+    return judge({ ...flow, ...icmp, ...(port === undefined ? {} : { destinationPort: port }) }, world).verdict ===
+      "allow"
+      ? "all"
+      : "none";
+  const open = judgePorts(flow, world).filter(({ verdict }) => verdict.verdict === "allow");
+  if (open.length === 0) return "none";
+  const [first] = open;
+  return open.length === 1 && first?.first === 0 && first.last === 65535 ? "all" : joined(open).map(portText).join(",");
+}
+
+/** Ranges that differ only in the rule that opens them are one range here. */
+function joined(ranges: readonly { readonly first: number; readonly last: number }[]) {
+  const out: { first: number; last: number }[] = [];
+  for (const { first, last } of ranges) {
+    const before = out.at(-1);
+    if (before !== undefined && before.last + 1 === first) before.last = last;
+    else out.push({ first, last });
+  }
+  return out;
+}
+
+export function matrixText({ traffic, names, cells }: Matrix, options: { readonly isColoured: boolean }): string {
+  if (names.length === 0) return "No pod with an address is known there.";
+  const rowWidth = Math.max(...names.map((name) => name.length), "from \\ to".length);
+  const widths = names.map((name, column) =>
+    Math.max(name.length, ...cells.map((row) => wordOf(row[column] ?? "").length)),
+  );
+  const header = ["from \\ to".padEnd(rowWidth), ...names.map((name, column) => name.padEnd(widths[column] ?? 0))].join(
+    "  ",
+  );
+  const rows = cells.map((row, index) =>
+    [
+      (names[index] ?? "").padEnd(rowWidth),
+      ...row.map((cell, column) => painted(cell, wordOf(cell).padEnd(widths[column] ?? 0), options)),
+    ].join("  "),
+  );
+  return [`Who may talk to whom over ${traffic} (a cell says which ports are open):`, "", header, ...rows]
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+function wordOf(cell: string): string {
+  if (cell === "all") return "yes";
+  return cell === "none" ? "no" : cell;
+}
+
+function painted(cell: string, text: string, { isColoured }: { readonly isColoured: boolean }): string {
+  if (!isColoured || cell === "") return text;
+  return `\u001b[${cell === "all" ? 32 : cell === "none" ? 31 : 33}m${text}\u001b[0m`;
+}

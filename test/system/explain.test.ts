@@ -1,0 +1,124 @@
+// `cattail explain` as a process: on a folder of manifests, on one file, through a server, and what it says to bad questions.
+import { deepEqual, equal, match } from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { cattail } from "../kit/cattail-process.ts";
+import { PolicyWorld } from "../kit/policy-world.ts";
+import { serve } from "../kit/serving.ts";
+
+const folder = "test/vectors/explain";
+const explain = (...words: readonly string[]) => cattail(["explain", ...words]);
+const onFolder = (...words: readonly string[]) => explain(...words, "-f", folder);
+
+test("a verdict names the rule that decides, and the file that it stands in", async () => {
+  const { code, stdout } = await onFolder("shop/web", "shop/db", "--port", "5432");
+  equal(code, 0);
+  match(stdout, /^shop\/web -> shop\/db, tcp 5432: ALLOWED\n/);
+  match(
+    stdout,
+    /NetworkPolicy \(Kubernetes\) shop\/db: ingress rule 1 holds: allow tcp from app == 'web' to port 5432 or 9187 {2}\[shop\.yaml\]/,
+  );
+});
+
+test("a denial says which policies leave it open, and which rule would allow it", async () => {
+  const { stdout } = await onFolder("shop/db", "shop/web", "-p", "80");
+  match(stdout, /: DENIED\n/);
+  match(stdout, /the end of tier default denies what its policies leave open/);
+  match(stdout, /podSelector: \{matchLabels: \{app: db\}\}\n {6}ports: \[\{protocol: TCP, port: 80\}\]/);
+});
+
+test("without a port, all ports are answered, those with one answer together", async () => {
+  const { stdout } = await onFolder("shop/web", "shop/db");
+  match(stdout, /tcp: ALLOWED on port 5432 and 9187, otherwise DENIED\n/);
+  match(stdout, /\nevery other port: DENIED\n/);
+});
+
+test("staged policies change nothing, and what they would change is said", async () => {
+  const { stdout } = await onFolder("shop/web", "shop/db", "-p", "9187");
+  match(stdout, /: ALLOWED\n/);
+  match(stdout, /\nWith the staged policies enforced: DENIED\n/);
+});
+
+test("a pod that does not exist yet is asked about by its labels", async () => {
+  const { stdout } = await onFolder("shop/app=web,x=y", "shop/db", "-p", "5432", "-o", "json");
+  const { verdict, source } = JSON.parse(stdout);
+  deepEqual([verdict, source.name], ["allow", "a pod with app=web, x=y in shop"]);
+  equal(JSON.parse((await onFolder("default/app=web", "shop/db", "-p", "5432", "-o", "json")).stdout).verdict, "deny");
+});
+
+test("the matrix shows who may talk to whom", async () => {
+  const { stdout } = await onFolder("--matrix", "-n", "shop", "-o", "json");
+  deepEqual(JSON.parse(stdout).cells, [
+    ["", "none"],
+    ["5432,9187", ""],
+  ]);
+});
+
+test("expected verdicts from a file: exit code 0 when all are met, 1 when one is not", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    const file = join(place, "flows.yaml");
+    const met =
+      "- {from: shop/web, to: shop/db, port: 5432, expect: allow}\n- {from: web, to: shop/app=none, expect: deny}\n";
+    writeFileSync(file, met);
+    const good = await onFolder("--check", file, "-n", "shop");
+    deepEqual([good.code, good.stdout.trim().split("\n").at(-1)], [0, "2 as expected, 0 not"]);
+    writeFileSync(file, `${met}- {from: shop/db, to: shop/web, port: 80, expect: allow}\n`);
+    const bad = await onFolder("--check", file, "-n", "shop");
+    equal(bad.code, 1);
+    match(bad.stdout, /FAIL shop\/db -> shop\/web, tcp 80: expected allow/);
+    writeFileSync(file, "- {from: shop/db, too: shop/web, expect: allow}\n");
+    match((await onFolder("--check", file)).stderr, /flow 1 has a field "too"/);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
+test("the folder is left as it was, and one file is as good as a folder", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    cpSync(folder, place, { recursive: true });
+    equal((await explain("shop/web", "shop/db", "-p", "1", "-f", join(place, "shop.yaml"))).code, 0);
+    equal((await explain("shop/web", "shop/db", "-p", "1", "-f", place)).code, 0);
+    deepEqual(readdirSync(place), ["shop.yaml"]);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
+test("through a server: the same answer, from what nodes are sent", async () => {
+  const world = new PolicyWorld();
+  await using server = await serve({});
+  server.set(Object.fromEntries(world.said));
+  server.status(2);
+  const { stdout, code } = await explain(
+    "blue/client",
+    "red/web",
+    "-p",
+    "8080",
+    "--server",
+    `127.0.0.1:${server.address.port}`,
+    "--plaintext",
+  );
+  equal(code, 0);
+  match(stdout, /^blue\/client -> red\/web, tcp 8080: ALLOWED\n/);
+});
+
+const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
+  [["shop/wep", "shop/db"], /there is no pod shop\/wep with an address\.\nDid you mean shop\/web\?/],
+  [["nowhere/app=x", "shop/db"], /there is no namespace nowhere\.\nKnown are default and shop/],
+  [["shop/web"], /takes a source and a destination/],
+  [["shop/web", "a/b/c"], /is none of what explain knows/],
+  [["shop/web", "shop/db", "--protocol", "carrier-pigeon"], /is no protocol/],
+  [["shop/web", "shop/db", "--protocol", "icmp", "--port", "7"], /has no ports that rules can name/],
+  [["shop/web", "fd00::1"], /have not both an address of one family/],
+];
+
+for (const [words, says] of badQuestions)
+  test(`a bad question is told what is wrong: ${words.join(" ")}`, async () => {
+    const { code, stderr } = await onFolder(...words);
+    equal(code, 1);
+    match(stderr, says);
+  });
