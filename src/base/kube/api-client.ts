@@ -14,7 +14,7 @@ import {
 } from "./connection/send-request.ts";
 import { type CurrentIdentity, credentials } from "./identity/credentials.ts";
 import { identityLoader } from "./identity/load-identity.ts";
-import { connectionError, KubeError, statusError } from "./kube-error.ts";
+import { connectionError, isKubeError, KubeError, statusError } from "./kube-error.ts";
 import { defaultClientBurst, defaultClientQps, type KubeSettings, kubeLimits } from "./settings.ts";
 
 export type ApiClientOptions = {
@@ -26,6 +26,7 @@ export class ApiClient implements Disposable {
   readonly #options: ApiClientOptions;
   readonly #rateLimit: RateLimit;
   readonly #credentials: LastGood<CurrentIdentity>;
+  readonly #readsAgain: number;
   #agent: { readonly key: string; readonly agent: Agent } | undefined;
 
   constructor(settings: KubeSettings, options: ApiClientOptions) {
@@ -34,6 +35,7 @@ export class ApiClient implements Disposable {
       perSecond: settings.clientQps || defaultClientQps,
       burst: settings.clientBurst || defaultClientBurst,
     });
+    this.#readsAgain = settings.readsAgain ?? 0;
     this.#credentials = credentials({ ...options, load: identityLoader(settings, options.clock) });
   }
 
@@ -47,6 +49,19 @@ export class ApiClient implements Disposable {
   /** The answer as it starts to come in; the reader must read it to its end or destroy it. */
   async open(request: ApiRequest): Promise<IncomingMessage> {
     if (!request.isUnlimited) await this.#rateLimit.take(request.signal);
+    for (let again = 0; ; again++) {
+      try {
+        return await this.#answer(request);
+      } catch (error) {
+        const isPatient = request.method === "GET" && again < this.#readsAgain;
+        if (!isPatient || !isKubeError(error, "rate-limited")) throw error;
+        const waitMs = Math.min(error.retryAfterMs ?? kubeLimits.comeBackUnsaidMs, kubeLimits.comeBackMs);
+        await this.#options.clock.sleep(waitMs, request.signal);
+      }
+    }
+  }
+
+  async #answer(request: ApiRequest): Promise<IncomingMessage> {
     for (let attempt = 0; ; attempt++) {
       const identity = await this.#credentials.current().catch((error: unknown) => {
         throw new KubeError("unauthorized", `${error}`, { cause: error });

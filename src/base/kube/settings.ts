@@ -16,6 +16,8 @@ export type KubeSettings = {
   /** K8S_CLIENT_QPS, K8S_CLIENT_BURST: requests a second that are started on average, without limit below 0; and at once. */
   readonly clientQps?: number;
   readonly clientBurst?: number;
+  /** A read that the server asks to repeat later (429) is repeated so often, after the time it names. Not given: never. */
+  readonly readsAgain?: number;
   /** A kubeconfig can name a program to run and a proxy to trust. Both only when asked for. */
   readonly allowExec?: boolean;
   readonly allowProxy?: boolean;
@@ -43,6 +45,9 @@ export const kubeLimits = {
   errorBytes: 64 << 10,
   /** Until the headers of an answer are there. */
   answerMs: 60_000,
+  /** A server that asks us to come back later is waited for at most so long; one that does not say when, so long. */
+  comeBackMs: 10_000,
+  comeBackUnsaidMs: 1_000,
   /** Without a byte of a page; a watch may be quiet for longer, its follower looks after that. */
   pageSilenceMs: 60_000,
   /** Credentials in files are read again this often, and after every 401. */

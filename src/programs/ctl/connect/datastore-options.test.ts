@@ -7,7 +7,14 @@ const srv = async (domain: string) => [`https://one.${domain}:2379`];
 const options = (config: ClientConfig, more: { context?: string; env?: { [name: string]: string } } = {}) =>
   datastoreOptions({ config, env: {}, ...more }, srv);
 
-const kubernetes = { type: "kubernetes", streamLists: false, allowExec: true, allowProxy: true, clientQps: -1 };
+const kubernetes = {
+  type: "kubernetes",
+  streamLists: false,
+  readsAgain: 10,
+  allowExec: true,
+  allowProxy: true,
+  clientQps: -1,
+};
 const opened: { name: string; config: ClientConfig; context?: string; env?: { [name: string]: string }; is: object }[] =
   [
     { name: "nothing is said: Kubernetes", config: {}, is: kubernetes },

@@ -48,6 +48,8 @@ function kubernetesOptions({ config, context, env }: Asked): DatastoreOptions & 
     type: "kubernetes",
     // One page is asked for and then the command is over; a stream is for those who stay.
     streamLists: false,
+    // As often as the original's client does; writes have their own patience (resources/running/turns.ts).
+    readsAgain: 10,
     // The kubeconfig of the person who types the command: what kubectl would run, this runs.
     allowExec: true,
     allowProxy: true,
