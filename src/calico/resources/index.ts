@@ -7,6 +7,7 @@ export {
   type IpamObjectKind,
   type IpamObjects,
   type IpamRef,
+  type ListedIpamObjects,
   openIpamObjects,
 } from "./homes/ipam-objects.ts";
 export { annotatePod } from "./homes/pod-home.ts";

@@ -159,7 +159,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam check", "ctl ipam check --show-problem-ips -o report.json"],
     checksVersion: true,
-    load: awaits("ipam/check.ts"),
+    load: async () => (await import("./ipam/check.ts")).run,
   },
   {
     path: ["ipam", "release"],
@@ -178,7 +178,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam release --ip 10.244.0.7", "ctl ipam release --from-report report.json"],
     checksVersion: true,
-    load: awaits("ipam/release.ts"),
+    load: async () => (await import("./ipam/release.ts")).run,
   },
   {
     path: ["ipam", "configure"],

@@ -1,0 +1,4 @@
+// The audit of address management on a datastore: reads what calico/ipam/audit looks at, and carries out what it mends.
+export { type PodUse, podUse } from "./pod-use.ts";
+export { type AuditSources, type ReadForAudit, readAudited } from "./read-audited.ts";
+export { assignsLoadBalancers, type LoadBalancers, loadBalancersOf } from "./services.ts";
