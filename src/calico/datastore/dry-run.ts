@@ -44,6 +44,7 @@ type Pretended = { readonly object: StoredObject | undefined; readonly real: Rev
 
 class DryRun implements Datastore {
   readonly flavour;
+  readonly holdsEveryKind?: true;
   readonly #datastore: Datastore;
   readonly #server: KubernetesDatastore | undefined;
   readonly #pretended = new Map<Kind, Map<string, Pretended>>();
@@ -51,6 +52,7 @@ class DryRun implements Datastore {
 
   constructor(datastore: Datastore, server: KubernetesDatastore | undefined) {
     this.flavour = datastore.flavour;
+    if (datastore.holdsEveryKind === true) this.holdsEveryKind = true;
     this.#datastore = datastore;
     this.#server = server;
   }

@@ -28,7 +28,7 @@ import { createPodHome } from "./homes/pod-home.ts";
 import { createProfileHome } from "./homes/profile-home.ts";
 import { storedOverView } from "./homes/stored-over-view.ts";
 import type { Id } from "./names.ts";
-import { isResourceError, ResourceError, refuse, updateConflict } from "./resource-error.ts";
+import { isResourceError, ResourceError, refuse, resourceErrorOf, updateConflict } from "./resource-error.ts";
 import type { DeleteOptions, ListOptions, Resources, WatchOptions } from "./resources.ts";
 import type { IpamSteps, Neighbours, Rules } from "./rules/rule.ts";
 import { inListOrder, rulesOf } from "./rules/rules.ts";
@@ -230,6 +230,15 @@ class StoredResources implements Resources {
     return known;
   }
 
+  /** An API server is asked which form it has, and may answer as it does to any other question. */
+  async #formFor(kind: ApiKind, call: Call): Promise<StoredForm> {
+    try {
+      return await storedFormOf(this.#datastore, call);
+    } catch (error) {
+      throw resourceErrorOf(error, { kind, id: { namespace: "", name: "*" } });
+    }
+  }
+
   async #makeHome(kind: ApiKind, call: Call): Promise<Home> {
     const datastore = this.#datastore;
     const { usePodCidr = false, interfacePrefix = "" } = this.#options;
@@ -261,7 +270,7 @@ class StoredResources implements Resources {
 
   async #objectHome(kind: ApiKind, stored: Kind, call: Call): Promise<Home> {
     const datastore = this.#datastore;
-    this.#form ??= await storedFormOf(datastore, call);
+    this.#form ??= await this.#formFor(kind, call);
     return createObjectHome({ datastore, kind, storedKind: stored, form: this.#form, editing: this.#editing() });
   }
 

@@ -9,7 +9,7 @@ import { print, type Result } from "../output/print.ts";
 import type { Outcome } from "./running/run-all.ts";
 import { forEachTarget } from "./running/run-verb.ts";
 import { exported } from "./said/exported.ts";
-import { reasonOf } from "./said/reasons.ts";
+import { failureOf, reasonOf } from "./said/reasons.ts";
 import { suggestionFor } from "./said/suggest.ts";
 import { flagsOf, nameOf, type Target, targetsOfInput, targetsOfWords } from "./targets/targets.ts";
 
@@ -109,7 +109,7 @@ async function complain({
       if (suggestion !== undefined) suggestions.push(suggestion);
     }
   }
-  if (lines.length > 0) throw new CtlError([...lines, ...suggestions].join("\n"), { cause: errors });
+  if (lines.length > 0) throw failureOf([...lines, ...suggestions], { cause: errors });
 }
 
 const asNumberOfCalico = 64512;

@@ -13,7 +13,7 @@ import type { Run } from "../command.ts";
 import { type Console, CtlError } from "../console.ts";
 import { Turns } from "./running/turns.ts";
 import { type LabelChange, type LabelOptions, readLabels, relabelled } from "./said/labels.ts";
-import { reasonOf } from "./said/reasons.ts";
+import { failureOf, reasonOf } from "./said/reasons.ts";
 import { suggestionFor } from "./said/suggest.ts";
 import { flagsOf, type Target, targetsOfWords } from "./targets/targets.ts";
 
@@ -35,7 +35,7 @@ function targetOf(what: string, words: readonly string[], invocation: Parameters
     if (target?.refusal !== undefined) throw target.refusal;
     if (target !== undefined) return target;
   } catch (error) {
-    throw new CtlError(`failed to get ${what}, error ${reasonOf(error)}`, { cause: error });
+    throw failureOf([`failed to get ${what}, error ${reasonOf(error)}`], { cause: error });
   }
   throw new CtlError(`failed to get ${what}, error resource name may not be empty`);
 }
@@ -88,10 +88,10 @@ async function failed(
   if (isResourceError(error, "not-found")) {
     const suggestion = await suggestionFor(error, target, { resources, signal: console.signal });
     const lines = [`${what} not found`, ...(suggestion === undefined ? [] : [suggestion])];
-    return new CtlError(lines.join("\n"), { cause: error });
+    return failureOf(lines, { cause: error });
   }
   if (isResourceError(error, "no-such-kind", "unreadable")) {
-    return new CtlError(`failed to get ${what}, error ${reasonOf(error)}`, { cause: error });
+    return failureOf([`failed to get ${what}, error ${reasonOf(error)}`], { cause: error });
   }
-  return new CtlError(`failed to update ${what}, label not changed: ${reasonOf(error)}`, { cause: error });
+  return failureOf([`failed to update ${what}, label not changed: ${reasonOf(error)}`], { cause: error });
 }

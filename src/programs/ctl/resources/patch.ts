@@ -15,7 +15,7 @@ import { JsonPatchProblem, jsonPatched } from "./patching/json-patch.ts";
 import { mergePatched, strategicPatched } from "./patching/merge.ts";
 import { fateOf } from "./running/run-verb.ts";
 import { Turns } from "./running/turns.ts";
-import { isSilence, reasonOf } from "./said/reasons.ts";
+import { failureOf, isSilence, reasonOf } from "./said/reasons.ts";
 import { suggestionFor } from "./said/suggest.ts";
 import { flagsOf, type Target, targetsOfWords } from "./targets/targets.ts";
 
@@ -67,7 +67,7 @@ async function patchOne(target: Target, context: Context): Promise<void> {
       const isRace = isResourceError(error, "conflict") && !moves && next.metadata.name === id.name;
       if (isRace && attempt < mostAttempts) continue;
       const fate = isSilence(error) ? `; ${(await fateOf("patch", target, resources)).text}` : "";
-      throw new CtlError(`hit error: updating existing resource: ${reasonOf(error)}${fate}`, { cause: error });
+      throw failureOf([`hit error: updating existing resource: ${reasonOf(error)}${fate}`], { cause: error });
     }
   }
 }
@@ -86,7 +86,7 @@ async function got(
   } catch (error) {
     const suggestion = await suggestionFor(error, target, { resources, signal });
     const lines = [`hit error: ${reasonOf(error)}`, ...(suggestion === undefined ? [] : [suggestion])];
-    throw new CtlError(lines.join("\n"), { cause: error });
+    throw failureOf(lines, { cause: error });
   }
 }
 

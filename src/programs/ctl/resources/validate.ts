@@ -4,7 +4,6 @@ import {
   validate as fieldProblems,
   problemText,
   schemaProblems,
-  withDefaults,
   withSchemaDefaults,
 } from "../../../calico/kinds/index.ts";
 import { ResourceError } from "../../../calico/resources/index.ts";
@@ -28,8 +27,7 @@ export const validate: Run = async (invocation, console) => {
 
 function outcomeOf({ kind, object, refusal }: Target): Outcome<undefined> {
   if (refusal !== undefined) return { is: "failed", error: refusal };
-  const filled = withDefaults(kind, object);
-  const problems = [...fieldProblems(kind, filled), ...schemaProblems(kind, withSchemaDefaults(kind, filled))];
+  const problems = [...fieldProblems(kind, object), ...schemaProblems(kind, withSchemaDefaults(kind, object))];
   if (problems.length === 0) return { is: "done", value: undefined };
   return { is: "failed", error: new ResourceError("invalid", problemText(problems), { problems }) };
 }

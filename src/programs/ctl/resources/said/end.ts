@@ -2,13 +2,13 @@
 // say (what may have been written, what was not tried, which name was meant), and for whoever sits at a terminal where the
 // objects stand. Advice is with the errors themselves, which go along as the cause.
 import type { Resources } from "../../../../calico/resources/index.ts";
-import { type Console, CtlError } from "../../console.ts";
+import type { Console } from "../../console.ts";
 import type { Outcome } from "../running/run-all.ts";
 import { fateOf } from "../running/run-verb.ts";
 import { rateLimitOf } from "../running/turns.ts";
 import { nameOf, type Target } from "../targets/targets.ts";
 import type { Ending, Said } from "./messages.ts";
-import { hintsFor, isSilence, reasonOf } from "./reasons.ts";
+import { failureOf, hintsFor, isSilence, reasonOf } from "./reasons.ts";
 import { suggestionFor } from "./suggest.ts";
 
 type Ended<T> = { readonly target: Target; readonly outcome: Outcome<T> };
@@ -26,7 +26,7 @@ export async function end<T>(
   const rest = notTried(ended);
   if (failure === undefined && rest === undefined) return 0;
   const lines = [failure, ...(await hints(ended, { console, resources })), rest].filter((line) => line !== undefined);
-  throw new CtlError(lines.join("\n"), { cause: errorsOf(ended) });
+  throw failureOf(lines, { cause: errorsOf(ended) });
 }
 
 function errorsOf<T>(ended: readonly Ended<T>[]): readonly unknown[] {

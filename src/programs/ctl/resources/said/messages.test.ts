@@ -73,13 +73,13 @@ for (const { name, verb, endings, says } of counted) {
 test("delete: what failed has a line each, after what was done", () => {
   deepEqual(deleteEnding([done(), failed("x"), failed("y")]), {
     out: "Successfully deleted 1 'IPPool' resource(s)\n",
-    failure: "Failed to delete 'IPPool' resource: x\nFailed to delete 'IPPool' resource: y\n\n",
+    failure: "Failed to delete 'IPPool' resource: x\nFailed to delete 'IPPool' resource: y\n",
   });
 });
 
 test("delete: nothing done, several kinds", () => {
   deepEqual(deleteEnding([failed("x"), failed("y", "Tier")]), {
     out: "",
-    failure: "Failed to delete resource: x\nFailed to delete resource: y\n\n",
+    failure: "Failed to delete resource: x\nFailed to delete resource: y\n",
   });
 });

@@ -56,9 +56,11 @@ export function deleteEnding(endings: readonly Ending[]): Said {
       failures.length === 0
         ? undefined
         : failures
-            .map((failure) => `Failed to delete${quoted} resource: ${failure}\n`)
-            .join("")
-            .concat("\n"),
+            .map(
+              (failure) => `Failed to delete${quoted} resource: ${failure}
+`,
+            )
+            .join(""),
   };
 }
 

@@ -14,6 +14,7 @@ const rows: { missing: string; known: string[]; meant: string | undefined; name:
   { name: "another node", missing: "node2", known: ["node1"], meant: undefined },
   { name: "a last letter of a word", missing: "weba", known: ["webb"], meant: undefined },
   { name: "short names", missing: "x", known: ["a", "b", "xy"], meant: undefined },
+  { name: "short words", missing: "n1-k8s-none-eth0", known: ["n1-k8s-done-eth0"], meant: undefined },
   { name: "other words", missing: "kns.none", known: ["kns.prod", "kns.default"], meant: undefined },
   { name: "the name itself is no suggestion", missing: "default", known: ["default"], meant: undefined },
   { name: "nothing is known", missing: "default", known: [], meant: undefined },

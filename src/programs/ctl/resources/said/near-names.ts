@@ -16,17 +16,17 @@ function isSlip(a: string, b: string): boolean {
   return differing.length === 1 && differing.every(([one, other]) => isMisspelt(one, other));
 }
 
-const leastLetters = 4;
+const leastLetters = 5;
 
 /** One letter too many, too few or wrong, or two that changed places. */
 function isMisspelt(a: string, b: string): boolean {
-  if (Math.min(a.length, b.length) < leastLetters - 1 || Math.max(a.length, b.length) < leastLetters) return false;
+  if (Math.max(a.length, b.length) < leastLetters) return false;
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   const [restA, restB] = [a.slice(start), b.slice(start)];
   if (restA.slice(1) === restB || restA === restB.slice(1)) return true;
   // A last letter that differs is a name of a series: web-a, web-b.
-  if (restA.slice(1) === restB.slice(1)) return restA.length > 1;
+  if (restA.slice(1) === restB.slice(1)) return restA.length > 1 && a.length > leastLetters;
   return restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2);
 }
 

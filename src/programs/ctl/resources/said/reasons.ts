@@ -3,6 +3,7 @@
 import { messageOf } from "../../../../base/lib/index.ts";
 import { isDatastoreError } from "../../../../calico/datastore/index.ts";
 import { isResourceError } from "../../../../calico/resources/index.ts";
+import { CtlError } from "../../console.ts";
 import type { Target } from "../targets/targets.ts";
 
 export function reasonOf(error: unknown): string {
@@ -17,6 +18,11 @@ export function isSilence(error: unknown): boolean {
 
 export function isInterruption(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
+}
+
+/** As the original prints it: with a new line, also after a text that ends with one. */
+export function failureOf(lines: readonly string[], options: ErrorOptions): CtlError {
+  return new CtlError(`${lines.join("\n")}\n`, options);
 }
 
 /** Where the object stands, and what is wrong in it. */
