@@ -39,7 +39,7 @@ export { shuffled } from "./shuffled.ts";
 export { Backoff, type BackoffLimits, backoffLimits } from "./time/backoff.ts";
 export { type Clock, systemClock } from "./time/clock.ts";
 export { deadline } from "./time/deadline.ts";
-export { LastGood, type LastGoodOptions } from "./time/last-good.ts";
+export { LastGood, type LastGoodOptions, type ReloadOutcome } from "./time/last-good.ts";
 export { limitRepeats } from "./time/limit-repeats.ts";
 export { once } from "./time/once.ts";
 export { passAbort } from "./time/pass-abort.ts";

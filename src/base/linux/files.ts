@@ -1,6 +1,7 @@
 // A third door, for rooms that are loaded by every program and need files alone: no program is run, nobody is called.
 export { errnoOf } from "./files/errno.ts";
 export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
+export { Bell, FolderWatches, type Pause, type SeenFolder } from "./files/folder-watches.ts";
 export { makeFolders } from "./files/make-folders.ts";
 export {
   isTemporaryName,

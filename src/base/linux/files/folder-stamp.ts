@@ -3,14 +3,8 @@
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { SeenFolder } from "./folder-watches.ts";
 
-/** A folder and which one it is: another may take its place under the same path. */
-export type SeenFolder = {
-  readonly path: string;
-  readonly identity: string;
-  /** Only notices about this entry matter: what else happens in a folder above ours (such as /tmp) is not our concern. */
-  readonly only?: string;
-};
 export type FolderLook = {
   readonly isPresent: boolean;
   readonly stamp: string;

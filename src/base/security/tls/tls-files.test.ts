@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { certificateFolder, testAuthority } from "../../../../test/kit/certificates.ts";
 import { type LogLine, recordLog } from "../../../../test/kit/recorded-log.ts";
+import type { ReloadOutcome } from "../../lib/index.ts";
 import { silentLog, systemClock } from "../../lib/index.ts";
 import { renewCertificate } from "../certificates/issue.ts";
 import { type CertifiedKey, parseTlsMaterial, type TlsFilesWatcher, tlsProblems, watchTlsFiles } from "../index.ts";
-import type { ReloadOutcome } from "./tls-files.ts";
 
 type Setup = AsyncDisposable & {
   folder: string;

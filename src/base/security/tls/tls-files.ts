@@ -3,11 +3,11 @@
 // the ones in use; a torn or mismatched pair is reported and the last good one stays.
 //
 //   watchFolder() ────────────┐ (after a short quiet time)
-//   every pollMs ─────────────┼──> check: read, parse, compare ──> changes() / state()
+//   every pollMs ─────────────┼──> LastGood: read, parse, judge ──> changes() / state()
 //   reload() (SIGHUP) ────────┘
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CattailError, type Clock, type Log } from "../../lib/index.ts";
+import { CattailError, type Clock, LastGood, type Log, type ReloadOutcome } from "../../lib/index.ts";
 import { watchFolder } from "../../linux/files.ts";
 import {
   loadTlsMaterial,
@@ -20,8 +20,6 @@ import {
 
 /** The files themselves are read more often: this is for watches that were lost. */
 const rescanMs = 60_000;
-
-export type ReloadOutcome = "unchanged" | "reloaded" | "kept";
 
 export type TlsFilesState = {
   readonly material: TlsMaterial;
@@ -67,12 +65,10 @@ class Watcher implements TlsFilesWatcher {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #looking: Promise<unknown>;
+  readonly #source: LastGood<TlsMaterial>;
   #state: TlsFilesState;
   #refusedFingerprint = "";
   #checking: Promise<unknown> = Promise.resolve();
-  /** At most one: a newer material replaces one that nobody has taken yet. */
-  #untaken: TlsMaterial | undefined;
-  #wake: () => void = () => undefined;
 
   constructor(files: TlsFiles, state: TlsFilesState, options: Parameters<typeof watchTlsFiles>[1]) {
     this.#files = files;
@@ -80,7 +76,15 @@ class Watcher implements TlsFilesWatcher {
     this.#options = options;
     this.#signal =
       options.signal === undefined ? this.#stop.signal : AbortSignal.any([options.signal, this.#stop.signal]);
-    this.#signal.addEventListener("abort", () => this.#wake(), { once: true });
+    this.#source = new LastGood({
+      clock: options.clock,
+      maxAgeMs: Number.POSITIVE_INFINITY, // it is looked at when there is a reason to
+      first: state.material,
+      read: () => loadTlsMaterial(files),
+      judge: (next, inUse) => this.#judge(next, inUse),
+      onReloaded: (material) => this.#reloaded(material),
+      onKept: (error) => this.#kept(error),
+    });
     this.#looking = Promise.all([this.#watch(), this.#poll()]);
   }
 
@@ -94,13 +98,8 @@ class Watcher implements TlsFilesWatcher {
     return next;
   }
 
-  async *changes(): AsyncIterable<TlsMaterial> {
-    while (!this.#signal.aborted) {
-      const material = this.#untaken;
-      this.#untaken = undefined;
-      if (material !== undefined) yield material;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
+  changes(): AsyncIterable<TlsMaterial> {
+    return this.#source.changes(this.#signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -136,46 +135,45 @@ class Watcher implements TlsFilesWatcher {
   }
 
   async #check(): Promise<ReloadOutcome> {
-    const { clock, log, role } = this.#options;
-    const nowMs = clock.wallMs();
-    this.#noteProblems(tlsProblems(this.#state.material, { nowMs, role }));
-    let material: TlsMaterial;
-    try {
-      material = await loadTlsMaterial(this.#files);
-    } catch (error) {
-      const { code, problem } = error instanceof CattailError ? error : { code: "TLS_FILES", problem: String(error) };
-      return this.#refuse({ code, says: problem, sinceMs: nowMs }, `${code} ${problem}`);
-    }
-    if (material.fingerprint === this.#state.material.fingerprint) {
-      this.#refusedFingerprint = "";
-      if (this.#state.refused !== undefined) this.#state = { ...this.#state, refused: undefined };
-      return "unchanged";
-    }
-    const problems = tlsProblems(material, { nowMs, role });
-    const worse = problems.find(({ code }) => this.#state.problems.every((known) => known.code !== code));
-    if (worse !== undefined) return this.#refuse({ ...worse, sinceMs: nowMs }, `${worse.code} ${material.fingerprint}`);
-    // A bundle that is being written: nodes of the CA that is missing would be refused.
-    if (material.unreadableAuthorities > this.#state.material.unreadableAuthorities) {
-      const refused = { code: "TLS_CERTIFICATE_INVALID", says: unreadable(this.#files), sinceMs: nowMs };
-      return this.#refuse(refused, `${refused.code} ${material.fingerprint}`);
-    }
+    const { clock, role } = this.#options;
+    this.#noteProblems(tlsProblems(this.#state.material, { nowMs: clock.wallMs(), role }));
+    const outcome = await this.#source.reload();
+    if (outcome === "kept") return outcome;
     this.#refusedFingerprint = "";
+    if (this.#state.refused !== undefined) this.#state = { ...this.#state, refused: undefined };
+    return outcome;
+  }
+
+  #reloaded(material: TlsMaterial): void {
+    const { clock, log, role } = this.#options;
+    const problems = tlsProblems(material, { nowMs: clock.wallMs(), role });
     this.#state = { ...this.#state, material, problems, refused: undefined, reloads: this.#state.reloads + 1 };
     const { commonName, issuer, notAfterMs } = material.certificate;
     log.info("TLS files reloaded", { cn: commonName, issuer, expiry: new Date(notAfterMs).toISOString() });
-    this.#untaken = material;
-    this.#wake();
-    return "reloaded";
+  }
+
+  /** Throws where the new files are worse than the ones in use. */
+  #judge(next: TlsMaterial, inUse: TlsMaterial): "same" | "another" {
+    if (next.fingerprint === inUse.fingerprint) return "same";
+    const { clock, role } = this.#options;
+    const problems = tlsProblems(next, { nowMs: clock.wallMs(), role });
+    const worse = problems.find(({ code }) => this.#state.problems.every((known) => known.code !== code));
+    if (worse !== undefined) throw new Worse(worse, next.fingerprint);
+    // A bundle that is being written: nodes of the CA that is missing would be refused.
+    if (next.unreadableAuthorities > inUse.unreadableAuthorities) {
+      throw new Worse({ code: "TLS_CERTIFICATE_INVALID", says: unreadable(this.#files) }, next.fingerprint);
+    }
+    return "another";
   }
 
   // Said and counted once for each new content, however often it is looked at.
-  #refuse(refused: NonNullable<TlsFilesState["refused"]>, fingerprint: string): "kept" {
-    if (fingerprint === this.#refusedFingerprint) return "kept";
-    this.#refusedFingerprint = fingerprint;
+  #kept(error: unknown): void {
+    const { code, says, content } = refusalOf(error);
+    if (`${code} ${content}` === this.#refusedFingerprint) return;
+    this.#refusedFingerprint = `${code} ${content}`;
+    const refused = { code, says, sinceMs: this.#options.clock.wallMs() };
     this.#state = { ...this.#state, refused, failedReloads: this.#state.failedReloads + 1 };
-    const { code, says } = refused;
     this.#options.log.error("New TLS files not used, keeping the last good ones", { code, problem: says });
-    return "kept";
   }
 
   #noteProblems(problems: TlsProblem[]): void {
@@ -185,6 +183,25 @@ class Watcher implements TlsFilesWatcher {
     }
     this.#state = { ...this.#state, problems };
   }
+}
+
+/** The files can be read, and are not as good as those in use. */
+class Worse extends Error {
+  readonly problem: { readonly code: string; readonly says: string };
+  readonly fingerprint: string;
+
+  constructor(problem: { readonly code: string; readonly says: string }, fingerprint: string) {
+    super(problem.says);
+    this.problem = problem;
+    this.fingerprint = fingerprint;
+  }
+}
+
+/** Why files are not used, and what tells their content from other content. */
+function refusalOf(error: unknown): { code: string; says: string; content: string } {
+  if (error instanceof Worse) return { ...error.problem, content: error.fingerprint };
+  const { code, problem } = error instanceof CattailError ? error : { code: "TLS_FILES", problem: String(error) };
+  return { code, says: problem, content: problem };
 }
 
 /**
