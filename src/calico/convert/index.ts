@@ -25,7 +25,7 @@ export {
 } from "./policy/kubernetes-policies.ts";
 export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./policy/network-set.ts";
 export { createTierProcessor } from "./policy/tier.ts";
-export type { ConvertedKv, Problem } from "./processor/processor.ts";
+export type { ConversionProblem, ConvertedKv } from "./processor/processor.ts";
 export { objectName, type Processor, type ProcessorOutput } from "./processor/processor.ts";
 export { createNamespaceProcessor, createServiceAccountProcessor, defaultAllowKvs } from "./profile/namespace.ts";
 export { createProfileProcessor } from "./profile/profile.ts";

@@ -2,34 +2,34 @@
 // with its name and field and delays nobody.
 
 import type { Log } from "../../base/lib/index.ts";
-import type { Problem } from "../convert/index.ts";
+import type { ConversionProblem } from "../convert/index.ts";
 import type { Kind } from "../kinds/index.ts";
 
 export type ProblemCount = {
   readonly kind: Kind;
   readonly rule: string;
-  readonly effect: Problem["effect"];
+  readonly effect: ConversionProblem["effect"];
   readonly count: number;
 };
 
 export type ProblemBook = {
   /** The object's problems as of now; none says that it is good. */
-  set(objectKey: string, problems: readonly Problem[]): void;
+  set(objectKey: string, problems: readonly ConversionProblem[]): void;
   forget(objectKey: string): void;
   /** How many objects have problems. */
   readonly size: number;
   counts(): readonly ProblemCount[];
   /** Up to `limit` current problems, for `cattail doctor` and the dashboard. */
-  list(limit: number): readonly Problem[];
+  list(limit: number): readonly ConversionProblem[];
 };
 
 // One object can break a rule in each of thousands of entries; saying a few of them names the object just as well.
 const maxPerObject = 20;
 
 export function createProblemBook(kind: Kind, log: Log): ProblemBook {
-  const byObject = new Map<string, readonly Problem[]>();
+  const byObject = new Map<string, readonly ConversionProblem[]>();
 
-  const set = (objectKey: string, problems: readonly Problem[]) => {
+  const set = (objectKey: string, problems: readonly ConversionProblem[]) => {
     const before = byObject.get(objectKey);
     if (problems.length === 0) {
       if (before === undefined) return;
@@ -57,8 +57,8 @@ export function createProblemBook(kind: Kind, log: Log): ProblemBook {
   };
 }
 
-function first(limit: number, objects: Iterable<readonly Problem[]>): readonly Problem[] {
-  const found: Problem[] = [];
+function first(limit: number, objects: Iterable<readonly ConversionProblem[]>): readonly ConversionProblem[] {
+  const found: ConversionProblem[] = [];
   for (const problems of objects) {
     if (found.length >= limit) break;
     found.push(...problems);
@@ -67,7 +67,7 @@ function first(limit: number, objects: Iterable<readonly Problem[]>): readonly P
 }
 
 /** An object counts once for a rule, however often it breaks it. */
-function countByRule(kind: Kind, objects: Iterable<readonly Problem[]>): readonly ProblemCount[] {
+function countByRule(kind: Kind, objects: Iterable<readonly ConversionProblem[]>): readonly ProblemCount[] {
   const found = new Map<string, ProblemCount>();
   for (const problems of objects) {
     const rules = new Map(problems.map((problem) => [`${problem.effect} ${problem.rule}`, problem]));
@@ -78,6 +78,6 @@ function countByRule(kind: Kind, objects: Iterable<readonly Problem[]>): readonl
   return [...found.values()];
 }
 
-function isSame(a: Problem, b: Problem): boolean {
+function isSame(a: ConversionProblem, b: ConversionProblem): boolean {
   return a.field === b.field && a.rule === b.rule && a.effect === b.effect;
 }

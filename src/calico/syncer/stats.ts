@@ -1,5 +1,5 @@
 // What the syncers know about themselves, for metrics, health and the dashboard. Taken when asked for.
-import type { Problem } from "../convert/index.ts";
+import type { ConversionProblem } from "../convert/index.ts";
 import type { Kind } from "../kinds/index.ts";
 import { resourcePrefix, type SyncerType, type SyncStatus } from "../model/index.ts";
 import type { Announcer } from "./announce.ts";
@@ -22,7 +22,7 @@ export type SyncerStats = {
   readonly statuses: { readonly [syncer: string]: SyncStatus };
   /** Known once felix has been in sync; invalid nodes count, too. */
   readonly nodeCount: number | undefined;
-  listProblems(limit: number): readonly Problem[];
+  listProblems(limit: number): readonly ConversionProblem[];
 };
 
 const nodes = resourcePrefix("Node");

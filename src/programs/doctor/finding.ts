@@ -3,7 +3,7 @@ import { catalogue, type FindingCode, type Level } from "./catalogue.ts";
 
 export type Passed = { readonly level: "ok"; readonly what: string };
 
-export type Problem = {
+export type ProblemFinding = {
   readonly level: Level;
   readonly code: FindingCode;
   /** What was seen. */
@@ -12,7 +12,7 @@ export type Problem = {
   readonly fix: string;
 };
 
-export type Finding = Passed | Problem;
+export type Finding = Passed | ProblemFinding;
 
 /** One part of the examination, e.g. "TLS files" or "server 10.0.0.7:5473". */
 export type Section = { readonly name: string; readonly findings: readonly Finding[] };
@@ -21,12 +21,12 @@ export function passed(what: string): Passed {
   return { level: "ok", what };
 }
 
-export function problem(code: FindingCode, what: string, better: { fix?: string; level?: Level } = {}): Problem {
+export function problem(code: FindingCode, what: string, better: { fix?: string; level?: Level } = {}): ProblemFinding {
   const { level, why, fix } = catalogue[code];
   return { code, level: better.level ?? level, what, why, fix: better.fix ?? fix };
 }
 
-export function isProblem(finding: Finding): finding is Problem {
+export function isProblem(finding: Finding): finding is ProblemFinding {
   return finding.level !== "ok";
 }
 

@@ -2,6 +2,6 @@
 // nothing.
 export { checkRights, usesOf } from "./checks/check-rights.ts";
 export { examineServers, examineSetup, type ServersOptions } from "./examine.ts";
-export { exitCodeOf, type Finding, type Problem } from "./finding.ts";
+export { exitCodeOf, type Finding, type ProblemFinding } from "./finding.ts";
 export { doctorPage } from "./page.ts";
 export { reportJson, reportText } from "./report.ts";

@@ -7,7 +7,7 @@ import type { ProblemUpdate, SetUpdate, Update } from "./update.ts";
 type Values = ReadonlyMap<string, SetUpdate>;
 type Waiter = { readonly isSo: (values: Values) => boolean; readonly answer: PromiseWithResolvers<void> };
 
-/** A live map of everything a server has told. Dispose of it to disconnect. */
+/** The snapshot of a server, kept up to date by its changes: a live map. Dispose of it to disconnect. */
 export class Snapshot implements AsyncDisposable {
   readonly #values = new Map<string, SetUpdate>();
   readonly #stop = new AbortController();

@@ -14,10 +14,10 @@ import { type Resource, readResource } from "../object/resource.ts";
 import { keyless, toOutput, unreadable } from "../processor/keyed-processor.ts";
 import {
   attempt,
+  type ConversionProblem,
   type ConvertedKv,
   deletion,
   objectName,
-  type Problem,
   type Processor,
   type ProcessorId,
   type ProcessorOutput,
@@ -168,9 +168,9 @@ function fieldKvs(
   fields: readonly ConfigField[],
   resource: Resource<object>,
   { object, revision, host, overrides }: Context,
-): { kvs: ConvertedKv[]; problems: Problem[] } {
+): { kvs: ConvertedKv[]; problems: ConversionProblem[] } {
   const kvs: ConvertedKv[] = [];
-  const problems: Problem[] = [];
+  const problems: ConversionProblem[] = [];
   const spec = resource.spec as { readonly [field: string]: unknown }; // struct schemas make plain objects
   for (const { name, field, key, format } of fields) {
     const found = key(host);

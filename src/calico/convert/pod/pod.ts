@@ -3,13 +3,13 @@
 
 import { endpointProblem, writeEndpoint } from "../endpoint/endpoint.ts";
 import {
+  type ConversionProblem,
   type ConvertedKv,
   deletion,
   type FieldProblem,
   invalidKv,
   nothing,
   objectName,
-  type Problem,
   type Processor,
   type ProcessorId,
   type ProcessorOutput,
@@ -23,7 +23,7 @@ type PodOptions = {
   readonly interfacePrefix?: string;
 };
 
-const noProblems: readonly Problem[] = [];
+const noProblems: readonly ConversionProblem[] = [];
 
 export function createPodProcessor({ interfacePrefix = "" }: PodOptions = {}): Processor {
   const convert = createPodConverter(interfacePrefix === "" ? "cali" : (interfacePrefix.split(",")[0] ?? ""));
@@ -89,7 +89,7 @@ function problemsOf(
   id: ProcessorId,
   warnings: readonly Warning[] | undefined,
   problem: FieldProblem | undefined,
-): readonly Problem[] {
+): readonly ConversionProblem[] {
   if (problem === undefined && (warnings === undefined || warnings.length === 0)) return noProblems;
   const object = objectName("Pod", id);
   const found = [...(warnings ?? []), ...(problem === undefined ? [] : [refused(problem)])];

@@ -12,7 +12,7 @@ export type ProcessorId = { readonly namespace: string; readonly name: string };
 export type ProcessorOutput = {
   /** In the order in which they are sent. */
   readonly kvs: readonly ConvertedKv[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConversionProblem[];
 };
 
 /** Where the syncer has an object from. Only block affinities care: the original hides deleted ones from its lists. */
@@ -49,7 +49,7 @@ export type Warning = FieldProblem & {
 };
 
 /** One thing wrong with an object, for the log, the counters and `cattail doctor`. Said once per object and field. */
-export type Problem = Warning & {
+export type ConversionProblem = Warning & {
   /** Kind and name as a user would write them: GlobalNetworkPolicy/allow-dns, NetworkPolicy/shop/web. */
   readonly object: string;
 };

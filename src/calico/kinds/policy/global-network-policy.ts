@@ -1,21 +1,18 @@
 // GlobalNetworkPolicy: a policy for endpoints of all namespaces, and of none.
 import { flag, lazy, type SchemaType, struct } from "../../model/index.ts";
-import { each, fields, filled } from "../checks/check.ts";
-import { allOf, name, selector as selectorTag, unique } from "../checks/tags.ts";
-import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
-import { policyProblems } from "./policy-checks.ts";
-import { fillPolicy, tierExists } from "./policy-defaults.ts";
+import { fields, filled } from "../checks/check.ts";
+import { selector as selectorTag } from "../checks/tags.ts";
+import { followedResource, specChecks } from "../kind.ts";
 import {
   globalRules,
   performanceHints,
-  policyColumns,
   policyPrinterColumns,
   ruleFields,
   selector,
   tierAndOrder,
   types,
 } from "./policy-fields.ts";
-import { ruleChecks } from "./rule-checks.ts";
+import { policyFieldChecks, tieredPolicy } from "./tiered-policy.ts";
 
 export const globalPolicyFields = () => ({
   ...tierAndOrder(),
@@ -33,32 +30,25 @@ export const globalPolicyFields = () => ({
 export const globalNetworkPolicySpec = lazy(() => struct(globalPolicyFields(), globalRules()));
 export type GlobalNetworkPolicySpec = SchemaType<typeof globalNetworkPolicySpec>;
 
-export const globalPolicyChecks = () =>
-  fields<GlobalNetworkPolicySpec>({
-    tier: filled(name),
-    ingress: each(ruleChecks),
-    egress: each(ruleChecks),
-    selector: filled(selectorTag),
-    serviceAccountSelector: filled(selectorTag),
+export const globalPolicyChecks = () => {
+  const { performanceHints: hints, ...checks } = policyFieldChecks();
+  // In the order of Go's fields, which is the order in which problems are said.
+  return fields<GlobalNetworkPolicySpec>({
+    ...checks,
     namespaceSelector: filled(selectorTag),
-    performanceHints: filled(unique, allOf("AssumeNeededOnEveryNode")),
+    performanceHints: hints,
   });
-
-const wholeChecks = (object: SpecObject<GlobalNetworkPolicySpec>) =>
-  policyProblems(object, { specName: "GlobalNetworkPolicySpec", isGlobal: true });
+};
 
 export const globalNetworkPolicy = followedResource("GlobalNetworkPolicy", {
+  ...tieredPolicy({ specName: "GlobalNetworkPolicySpec", isGlobal: true, isStaged: false }),
   carries: "enforcement",
   names: ["globalnetworkpolicy", "globalnetworkpolicies", "gnp", "gnps"],
-  columns: policyColumns,
   schema: { spec: globalNetworkPolicySpec },
   newGroup: {
     shortNames: ["gnp", "cgnp"],
     columns: [...policyPrinterColumns, ["Age", ".metadata.creationTimestamp", "date"]],
     selectable: [".spec.tier"],
   },
-  fill: forSpec(fillPolicy),
   checks: specChecks(globalPolicyChecks),
-  wholeChecks: forSpec(wholeChecks),
-  crossRules: [tierExists],
 });

@@ -5,7 +5,7 @@ import { type SyncerType, syncStatus } from "../../../calico/model/index.ts";
 import type { ClientTls, ServerAddress } from "../../../typha/client/index.ts";
 import { addressText, converse } from "../../../typha/client/parts.ts";
 import type { ClientEvent, CloseReason, ServerHello } from "../../../typha/wire/index.ts";
-import { type Finding, type Problem, passed, problem, type Section } from "../finding.ts";
+import { type Finding, type ProblemFinding, passed, problem, type Section } from "../finding.ts";
 import { handshakeProblem, isRefusal, type Opening, openConnection } from "./open-connection.ts";
 import { ServerView } from "./server-view.ts";
 
@@ -124,7 +124,7 @@ const tlsAlertBytes = 7;
 function noHello(
   { opening, tls, type, isLate, answerBytes }: Examination & { isLate: boolean; answerBytes: number },
   close: CloseReason | undefined,
-): Problem {
+): ProblemFinding {
   const error = opening.lastError();
   if (error !== undefined && isRefusal(error)) return handshakeProblem(error);
   if (isLate || close === undefined || close.code === "WIRE_READ_TIMEOUT")
@@ -137,7 +137,7 @@ function noHello(
   return problem("SERVER_REFUSED_HELLO", `it closed the connection when we asked for ${type}`);
 }
 
-function lost(close: CloseReason): Problem {
+function lost(close: CloseReason): ProblemFinding {
   if (close.code === "WIRE_PEER_CLOSED") return problem("SERVER_REFUSED_HELLO", close.problem);
   return problem("SERVER_PROTOCOL", `${close.problem} (${close.code})`);
 }

@@ -14,7 +14,7 @@ import {
 import type { ClientTls, ServerAddress } from "../../../typha/client/index.ts";
 import { addressText } from "../../../typha/client/parts.ts";
 import { daysText, soonMs } from "../checks/check-tls-files.ts";
-import { type Finding, type Problem, passed, problem } from "../finding.ts";
+import { type Finding, type ProblemFinding, passed, problem } from "../finding.ts";
 
 export type Opening = {
   readonly findings: Finding[];
@@ -104,7 +104,7 @@ const pauseMs = 250;
 async function refusesUs(
   socket: TLSSocket,
   { clock, lastError }: Pick<Opening, "lastError"> & Pick<OpenOptions, "clock">,
-): Promise<Problem | undefined> {
+): Promise<ProblemFinding | undefined> {
   socket.resume(); // a close behind unread bytes would not be seen; a server has nothing to say before our hello
   const closed = await happened(socket, "close", { clock, timeoutMs: pauseMs });
   socket.pause();
@@ -116,7 +116,7 @@ async function refusesUs(
   );
 }
 
-export function handshakeProblem(error: Error | "timeout"): Problem {
+export function handshakeProblem(error: Error | "timeout"): ProblemFinding {
   if (error === "timeout") return problem("TLS_HANDSHAKE", "the handshake was not over in time");
   const code = (error as NodeJS.ErrnoException).code ?? "";
   if (checkOf(code) === "not-tls") {
@@ -139,7 +139,7 @@ export function says(error: NodeJS.ErrnoException): string {
   return alert === undefined ? error.message : `the server's alert was "${alert.toLowerCase().replaceAll("_", " ")}"`;
 }
 
-function unreachable(to: ServerAddress, error: Error | "timeout"): Problem {
+function unreachable(to: ServerAddress, error: Error | "timeout"): ProblemFinding {
   const code = error === "timeout" ? "ETIMEDOUT" : ((error as NodeJS.ErrnoException).code ?? error.message);
   const meaning: { readonly [code: string]: string } = {
     ECONNREFUSED: "nobody listens there",
