@@ -250,7 +250,8 @@ class Kubernetes implements KubernetesDatastore {
 
   /** The object that the server answers with. */
   async #call(what: What, request: Omit<ApiRequest, "method">): Promise<StoredObject> {
-    return storedObject(what.kind, await this.#send(what, request));
+    const answer = await this.#send(what, request);
+    return storedObject(what.kind, this.#parts.isDryRun ? withRevision(answer) : answer);
   }
 
   async #send(what: What, request: Omit<ApiRequest, "method">): Promise<unknown> {
@@ -297,6 +298,12 @@ function watchEvent(event: KubeEvent<StoredObject>, selection: Selection): Watch
     default:
       return unreachable(event);
   }
+}
+
+/** What is not stored has none. */
+function withRevision(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  return { ...answer, metadata: { resourceVersion: "dry-run", ...metadataOf(answer) } };
 }
 
 function bodyAt(served: Served, { value, revision }: StoredObject): object {
