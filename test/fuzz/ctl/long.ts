@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { crdManifest, customKinds } from "../../../src/calico/kinds/index.ts";
 import { etcdStore } from "../../conformance/ctl/etcd-store.ts";
 import { kubernetesStore } from "../../conformance/ctl/kubernetes-store.ts";
-import { aProcess, ourProcess } from "../../conformance/ctl/programs.ts";
+import { aProcess, withinTest } from "../../conformance/ctl/programs.ts";
 import type { Store } from "../../conformance/ctl/store.ts";
 import { startCluster } from "../../kit/cluster.ts";
 import { installCrds } from "../../kit/crds.ts";
@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
 if (flags.against === undefined) throw new Error("--against CMD names the original's calicoctl");
 const on = flags.on === "etcdv3" ? "etcdv3" : "kubernetes";
 const original = aProcess(flags.against.split(" "));
-const ours = flags.ours === undefined ? ourProcess : aProcess(flags.ours.split(" "));
+const ours = flags.ours === undefined ? withinTest : aProcess(flags.ours.split(" "));
 
 await using servers = new AsyncDisposableStack();
 const store = await openStore(servers);
