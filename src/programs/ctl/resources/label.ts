@@ -21,8 +21,8 @@ export const label: Run = async (invocation, console) => {
   const [word = "", name = "", ...labels] = invocation.words;
   const what = `${word} ${name}`;
   const options = { removes: invocation.isSet("remove"), overwrites: invocation.isSet("overwrite") };
-  const target = targetOf(what, [word, name], invocation);
   const changes = readLabels(labels, options);
+  const target = targetOf(what, [word, name], invocation);
   const { resources } = await invocation.connect();
   const lines = await relabel(target, changes, { what, options, resources, console });
   for (const line of lines) console.out(`${line}\n`);
@@ -32,9 +32,11 @@ export const label: Run = async (invocation, console) => {
 function targetOf(what: string, words: readonly string[], invocation: Parameters<Run>[0]): Target {
   try {
     const [target] = targetsOfWords(words, flagsOf(invocation));
-    if (target?.refusal !== undefined) throw target.refusal;
+    // In a namespace where it cannot be, it is not; the original says no more.
+    if (target?.refusal !== undefined) throw new CtlError(`${what} not found`, { cause: target.refusal });
     if (target !== undefined) return target;
   } catch (error) {
+    if (error instanceof CtlError && isResourceError(error.cause)) throw error;
     throw failureOf([`failed to get ${what}, error ${reasonOf(error)}`], { cause: error });
   }
   throw new CtlError(`failed to get ${what}, error resource name may not be empty`);

@@ -49,7 +49,8 @@ async function endingsOf<T>(
       const reason = reasonOf(error);
       const fate = hasFate(verb, error) ? await lookedUp(verb, target, doesAnswer ? resources : undefined) : undefined;
       doesAnswer &&= fate?.isKnown ?? true;
-      endings.push({ kind, failure: fate === undefined ? reason : `${reason}; ${fate.text}` });
+      const isMisplaced = target.refusal !== undefined;
+      endings.push({ kind, failure: fate === undefined ? reason : `${reason}; ${fate.text}`, isMisplaced });
     }
   }
   return endings;

@@ -60,6 +60,18 @@ const counted: { name: string; verb: CountedVerb; endings: Ending[]; says: Said 
     says: { out: "Partial success: replaced the first 3 out of 3 resources:\n", failure: "hit error: worse" },
   },
   {
+    name: "replace does not count what is in no namespace",
+    verb: "replace",
+    endings: [{ kind: "Tier", failure: "not namespaced", isMisplaced: true }, done()],
+    says: { out: "Partial success: replaced the first 1 out of 2 resources:\n", failure: "hit error: not namespaced" },
+  },
+  {
+    name: "replace of nothing but what is in no namespace",
+    verb: "replace",
+    endings: [1, 2].map(() => ({ kind: "Tier", failure: "not namespaced", isMisplaced: true })),
+    says: { out: "", failure: "failed to replace any 'Tier' resources: not namespaced" },
+  },
+  {
     name: "replace of one object that fails is no partial success",
     verb: "replace",
     endings: [failed("bad")],

@@ -6,7 +6,12 @@ import type { ApiKind } from "../../../../calico/resources/index.ts";
 export type CountedVerb = "create" | "apply" | "replace" | "validate";
 
 /** The error's text; undefined: it was done. */
-export type Ending = { readonly kind: ApiKind; readonly failure: string | undefined };
+export type Ending = {
+  readonly kind: ApiKind;
+  readonly failure: string | undefined;
+  /** Its namespace cannot be: nothing was tried. */
+  readonly isMisplaced?: boolean;
+};
 
 export type Said = {
   /** On standard output, with its new line. */
@@ -27,8 +32,7 @@ export function countedEnding(verb: CountedVerb, endings: readonly Ending[]): Sa
   const quoted = quotedKind(endings);
   if (failures.length === 0)
     return { out: `Successfully ${past[verb]} ${done}${quoted} resource(s)\n`, failure: undefined };
-  if (verb === "replace" && total > 1)
-    return { out: replacedSome(total, quoted), failure: `hit error: ${failures.at(-1)}` };
+  if (verb === "replace" && total > 1) return replaceEnding(endings, `${failures.at(-1)}`, quoted);
   if (total === 1) {
     const said = verb === "replace" ? failures[0] : inBrackets(failures);
     return { out: "", failure: `failed to ${verb}${quoted} resource: ${said}` };
@@ -41,9 +45,12 @@ export function countedEnding(verb: CountedVerb, endings: readonly Ending[]): Sa
   return { out, failure: `hit error: ${inBrackets(failures)}` };
 }
 
-/** The original counts the failed ones in, and keeps the last error only. */
-function replacedSome(total: number, quoted: string): string {
-  return `Partial success: replaced the first ${total} out of ${total}${quoted} resources:\n`;
+/** The original counts in what was tried and failed, and keeps the last error only. */
+function replaceEnding(endings: readonly Ending[], last: string, quoted: string): Said {
+  const tried = endings.filter(({ isMisplaced }) => isMisplaced !== true).length;
+  if (tried === 0) return { out: "", failure: `failed to replace any${quoted} resources: ${last}` };
+  const out = `Partial success: replaced the first ${tried} out of ${endings.length}${quoted} resources:\n`;
+  return { out, failure: `hit error: ${last}` };
 }
 
 export function deleteEnding(endings: readonly Ending[]): Said {

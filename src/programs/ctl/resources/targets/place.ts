@@ -35,7 +35,7 @@ export function namespaceOf(
   if (namespace !== "" && flags.namespace !== "" && namespace !== flags.namespace) {
     return refused(`resource namespace does not match client namespace. ${namespace} != ${flags.namespace}`);
   }
-  if (namespace === "" && flags.isEverywhere) {
+  if (flags.isEverywhere) {
     return name === "" ? { is: "all" } : refused("cannot use --all-namespace flag for getting a single resource");
   }
   return { is: "namespace", namespace: namespace || flags.namespace || "default" };
