@@ -1,6 +1,17 @@
 // Reads YAML as the original does (sigs.k8s.io/yaml over go-yaml 2): plain scalars as YAML 1.1 has them, keys that are
 // numbers or truths as text, merge keys, no key twice. The package reads the structure; what scalars mean is decided here.
-import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+} from "yaml";
 import { readPlainScalar } from "./plain-scalar.ts";
 import { scalarAsText } from "./scalar-text.ts";
 
@@ -22,7 +33,7 @@ const controlCharacters = /[^\t\n\r\x20-\x7e\u0085\u00a0-\ufffd]/;
 /** JSON, with bigint for whole numbers beyond 2^53; undefined members do not occur. Throws YamlError. */
 export function readYaml(text: string): unknown {
   const { contents, lines } = parse(text);
-  return new Reading(lines).value(contents, 0);
+  return new Reading(text, lines).value(contents, 0);
 }
 
 /** The line, from 1, of the member that a path such as spec.nets[0] names, or of the last part of it that is there. */
@@ -50,7 +61,9 @@ function parse(text: string): { contents: Node | null; lines: LineCounter } {
   const [problem] = document.errors;
   if (problem !== undefined) {
     const what = problem.message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "";
-    throw new YamlError(lines.linePos(problem.pos[0]).line, what);
+    // The package says so itself where the stack ends while it puts a document together.
+    const isTooDeep = what.startsWith("Maximum call stack");
+    throw new YamlError(lines.linePos(problem.pos[0]).line, isTooDeep ? "nested too deep" : what);
   }
   return { contents: document.contents, lines };
 }
@@ -61,7 +74,7 @@ function parseWith(text: string, lineCounter: LineCounter) {
       lineCounter,
       schema: "failsafe",
       uniqueKeys: false,
-      stringKeys: false,
+      strict: false,
       prettyErrors: false,
       logLevel: "silent",
     });
@@ -77,11 +90,13 @@ function lineAt(text: string, offset: number): number {
 
 /** One walk over a document; bounded, whatever its aliases are. */
 class Reading {
+  readonly #text: string;
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, Node>();
   #nodes = 0;
 
-  constructor(lines: LineCounter) {
+  constructor(text: string, lines: LineCounter) {
+    this.#text = text;
     this.#lines = lines;
   }
 
@@ -129,8 +144,9 @@ class Reading {
     return scalarAsText(name as string | number | bigint | boolean); // null and objects are gone
   }
 
-  #scalar({ value, type, tag, source }: { value: unknown; type?: unknown; tag?: string; source?: string }): unknown {
-    const text = typeof value === "string" ? value : String(value ?? "");
+  #scalar(scalar: Scalar): unknown {
+    const { value, type, tag, source } = scalar;
+    const text = this.#isUnended(scalar) ? String(value).slice(0, -1) : String(value ?? "");
     switch (tag) {
       case undefined:
       case "":
@@ -145,6 +161,13 @@ class Reading {
       default:
         return text;
     }
+  }
+
+  /** The original adds no new line to the last of several lines: documents that a separator ends have none there. */
+  #isUnended({ value, type, range }: Scalar): boolean {
+    const isLines = type === "BLOCK_LITERAL" || type === "BLOCK_FOLDED";
+    const isLast = (range?.[1] ?? 0) >= this.#text.length && !this.#text.endsWith("\n");
+    return isLines && isLast && String(value).endsWith("\n");
   }
 
   #target(alias: Alias): Node {
