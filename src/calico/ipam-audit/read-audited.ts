@@ -133,14 +133,13 @@ function isHeld({ range, allocations }: Block, address: string): boolean {
  * An API server has pods, which are read page by page and let go again. Others keep workload endpoints as such, or both: then the
  * endpoints say who uses what, and pods only who has not said it yet.
  */
-async function readWorkloads({
+export async function readWorkloads({
   datastore,
   resources,
   signal,
-}: AuditSources): Promise<{ uses: AddressUse[]; starting: StartingPod[] }> {
-  const hasPodsOnly = datastore.flavour === "kubernetes" && datastore.holdsEveryKind !== true;
+}: Pick<AuditSources, "datastore" | "resources" | "signal">): Promise<{ uses: AddressUse[]; starting: StartingPod[] }> {
   const fromPods = datastore.flavour === "kubernetes" ? await readPods(datastore, signal) : { uses: [], starting: [] };
-  if (hasPodsOnly) return fromPods;
+  if (hasPodsOnly(datastore)) return fromPods;
   const { items } = await resources.list("WorkloadEndpoint", { signal });
   const uses = items.flatMap(usesOfWorkload);
   if (datastore.flavour === "kubernetes") return { uses, starting: fromPods.starting };
@@ -150,6 +149,11 @@ async function readWorkloads({
     pod: String(spec.pod ?? ""),
   }));
   return { uses, starting };
+}
+
+/** An API server: workload endpoints are nothing but its pods. */
+export function hasPodsOnly({ flavour, holdsEveryKind }: Datastore): boolean {
+  return flavour === "kubernetes" && holdsEveryKind !== true;
 }
 
 async function readPods(

@@ -20,9 +20,9 @@ import { usageTable } from "./usage-table.ts";
 
 export const run: Run = async (invocation, console) => {
   const connection = await invocation.connect();
-  const ip = invocation.value("ip");
+  const ip = invocation.value("ip") ?? "";
   // In the original's order, where more than one is asked for.
-  if (ip !== undefined) await showAddress(connection, ip, console);
+  if (ip !== "") await showAddress(connection, ip, console);
   else if (invocation.isSet("show-blocks")) await showUsage(connection, console, { withBlocks: true });
   else if (invocation.isSet("show-borrowed")) await showBorrowed(connection, console);
   else if (invocation.isSet("show-configuration")) await showConfiguration(connection, console);
