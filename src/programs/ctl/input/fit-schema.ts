@@ -19,31 +19,47 @@ export class UnknownField extends Error {
 
 type Path = readonly (string | number)[];
 
+export type FitOptions = {
+  /** Numbers and truth values stay what they are, and whoever reads on refuses them where text belongs. */
+  readonly keepsScalars: boolean;
+};
+
 /** Throws UnknownField for the first one, in the order of names. */
-export function fitSchema(schema: OpenApi | undefined, value: unknown, path: Path = []): unknown {
+export function fitSchema(
+  schema: OpenApi | undefined,
+  value: unknown,
+  path: Path = [],
+  how: FitOptions = { keepsScalars: false },
+): unknown {
   if (schema === undefined) return value;
   if (Array.isArray(value)) {
     const element = inner(schema.items);
-    return value.map((one, index) => fitSchema(element, one ?? zeroOf(element), [...path, index]));
+    return value.map((one, index) => fitSchema(element, one ?? zeroOf(element), [...path, index], how));
   }
-  if (isRecord(value)) return fitMembers(schema, value, path);
+  if (isRecord(value)) return fitMembers(schema, value, path, how);
   const isScalar = typeof value === "number" || typeof value === "boolean" || typeof value === "bigint";
-  return schema.type === "string" && isScalar ? scalarAsText(value) : value;
+  return schema.type === "string" && isScalar && !how.keepsScalars ? scalarAsText(value) : value;
 }
 
-function fitMembers(schema: OpenApi, value: { readonly [name: string]: unknown }, path: Path): unknown {
+function fitMembers(
+  schema: OpenApi,
+  value: { readonly [name: string]: unknown },
+  path: Path,
+  how: FitOptions,
+): unknown {
   const members = inner(schema.properties);
   const element = inner(schema.additionalProperties);
   if (members === undefined && element === undefined) return value;
   const fitted: { [name: string]: unknown } = {};
   for (const name of Object.keys(value).sort()) {
-    if (members === undefined) set(fitted, name, fitSchema(element, value[name] ?? zeroOf(element), [...path, name]));
+    if (members === undefined)
+      set(fitted, name, fitSchema(element, value[name] ?? zeroOf(element), [...path, name], how));
     else {
       const known = knownName(name, members);
       if (known === undefined) throw new UnknownField([...path, name], Object.keys(members));
       // What is written as the kind has it wins over other letter cases.
       if (known === name || !Object.hasOwn(value, known)) {
-        set(fitted, known, fitSchema(inner(members[known]), value[name], [...path, name]));
+        set(fitted, known, fitSchema(inner(members[known]), value[name], [...path, name], how));
       }
     }
   }

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, nearest } from "../../../base/lib/index.ts";
 import { type Kind, kindByName, kindInfo, namedKinds } from "../../../calico/kinds/index.ts";
 import { FieldError, objectMeta } from "../../../calico/model/index.ts";
 import { type ApiKind, isApiKind, readV3, type V3Object, v3Version } from "../../../calico/resources/index.ts";
-import { fitSchema, type OpenApi, UnknownField } from "./fit-schema.ts";
+import { type FitOptions, fitSchema, type OpenApi, UnknownField } from "./fit-schema.ts";
 
 /** What is wrong with a document. */
 export class DocumentError extends Error {
@@ -34,11 +34,12 @@ export type ReadObject = {
 /** Of what YAML or JSON says. Throws DocumentError. */
 export function readDocument(value: unknown): readonly ReadObject[] {
   if (value === null) throw unknownType("", "", ""); // nothing but comments
-  if (Array.isArray(value)) return value.flatMap((one, index) => readOne(one, `[${index}]`));
-  return readOne(value, "");
+  // In a plain list the original does not know yet what a field is when it reads its scalar.
+  if (Array.isArray(value)) return value.flatMap((one, index) => readOne(one, `[${index}]`, { keepsScalars: true }));
+  return readOne(value, "", { keepsScalars: false });
 }
 
-function readOne(value: unknown, path: string): readonly ReadObject[] {
+function readOne(value: unknown, path: string, how: FitOptions): readonly ReadObject[] {
   if (!isRecord(value)) {
     const found = Array.isArray(value) ? "a list" : value === null ? "nothing" : `a ${typeof value}`;
     throw new DocumentError(`expected an object or a list of objects, found ${found}`, { field: path });
@@ -46,10 +47,10 @@ function readOne(value: unknown, path: string): readonly ReadObject[] {
   const { kind, version } = typeOf(value, path);
   const known = kindNamed(kind);
   if (version !== v3Version) throw unknownType(kind, version, path);
-  if (known !== undefined) return [readObject(known, value, path)];
+  if (known !== undefined) return [readObject(known, value, path, how)];
   const element = kind.endsWith("List") ? kindNamed(kind.slice(0, -"List".length)) : undefined;
   if (element === undefined) throw unknownType(kind, version, path);
-  return readList(element, value, path);
+  return readList(element, value, path, how);
 }
 
 function typeOf(value: JsonRecord, path: string): { kind: string; version: string } {
@@ -76,8 +77,8 @@ function unknownType(kind: string, version: string, path: string): DocumentError
   });
 }
 
-function readList(kind: ApiKind, list: JsonRecord, path: string): readonly ReadObject[] {
-  fit(listSchema, list, path);
+function readList(kind: ApiKind, list: JsonRecord, path: string, how: FitOptions): readonly ReadObject[] {
+  fit(listSchema, list, path, how);
   const { items } = list;
   if (items === undefined || items === null) return [];
   if (!Array.isArray(items)) {
@@ -92,12 +93,12 @@ function readList(kind: ApiKind, list: JsonRecord, path: string): readonly ReadO
       const problem = `${at}: kind is ${own.kind}, but all items of a ${kind}List must be of kind ${kind}`;
       throw new DocumentError(problem, { field: join(at, "kind") });
     }
-    return readObject(kind, item, at);
+    return readObject(kind, item, at, how);
   });
 }
 
-function readObject(kind: ApiKind, value: JsonRecord, path: string): ReadObject {
-  const fitted = fit(schemaOf(kind), value, path);
+function readObject(kind: ApiKind, value: JsonRecord, path: string, how: FitOptions): ReadObject {
+  const fitted = fit(schemaOf(kind), value, path, how);
   try {
     return { kind, object: readV3(kind, fitted), path };
   } catch (error) {
@@ -107,9 +108,9 @@ function readObject(kind: ApiKind, value: JsonRecord, path: string): ReadObject 
   }
 }
 
-function fit(schema: OpenApi, value: JsonRecord, path: string): unknown {
+function fit(schema: OpenApi, value: JsonRecord, path: string, how: FitOptions): unknown {
   try {
-    return fitSchema(schema, value);
+    return fitSchema(schema, value, [], how);
   } catch (error) {
     if (!(error instanceof UnknownField)) throw error;
     const name = String(error.path.at(-1));
