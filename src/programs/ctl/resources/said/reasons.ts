@@ -16,8 +16,9 @@ export function isSilence(error: unknown): boolean {
   return isInterruption(error) || isResourceError(error, "unavailable") || isDatastoreError(error, "unavailable");
 }
 
+/** The console's signal aborts with the exit code as its reason. */
 export function isInterruption(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
+  return typeof error === "number" || (error instanceof Error && error.name === "AbortError");
 }
 
 /** As the original prints it: with a new line, also after a text that ends with one. */
