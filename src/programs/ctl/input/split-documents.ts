@@ -7,7 +7,7 @@ export type DocumentText = {
   readonly line: number;
 };
 
-const separator = /\n---[^\n]*(?:\n|$)/g;
+const separator = /\r?\n---[^\n]*(?:\n|$)/g;
 
 export function splitDocuments(text: string): readonly DocumentText[] {
   const documents: DocumentText[] = [];
