@@ -1,5 +1,6 @@
 // The audit of address management on a datastore: reads what calico/ipam/audit looks at, and carries out what it mends.
 export { type AskSources, openAsker } from "./ask.ts";
+export { carryOutMending, type MendingAccess } from "./carry-out-mending.ts";
 export { type PodUse, podUse } from "./pod-use.ts";
 export { type AuditSources, type ReadForAudit, readAudited } from "./read-audited.ts";
 export { assignsLoadBalancers, type LoadBalancers, loadBalancersOf } from "./services.ts";

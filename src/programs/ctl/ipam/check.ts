@@ -1,4 +1,4 @@
-// ctl ipam check: compares what is allocated with what is in use, and writes a report for `ipam release`.
+// ctl ipam check: compares what is allocated with what is in use, writes a report for `ipam release`, and says, or does, what mends it.
 import { writeFile } from "node:fs/promises";
 import { messageOf, silentLog, systemClock } from "../../../base/lib/index.ts";
 import { type Datastore, openKubernetes } from "../../../calico/datastore/index.ts";
@@ -10,22 +10,37 @@ import type { Invocation, Run } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import { type Console, CtlError } from "../console.ts";
 import { checkLines } from "./check-lines.ts";
+import { findingLines } from "./findings.ts";
 import { ownVersion } from "./release.ts";
 import { type LeakedHandle, reportText } from "./report.ts";
 
 export const run: Run = async (invocation, console) => {
+  const patienceMs = patienceGiven(invocation.value("patience") ?? "");
   const connection = await invocation.connect();
   const services = await servicesOf(connection, invocation, console);
+  const { signal } = console;
   try {
-    const looked = await look(connection, services, console.signal);
+    const looked = await look(connection, services, signal);
     console.out(checkLines({ ...looked, show: shownBy(invocation) }));
     const file = invocation.value("output") ?? "";
-    if (file !== "") await writeReport(connection.resources, file, { ...looked, signal: console.signal });
-    return 0;
+    if (file !== "") await writeReport(connection.resources, file, { ...looked, signal });
+    const isFixing = invocation.isSet("fix");
+    // Scripts read the original's lines and no others, so the rest is for people, or for who asks for it.
+    if (isFixing || invocation.isSet("findings") || console.isTerminal)
+      console.out(findingLines(looked.report.findings));
+    if (!isFixing || looked.report.findings.length === 0) return 0;
+    const { fix } = await import("./fix.ts");
+    return await fix(looked, { connection, patienceMs, lookAgain: () => look(connection, services, signal) }, console);
   } finally {
     if (services !== connection.datastore) await services[Symbol.asyncDispose]();
   }
 };
+
+function patienceGiven(text: string): number {
+  const [, number = "", unit = "s"] = /^(\d+)(s|m)?$/.exec(text) ?? [];
+  if (number !== "") return Number(number) * (unit === "m" ? 60_000 : 1000);
+  throw new CtlError(`invalid argument "${text}" for "--patience" flag: must be a time such as 150s or 5m`);
+}
 
 function shownBy(invocation: Invocation): "all" | "problems" | "counts" {
   if (invocation.isSet("show-all-ips")) return "all";
@@ -45,14 +60,14 @@ async function servicesOf(
   return await openKubernetes({ kubeconfig, streamLists: false }, edge);
 }
 
-type Looked = ReadForAudit & { readonly report: AuditReport };
+export type Looked = ReadForAudit & { readonly report: AuditReport; readonly services: Datastore };
 
 async function look({ datastore, resources }: Connection, services: Datastore, signal: AbortSignal): Promise<Looked> {
   const edge = { clock: systemClock, random: Math.random };
   const facts = openIpamAccess(datastore, edge);
   const loadBalancers = await loadBalancersOf(resources, signal);
   const read = await readAudited({ datastore, resources, facts, services, loadBalancers, clock: systemClock, signal });
-  return { ...read, report: audit(read.audited) };
+  return { ...read, report: audit(read.audited), services };
 }
 
 async function writeReport(
