@@ -18,6 +18,7 @@ import {
   type HeldAddress,
   heldByHandle,
   listAllBlocks,
+  namedRanges,
   type Owner,
   type Pool,
   parseOwner,
@@ -47,7 +48,7 @@ import type {
   NamedAssignRequest,
   Wanted,
 } from "./ipam.ts";
-import { IpamError } from "./ipam-error.ts";
+import { IpamError, type IpamErrorCode } from "./ipam-error.ts";
 
 export function openIpam(access: IpamAccess, edge: Edge): Ipam {
   return new AccessIpam(access, edge);
@@ -66,6 +67,11 @@ class AccessIpam implements Ipam {
 
   async autoAssign(request: AutoAssignRequest, call: Call = {}) {
     const facts = await this.#facts(request, call);
+    // Names that can never be right are refused before anything is taken.
+    for (const [family, wanted] of [[4, request.ipv4] as const, [6, request.ipv6] as const]) {
+      const named = namedRanges(facts.pools, { requested: wanted?.pools ?? [], family });
+      if (named.is === "refused") throw new IpamError(named.reason, named.says);
+    }
     const ipv4 = await this.#assign(request, { family: 4, wanted: request.ipv4, facts }, call);
     try {
       const ipv6 = await this.#assign(request, { family: 6, wanted: request.ipv6, facts }, call);
@@ -253,7 +259,7 @@ class AccessIpam implements Ipam {
       return { assigned: { addresses, notes: done.notes }, taken };
     }
     await this.#giveBack(taken, request, facts);
-    if (done.is === "refused") throw new IpamError(done.reason, done.says);
+    if (done.is === "refused") throw new IpamError(done.reason, done.says, advice(done.reason, { family, facts }));
     throw new IpamError("too-few", tooFew({ family, wanted: wanted.count, got: addresses.length, notes: done.notes }));
   }
 
@@ -346,6 +352,24 @@ function cidrRange(text: string): AddressRange {
   const range = parseRange(text);
   if (range === undefined) throw new IpamError("bad-range", `invalid CIDR address: ${text}`);
   return range;
+}
+
+/** What the original's sentence leaves out. */
+function advice(
+  reason: IpamErrorCode,
+  { family, facts: { settings, pools } }: { family: Family; facts: Facts },
+): { readonly next?: string } {
+  if (reason === "block-limit") {
+    const { maxBlocksPerHost } = settings;
+    const limit = maxBlocksPerHost > 0 ? `maxBlocksPerHost is ${maxBlocksPerHost}` : "the built-in limit is 20";
+    return {
+      next: `${limit} for each family, and this node has as many blocks in the pools it may use, all of them full`,
+    };
+  }
+  if (reason !== "no-pool") return {};
+  const ofFamily = pools.filter(({ range }) => range.family === family);
+  if (ofFamily.length === 0) return { next: `there is no IPPool for IPv${family}: create one` };
+  return { next: `no IPPool for IPv${family} is enabled: ${ofFamily.map(({ name }) => name).join(", ")}` };
 }
 
 function saidBefore(prefix: string, error: ResourceError): ResourceError {

@@ -196,14 +196,12 @@ const cases: { name: string; changes: Change[]; stored: Stored }[] = [
 for (const { name, changes, stored } of cases) {
   test(`stored: ${name}`, () => {
     const block = changes.reduce((before, change) => change(before), fresh);
-    const { allocations, unallocated, attributes = [], numbers, writes } = stored;
+    const { allocations, unallocated, attributes = [], numbers = "", writes } = stored;
     const members = [
       '"cidr":"10.9.0.0/30","affinity":"host:n1","affinityClaimTime":"2026-11-16T10:19:52Z","strictAffinity":false',
       `"allocations":[${allocations}],"unallocated":[${unallocated}],"attributes":[${attributes.join(",")}]`,
       `"sequenceNumber":${nowNs + BigInt(writes)}`,
-      ...(numbers === undefined
-        ? []
-        : [`"sequenceNumberForAllocation":{${numbers.replace(/\+(\d+)/g, (_, add) => String(nowNs + BigInt(add)))}}`]),
+      `"sequenceNumberForAllocation":{${numbers.replace(/\+(\d+)/g, (_, add) => String(nowNs + BigInt(add)))}}`,
       '"deleted":false',
     ];
     equal(written(block), `{${members.join(",")}}`);

@@ -42,6 +42,7 @@ export { type Handle, handleSpec, isUnused, lowered, newHandle, raised, readHand
 export {
   type ChosenPools,
   choosePools,
+  namedRanges,
   type Pool,
   type PoolObject,
   type PoolRequest,

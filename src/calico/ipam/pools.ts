@@ -134,9 +134,10 @@ function requestedPools(enabled: readonly Pool[], ranges: readonly string[]): Ch
   return { is: "pools", pools };
 }
 
-function namedRanges(
+/** What the request calls pools, whether they are there or not; refused where it is no network of the family. */
+export function namedRanges(
   all: readonly Pool[],
-  { requested, family }: PoolRequest,
+  { requested, family }: Pick<PoolRequest, "requested" | "family">,
 ): { readonly is: "ranges"; readonly ranges: readonly string[] } | Refusal {
   const ranges: string[] = [];
   for (const text of requested) {

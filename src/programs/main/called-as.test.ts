@@ -12,6 +12,8 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "cattail", words: ["component", "typha", "-c", "a.cfg"], asks: ["typha", "-c", "a.cfg"] },
   { program: "calico", words: ["component", "typha", "version"], asks: ["version"] },
   { program: "calico", words: ["version"], asks: ["version"] },
+  { program: "/opt/cni/bin/calico-ipam", words: [], asks: ["cni", "ipam"] },
+  { program: "calico-ipam", words: ["-upgrade"], asks: ["cni", "ipam", "-upgrade"] },
   { program: "/usr/local/bin/calicoctl", words: ["get", "nodes"], asks: ["ctl", "get", "nodes"] },
   { program: "calicoctl", words: [], asks: ["ctl"] },
   { program: "calico", words: ["ctl", "get", "nodes"], asks: ["ctl", "get", "nodes"] },

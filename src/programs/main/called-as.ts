@@ -1,6 +1,6 @@
 // The names and words by which the original is started, so that an image or a link of ours can stand where it stood:
 // `calico-typha` up to Calico v3.32, `calico component typha` since (docs/guide/tigera-operator.md); `calicoctl`, and `calico ctl`, whose
-// words are ours already. bin/cattail, which is started
+// words are ours already; `calico-ipam`, the plugin that runtimes start in /opt/cni/bin. bin/cattail, which is started
 // before any of this is loaded, knows them too: test/system/called-as.test.ts runs both.
 import { CattailError } from "../../base/lib/index.ts";
 
@@ -8,6 +8,7 @@ import { CattailError } from "../../base/lib/index.ts";
 export function wordsCalledAs(program: string, words: readonly string[]): readonly string[] {
   const name = program.split("/").at(-1);
   if (name === "calico-typha") return ["typha", ...words];
+  if (name === "calico-ipam") return ["cni", "ipam", ...words];
   if (name === "calicoctl") return ["ctl", ...words];
   if (words[0] !== "component") return words;
   const [, component, ...rest] = words;

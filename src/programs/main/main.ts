@@ -57,6 +57,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import("../certs/command.ts")).certsCommand(),
   },
   {
+    name: "cni",
+    says: "the CNI plugins that a container runtime starts: the IPAM plugin, calico-ipam",
+    load: async () => (await import("../cni/command.ts")).cniCommand(),
+  },
+  {
     name: "manifests",
     says: "print the YAML of an installation",
     load: async () => (await import("../manifests/command.ts")).manifestsCommand(),
@@ -84,6 +89,8 @@ failOnUnwritableOutput(exitCodeOfMisuse);
 try {
   if (asked === "ctl") await startCtl();
   else if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
+  // A runtime waits for it with every pod.
+  else if (isPlugin(words)) await (await import("../cni/ipam/main.ts")).runIpam(words.slice(2));
   else await parse();
 } catch (error) {
   fail(error);
@@ -93,6 +100,10 @@ try {
 async function startCtl(): Promise<void> {
   const { startCtl: start } = await import("../ctl/process-console.ts");
   await start(words[0] === "help" ? ["help", ...words.slice(2)] : words.slice(1));
+}
+
+function isPlugin([command, plugin, ...rest]: readonly string[]): boolean {
+  return command === "cni" && plugin === "ipam" && !rest.includes("--help") && !rest.includes("-h");
 }
 
 async function parse(): Promise<void> {

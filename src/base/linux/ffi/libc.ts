@@ -1,5 +1,5 @@
 // The C library's functions that we call, and nothing else of node:ffi: this folder is the fence. Every call is a system call that
-// returns at once. docs/decisions/0019-netlink-over-ffi.md
+// returns at once, but for a flock that waits (ffi/flock.ts). docs/decisions/0019-netlink-over-ffi.md
 import { constants } from "node:os";
 import { CattailError } from "../../lib/index.ts";
 import { loadBuiltin } from "../load-builtin.ts";
@@ -16,6 +16,7 @@ const definitions = {
   setns: { arguments: ["i32", "i32"], return: "i32" },
   unshare: { arguments: ["i32"], return: "i32" },
   mount: { arguments: ["string", "string", "string", "u64", "pointer"], return: "i32" },
+  flock: { arguments: ["i32", "i32"], return: "i32" },
   umount2: { arguments: ["string", "i32"], return: "i32" },
   __errno_location: { arguments: [], return: "pointer" },
 } as const;

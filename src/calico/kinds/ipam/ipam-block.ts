@@ -41,7 +41,8 @@ export const ipamBlockSpec = lazy(() =>
     unallocated: required(kept(list(integer(int64)))),
     attributes: required(kept(list(allocationAttribute))),
     sequenceNumber: kept(sequenceNumber({ default: 0 })),
-    sequenceNumberForAllocation: map(sequenceNumber()),
+    // The original writes it also when nothing is in it.
+    sequenceNumberForAllocation: optional(map(sequenceNumber())),
     deleted: kept(flag()),
   }),
 );

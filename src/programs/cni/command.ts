@@ -1,0 +1,20 @@
+// `cattail cni`: what there is, for people. Runtimes start `cattail cni ipam` without this (main.ts).
+import { Command } from "commander";
+
+export function cniCommand(): Command {
+  const command = new Command("cni");
+  command
+    .command("ipam")
+    .description("give a container an address, or take it back (CNI's ADD, DEL, CHECK and VERSION)")
+    .addHelpText(
+      "after",
+      `
+A container runtime starts this, with variables (CNI_COMMAND, CNI_CONTAINERID, ...) and the network configuration on
+standard input. In the place of Calico's own plugin it is a link:
+  ln -s "$(command -v cattail)" /opt/cni/bin/calico-ipam
+
+Examples:
+  CNI_COMMAND=VERSION cattail cni ipam`,
+    );
+  return command;
+}

@@ -1,0 +1,88 @@
+// What a runtime asks of a plugin: variables, and the network configuration on standard input. Checked in the order and with the
+// words of the protocol's own library, because runtimes and their users know these.
+import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { CniError, cniErrorCodes } from "./cni-error.ts";
+
+export type Variables = { readonly [name: string]: string | undefined };
+
+export type PluginCall = {
+  readonly command: string;
+  readonly containerId: string;
+  /** Empty where a runtime does not know it any more. */
+  readonly netns: string;
+  readonly ifname: string;
+  readonly args: string;
+  readonly path: string;
+  readonly configuration: JsonRecord & { readonly name: string };
+};
+
+const withContainer = ["ADD", "CHECK", "DEL"];
+const required: readonly (readonly [name: string, commands: readonly string[]])[] = [
+  ["CNI_COMMAND", ["ADD", "CHECK", "DEL", "GC", "STATUS"]],
+  ["CNI_CONTAINERID", withContainer],
+  ["CNI_NETNS", ["ADD", "CHECK"]],
+  ["CNI_IFNAME", withContainer],
+  ["CNI_PATH", ["ADD", "CHECK", "DEL", "GC", "STATUS"]],
+];
+
+/** Throws CniError. */
+export function readCall(variables: Variables, stdin: string): PluginCall {
+  const command = variables.CNI_COMMAND ?? "";
+  const missing = required
+    .filter(([name, commands]) => !variables[name] && (name === "CNI_COMMAND" || commands.includes(command)))
+    .map(([name]) => name);
+  if (missing.length > 0) {
+    throw new CniError(cniErrorCodes.environment, `required env variables [${missing.join(",")}] missing`);
+  }
+  const configuration = readConfiguration(stdin);
+  const containerId = variables.CNI_CONTAINERID ?? "";
+  const ifname = variables.CNI_IFNAME ?? "";
+  if (withContainer.includes(command)) {
+    checkContainerId(containerId);
+    checkInterfaceName(ifname);
+  }
+  const { CNI_NETNS: netns = "", CNI_ARGS: args = "", CNI_PATH: path = "" } = variables;
+  return { command, containerId, netns, ifname, args, path, configuration };
+}
+
+const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+
+function readConfiguration(stdin: string): JsonRecord & { readonly name: string } {
+  const configuration = parsed(stdin);
+  const { name = "" } = configuration;
+  if (name === "" || typeof name !== "string") {
+    throw new CniError(cniErrorCodes.configuration, "missing network name");
+  }
+  if (!nameForm.test(name)) {
+    throw new CniError(cniErrorCodes.configuration, "invalid characters found in network name", { details: name });
+  }
+  return { ...configuration, name };
+}
+
+function parsed(stdin: string): JsonRecord {
+  try {
+    const value: unknown = JSON.parse(stdin);
+    if (isRecord(value)) return value;
+    throw new TypeError(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
+  } catch (error) {
+    throw new CniError(cniErrorCodes.decode, `error unmarshall network config: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function checkContainerId(containerId: string): void {
+  if (nameForm.test(containerId)) return;
+  throw new CniError(cniErrorCodes.environment, "invalid characters in containerID", { details: containerId });
+}
+
+/** The kernel's limit, without the byte that ends a name. */
+const longestInterfaceName = 15;
+
+function checkInterfaceName(name: string): void {
+  const refused = (message: string, details?: string) =>
+    new CniError(cniErrorCodes.environment, message, details === undefined ? {} : { details });
+  if (name.length > longestInterfaceName) {
+    throw refused("interface name is too long", "interface name should be less than 16 characters");
+  }
+  if (name === "." || name === "..") throw refused("interface name is . or ..");
+  if (/[/:\s]/.test(name)) throw refused("interface name contains / or : or whitespace characters");
+}

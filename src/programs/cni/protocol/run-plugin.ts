@@ -1,0 +1,63 @@
+// What every CNI plugin does around its work: read what is asked, check that it can be asked, and answer on standard output, with nothing
+// else there. Takes its surroundings as values, so that it can be tried without a process.
+import type { JsonRecord } from "../../../base/lib/index.ts";
+import { type PluginCall, readCall, type Variables } from "./call.ts";
+import { CniError, cniErrorCodes, cniErrorJson, toCniError } from "./cni-error.ts";
+import { type CniVersion, checkedVersion, mustHaveCommand, versionAnswer } from "./versions.ts";
+
+export type Plugin = {
+  /** What is said, on standard error, to a person who starts it by hand. */
+  readonly about: string;
+  add(call: PluginCall, version: CniVersion): Promise<JsonRecord>;
+  check(call: PluginCall): Promise<void>;
+  del(call: PluginCall): Promise<void>;
+};
+
+export type Answered = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
+
+export async function runPlugin(
+  plugin: Plugin,
+  variables: Variables,
+  readStdin: () => Promise<string>,
+): Promise<Answered> {
+  if ((variables.CNI_COMMAND ?? "") === "") return { exitCode: 0, stdout: "", stderr: `${plugin.about}\n` };
+  try {
+    const said = await answered(plugin, variables, readStdin);
+    return { exitCode: 0, stdout: said === undefined ? "" : `${JSON.stringify(said)}\n`, stderr: "" };
+  } catch (error) {
+    return { exitCode: 1, stdout: `${cniErrorJson(toCniError(error))}\n`, stderr: "" };
+  }
+}
+
+async function answered(
+  plugin: Plugin,
+  variables: Variables,
+  readStdin: () => Promise<string>,
+): Promise<JsonRecord | undefined> {
+  if (variables.CNI_COMMAND === "VERSION") return versionAnswer;
+  const call = readCall(variables, await readStdin());
+  const configured = textOf(call.configuration.cniVersion);
+  switch (call.command) {
+    case "ADD":
+      return await plugin.add(call, checkedVersion(configured));
+    case "DEL":
+      checkedVersion(configured);
+      await plugin.del(call);
+      return undefined;
+    case "CHECK":
+      mustHaveCommand("CHECK", configured, "0.4.0");
+      checkedVersion(configured);
+      await plugin.check(call);
+      return undefined;
+    case "STATUS":
+    case "GC":
+      mustHaveCommand(call.command, configured, "1.1.0");
+      return undefined;
+    default:
+      throw new CniError(cniErrorCodes.environment, `unknown CNI_COMMAND: ${call.command}`);
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
