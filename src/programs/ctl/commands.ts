@@ -238,7 +238,7 @@ const nodeCommands: readonly CtlCommand[] = [
     flags: [],
     examples: ["sudo ctl node status"],
     checksVersion: false,
-    load: awaits("node/status.ts"),
+    load: async () => (await import("./node/status.ts")).run,
   },
   {
     path: ["node", "checksystem"],

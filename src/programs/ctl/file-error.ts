@@ -9,6 +9,7 @@ const words: { readonly [code: string]: string } = {
   ENAMETOOLONG: "file name too long",
   EMFILE: "too many open files",
   EIO: "input/output error",
+  ECONNREFUSED: "connection refused",
 };
 
 export function goWords(error: unknown): string {
