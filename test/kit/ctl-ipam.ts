@@ -34,6 +34,60 @@ export function block(cidr: string, given: { owner?: string; held: { [ordinal: n
   };
 }
 
+export function handle(id: string, counts: { readonly [cidr: string]: number }): Stored {
+  return {
+    kind: "IPAMHandle",
+    metadata: { name: id.toLowerCase() },
+    spec: { handleID: id, block: counts, deleted: false },
+  };
+}
+
+export function affinity(node: string, cidr: string): Stored {
+  return {
+    kind: "BlockAffinity",
+    metadata: { name: `${node}-${cidr.replaceAll(/[.:/]/g, "-")}` },
+    spec: { node, cidr, type: "host", state: "confirmed", deleted: false },
+  };
+}
+
+export function clusterInformation(spec: object): Stored {
+  return {
+    kind: "ClusterInformation",
+    metadata: { name: "default" },
+    spec: { clusterGUID: "0123456789abcdef0123456789abcdef", clusterType: "k8s,bgp,kdd", ...spec },
+  };
+}
+
+/** Kubernetes' node, with Calico's annotations. */
+export function node(name: string, annotations: { readonly [name: string]: string } = {}) {
+  const calico = Object.entries(annotations).map(([each, value]) => [`projectcalico.org/${each}`, value]);
+  return { apiVersion: "v1", kind: "Node", metadata: { name, annotations: Object.fromEntries(calico) }, spec: {} };
+}
+
+export function pod(
+  name: string,
+  { node: nodeName, addresses, phase = "Running" }: { node: string; addresses: readonly string[]; phase?: string },
+) {
+  const [podIP] = addresses;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default" },
+    spec: { nodeName },
+    status: { phase, podIP, podIPs: addresses.map((ip) => ({ ip })) },
+  };
+}
+
+export function service(name: string, ip: string) {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: "default" },
+    spec: { type: "LoadBalancer" },
+    status: { loadBalancer: { ingress: [{ ip }] } },
+  };
+}
+
 export async function connectionTo(objects: readonly object[]): Promise<Connection> {
   const datastore: Datastore = await openDatastore({ type: "memory" }, { clock: systemClock, log: silentLog });
   for (const object of objects) {

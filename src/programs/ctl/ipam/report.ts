@@ -28,12 +28,14 @@ export function reportText(
   leakedHandles: readonly LeakedHandle[],
 ): string {
   const users = Map.groupBy(audited.uses, ({ address }) => address);
+  const leaked = new Set(report.addresses.leaked);
   const byAddress = Map.groupBy(report.allocations, ({ address }) => address);
   const allocations = [...byAddress]
     .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
     .map(([address, held]) => {
       const owners = (users.get(address) ?? []).map(({ user }) => userText(user));
-      return [address, held.map((each) => reported(each, owners))] as const;
+      const ownersOf = (each: Allocation) => (owners.length > 0 || leaked.has(each) ? owners : keptFor(each));
+      return [address, held.map((each) => reported(each, ownersOf(each)))] as const;
     });
   const handles = leakedHandles.map(({ id, uid, revision }) => ({ ID: id, UID: uid ?? null, Revision: revision }));
   const { version, clusterGUID, datastoreLocked, clusterInformationRevision, clusterType } = cluster;
@@ -49,6 +51,23 @@ export function reportText(
     },
     "  ",
   );
+}
+
+/**
+ * Whoever need not show that he uses it. The original calls such addresses not in use in its reports, and releases them: those that
+ * Windows keeps, and that of a pod which is about to start.
+ */
+function keptFor({ heldFor }: Allocation): string[] {
+  switch (heldFor.is) {
+    case "waiting":
+      return [];
+    case "windows":
+      return ["Reserved for Windows"];
+    case "pod":
+      return [`Pod(${heldFor.namespace}/${heldFor.pod})`];
+    default:
+      return [heldFor.is];
+  }
 }
 
 /** Empty texts and what is not so are left out, as Go leaves them out. */
