@@ -3,6 +3,7 @@ import {
   type Call,
   forCreate,
   isResourceError,
+  ResourceError,
   type Resources,
   refusedByCtl,
   type V3Object,
@@ -41,7 +42,7 @@ export async function perform(
   } catch (error) {
     if (verb === "create" && options.skipsExisting && isResourceError(error, "exists")) return undefined;
     if (verb === "delete" && options.skipsMissing && isResourceError(error, "not-found")) return undefined;
-    throw error;
+    throw await withVersions(error, { kind, id, object }, { resources, call });
   }
 }
 
@@ -60,4 +61,25 @@ async function deleteOne(
   const { resourceVersion } = object.metadata;
   await resources.delete(kind, id, { ...call, ...(resourceVersion === undefined ? {} : { resourceVersion }) });
   return undefined;
+}
+
+/** The original says no more than the name. Where the datastore found the conflict, what is stored is asked for. */
+async function withVersions(
+  error: unknown,
+  { kind, id, object }: Pick<Target, "kind" | "id" | "object">,
+  { resources, call }: { readonly resources: Resources; readonly call: Call },
+): Promise<unknown> {
+  const { resourceVersion: given } = object.metadata;
+  if (given === undefined || !isResourceError(error, "conflict") || error.message.includes("resourceVersion"))
+    return error;
+  try {
+    const { resourceVersion: stored = "" } = (await resources.get(kind, id, call)).metadata;
+    const { message, next } = error;
+    return new ResourceError("conflict", `${message}: resourceVersion ${given} was given, ${stored} is stored`, {
+      cause: error,
+      ...(next === undefined ? {} : { next }),
+    });
+  } catch {
+    return error; // it is gone meanwhile, or cannot be asked for: the conflict is what counts
+  }
 }
