@@ -3,8 +3,8 @@
 import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 import { isPodFinished, podNetworks } from "../convert/views.ts";
 import { type AddressUse, usesOfWorkload } from "../ipam/index.ts";
+import { workloadEndpointName } from "../kinds/index.ts";
 import { FieldError, type StringMap } from "../model/index.ts";
-import { workloadEndpointName } from "../resources/index.ts";
 
 export type PodUse =
   | { readonly is: "uses"; readonly uses: readonly AddressUse[] }

@@ -30,6 +30,7 @@ export {
   type QosControls,
   qosControls,
   type WorkloadEndpointSpec,
+  workloadEndpointName,
   workloadEndpointSpec,
 } from "./endpoint/workload-endpoint.ts";
 export { blockAffinitySpec, v1BlockAffinity, v3BlockAffinitySpec } from "./ipam/block-affinity.ts";

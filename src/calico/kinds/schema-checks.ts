@@ -82,7 +82,9 @@ function filled(schema: CrdSchema, value: unknown): unknown {
 /** What breaks the schema's limits, then what breaks its rules. `previous` is what is stored, for rules about change. */
 export function schemaProblems(kind: Kind, value: unknown, previous?: unknown): readonly Problem[] {
   const schema = schemaOf(kind);
-  return [...limitProblems(schema, value, ""), ...ruleProblems(schema, { value, previous }, "")];
+  const found = [...limitProblems(schema, value, ""), ...ruleProblems(schema, { value, previous }, "")];
+  // What is wrong with the object as a whole goes by its kind, as in the original.
+  return found.map((problem) => (problem.name === "" ? { ...problem, name: kind } : problem));
 }
 
 function broken(field: string, reason: string): Problem {

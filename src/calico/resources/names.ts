@@ -1,7 +1,7 @@
 // How objects are named: in messages, in the datastore, and after what they are about. The forms are the original's, because
 // both programs must find what the other stored.
 import { createHash } from "node:crypto";
-import { canonicalCidr, type JsonRecord } from "../../base/lib/index.ts";
+import { canonicalCidr } from "../../base/lib/index.ts";
 import { splitEndpointName } from "../convert/views.ts";
 import { type ApiKind, isNamespaced } from "./api-kinds.ts";
 
@@ -62,41 +62,6 @@ function base32(bytes: Uint8Array): string {
 /** Object names are lower case; two handles that differ in case only share an object. */
 export function handleName(handle: string): string {
   return handle.toLowerCase();
-}
-
-export type EndpointNaming =
-  | { readonly is: "name"; readonly name: string }
-  /** A part that is missing, or that a name cannot hold. */
-  | { readonly is: "problem"; readonly field: string; readonly value: string | undefined; readonly reason: string };
-
-/** NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, dashes inside a part doubled. What the workload is called depends on who runs it. */
-export function workloadEndpointName(spec: JsonRecord): EndpointNaming {
-  const orchestrator = textAt(spec, "orchestrator");
-  const workload = Object.hasOwn(workloadFields, orchestrator) ? (workloadFields[orchestrator] ?? "") : "workload";
-  const parts: string[] = [];
-  for (const field of ["node", "orchestrator", workload, "endpoint"]) {
-    const value = textAt(spec, field);
-    const problem = (reason: string): EndpointNaming => ({ is: "problem", field, value, reason });
-    if (value === "") {
-      const reason = "field should be assigned";
-      return { is: "problem", field, value: field === "node" ? undefined : value, reason };
-    }
-    if (value.startsWith("-")) return problem("field must not begin with a '-'");
-    if (value.endsWith("-")) return problem("field must not end with a '-'");
-    parts.push(value.replaceAll("-", "--"));
-  }
-  return { is: "name", name: parts.join("-") };
-}
-
-const workloadFields: { readonly [orchestrator: string]: string } = {
-  k8s: "pod",
-  cni: "containerID",
-  libnetwork: "orchestrator",
-};
-
-function textAt(spec: JsonRecord, field: string): string {
-  const value = Object.hasOwn(spec, field) ? spec[field] : undefined;
-  return typeof value === "string" ? value : "";
 }
 
 /** The pod that an endpoint of Kubernetes is named after. Undefined: the name does not say one. */

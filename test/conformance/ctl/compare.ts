@@ -49,7 +49,7 @@ function plainReplace(want: StepResult, got: StepResult): StepResult {
   const first = /^Partial success: replaced the first 1 out of 1 ('\w+') resources:$/.exec(want.stdout[0] ?? "");
   if (first === null || got.stdout.join("\n") !== "") return want;
   const [line = "", ...rest] = want.stderr;
-  const plain = line.replace("Error: hit error: ", `Error: failed to replace ${first[1]} resource: `);
+  const plain = line.replace(/^(Error: )?hit error: /, `$1failed to replace ${first[1]} resource: `);
   return { ...want, stdout: [""], stderr: [plain, ...rest] };
 }
 

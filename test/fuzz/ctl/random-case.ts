@@ -191,7 +191,6 @@ const other: fc.Arbitrary<Draft> = fc
     "version",
     "version --client",
     "apply -f none.yaml",
-    "create ippool x",
     "ipam split 3 --name a",
     "ipam split 2 --cidr 10.1.0.0/16",
   )

@@ -16,7 +16,16 @@ import {
   uint16,
 } from "../../model/index.ts";
 import { always, each, fields, filled, given, type Problem } from "../checks/check.ts";
-import { above, ignoredInterface, ipOf, name, net, priority as priorityTags, required } from "../checks/tags.ts";
+import {
+  above,
+  ignoredInterface,
+  ipOf,
+  name,
+  net,
+  priority as priorityTags,
+  required,
+  requiredList,
+} from "../checks/tags.ts";
 import { cell, nameCell } from "../columns.ts";
 import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
@@ -29,7 +38,7 @@ const block = () => list(struct({ cidr: cidr() }, atomicMap), atomic);
 const priority = () => optional(integer(int64, { minimum: 1, maximum: 2147483646 }));
 const needsMesh = (name: string) => ({
   rule: `!has(self.${name}) || !has(self.nodeToNodeMeshEnabled) || self.nodeToNodeMeshEnabled`,
-  message: `${name} needs nodeToNodeMeshEnabled`,
+  message: `${name} cannot be set when nodeToNodeMeshEnabled is false`,
   reason: "FieldValueForbidden" as const,
 });
 
@@ -70,7 +79,7 @@ export const bgpConfigurationSpec = lazy(() =>
     },
     celRules(needsMesh("nodeMeshPassword"), needsMesh("nodeMeshMaxRestartTime"), {
       rule: `!${isFilled("communities")} || ${isFilled("prefixAdvertisements")}`,
-      message: "communities are given, but no prefixAdvertisements that use them",
+      message: "communities are defined but not used in prefixAdvertisements",
     }),
   ),
 );
@@ -133,7 +142,7 @@ const checks = () => {
       prefixAdvertisements: each(
         fields<NonNullable<BgpConfigurationSpec["prefixAdvertisements"]>[number]>({
           cidr: always("", required, net),
-          communities: (value, at) => always<unknown>(undefined, required)(value, at),
+          communities: requiredList,
         }),
       ),
       listenPort: filled(...above(0)),
@@ -154,8 +163,8 @@ const clusterWide: readonly (readonly [keyof BgpConfigurationSpec, string, strin
   ["serviceLoadBalancerIPs", "ServiceLoadBalancerIPs", "ServiceLoadBalancerIPs"],
   ["serviceExternalIPs", "ServiceExternalIPs", "ServiceExternalIPs"],
   ["serviceClusterIPs", "ServiceClusterIPs", "ServiceClusterIPs"],
-  ["nodeMeshPassword", "NodeMeshPassword", "NodeMeshPassword"],
-  ["nodeMeshMaxRestartTime", "NodeMeshMaxRestartTime", "NodeMeshMaxRestartTime"],
+  ["nodeMeshPassword", "NodeMeshPassword", "nodeMeshPassword"],
+  ["nodeMeshMaxRestartTime", "NodeMeshMaxRestartTime", "nodeMeshMaxRestartTime"],
 ];
 
 function* beforeWrite({ metadata, spec }: SpecObject<BgpConfigurationSpec>): Generator<Problem> {

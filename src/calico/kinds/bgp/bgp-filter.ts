@@ -14,7 +14,15 @@ import {
   text,
 } from "../../model/index.ts";
 import { always, type Check, each, fields, filled, given } from "../checks/check.ts";
-import { bgpFilterInterface, netOf, oneOf, priority, required as requiredTag, within } from "../checks/tags.ts";
+import {
+  bgpFilterInterface,
+  netOf,
+  oneOf,
+  priority,
+  requiredList,
+  required as requiredTag,
+  within,
+} from "../checks/tags.ts";
 import { countCell, nameCell } from "../columns.ts";
 import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
@@ -90,12 +98,15 @@ const rules = (family: { maxPrefix: number; maxCidrLength: number }) =>
         ...celRules(
           {
             rule: `${isFilled("cidr")} == ${isFilled("matchOperator")}`,
-            message: "cidr and matchOperator go together",
+            message: "cidr and matchOperator must both be set or both be empty",
           },
-          { rule: `!has(self.prefixLength) || ${isFilled("cidr")}`, message: "prefixLength needs a cidr" },
+          {
+            rule: `!has(self.prefixLength) || ${isFilled("cidr")}`,
+            message: "cidr is required when prefixLength is set",
+          },
           {
             rule: `!${isFilled("operations")} || self.action == 'Accept'`,
-            message: "operations need action Accept",
+            message: "operations may only be used with action Accept",
           },
         ),
       },
@@ -130,13 +141,13 @@ function ruleChecks(family: 4 | 6): Check<readonly FilterRule[]> {
       source: filled(oneOf("RemotePeers")),
       interface: filled(bgpFilterInterface),
       peerType: filled(oneOf("eBGP", "iBGP")),
-      communities: fields<NonNullable<FilterRule["communities"]>>({ values: needed }),
+      communities: fields<NonNullable<FilterRule["communities"]>>({ values: requiredList }),
       priority: given(...priority),
       action: always("", requiredTag),
       operations: each(
         fields<Operation>({
           addCommunity: fields<NonNullable<Operation["addCommunity"]>>({ value: needed }),
-          prependASPath: fields<NonNullable<Operation["prependASPath"]>>({ prefix: needed }),
+          prependASPath: fields<NonNullable<Operation["prependASPath"]>>({ prefix: requiredList }),
           setPriority: fields<NonNullable<Operation["setPriority"]>>({
             value: always<number | bigint>(0, requiredTag, ...priority),
           }),

@@ -49,25 +49,28 @@ export const bgpPeerSpec = lazy(() =>
     celRules(
       notBoth("node", "nodeSelector"),
       notBoth("peerIP", "peerSelector"),
-      notBoth("peerIP", "localWorkloadSelector"),
-      notBoth("peerSelector", "localWorkloadSelector"),
       {
         rule: `!${isFilled("peerSelector")} || !${hasAsNumber}`,
-        message: "asNumber must not be given with peerSelector",
+        message: "asNumber must be empty when peerSelector is set",
         reason: "FieldValueForbidden",
       },
+      ...["peerIP", "peerSelector"].map((name) => ({
+        ...notBoth(name, "localWorkloadSelector"),
+        message: `${name} must be empty when localWorkloadSelector is set`,
+      })),
       {
         rule: `!${isFilled("localWorkloadSelector")} || ${hasAsNumber}`,
-        message: "localWorkloadSelector needs an asNumber",
+        message: "asNumber is required when localWorkloadSelector is set",
       },
       {
         rule: `!${isFilled("reachableBy")} || ${isFilled("peerIP")}`,
-        message: "reachableBy needs a peerIP",
+        message: "reachableBy must be empty when peerIP is empty",
         reason: "FieldValueForbidden",
       },
       {
         rule: `!${isOn("keepOriginalNextHop")} || !has(self.nextHopMode)`,
-        message: "keepOriginalNextHop and nextHopMode must not both be given; nextHopMode is the newer",
+        message:
+          "keepOriginalNextHop and nextHopMode cannot both be set; keepOriginalNextHop is deprecated, use nextHopMode instead",
         reason: "FieldValueForbidden",
       },
     ),

@@ -14,7 +14,7 @@ import {
   uint32,
 } from "../../model/index.ts";
 import { always, type Check, fields } from "../checks/check.ts";
-import { name, required as requiredTag, unique, within } from "../checks/tags.ts";
+import { name, requiredList, required as requiredTag, unique, within } from "../checks/tags.ts";
 import { cell, listCell, nameCell } from "../columns.ts";
 import { followedResource, specChecks } from "../kind.ts";
 
@@ -91,14 +91,14 @@ const needed: Check<unknown> = always<unknown>(undefined, requiredTag);
 
 /** A rule for whatever is given, and another for what is not. */
 const givenAnd =
-  <T>(check: Check<T>): Check<T> =>
+  <T>(check: Check<T>, missing: Check<T> = needed): Check<T> =>
   (value, at) =>
-    value === undefined ? needed(value, at) : check(value, at);
+    value === undefined ? missing(value, at) : check(value, at);
 
 const checks = () =>
   fields<CalicoNodeStatusSpec>({
     node: always("", requiredTag, name),
-    classes: givenAnd(always<readonly unknown[]>([], unique)),
+    classes: givenAnd<readonly unknown[]>(always<readonly unknown[]>([], unique), requiredList),
     updatePeriodSeconds: givenAnd(always<number | bigint>(0, ...within(0, 86400))),
   });
 

@@ -145,6 +145,12 @@ export const required: Tag<unknown> = {
   holds: (value) => value !== "" && value !== 0 && value !== undefined,
 };
 
+/** A list that must be there, be it empty; one that is not, the original prints as an empty one. */
+export const requiredList: Check<readonly unknown[]> = (value, { path, name: called }) =>
+  value === undefined
+    ? [{ field: path, rule: required.rule, name: called, value: "[]", reason: tagReason(called, required.tag) }]
+    : [];
+
 /** Two rules of the original's, of which the one that is broken is named. */
 export function within(least: number, most: number, strict: { least?: true; most?: true } = {}): Tag<Amount>[] {
   const [from, to] = [strict.least ? least + 1 : least, strict.most ? most - 1 : most];

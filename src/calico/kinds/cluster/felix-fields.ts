@@ -229,7 +229,7 @@ export const felixFields = once(() => ({
 
 const address = (name: string, family: 4 | 6) => ({
   rule: `!${isFilled(name)} || (isIP(self.${name}) && ip(self.${name}).family() == ${family})`,
-  message: `${name} must be an IPv${family} address`,
+  message: `${name} must be a valid IPv${family} address`,
 });
 
 export const felixConfigurationSpec = lazy(() =>
@@ -238,7 +238,7 @@ export const felixConfigurationSpec = lazy(() =>
     celRules(
       {
         rule: "!has(self.routeTableRange) || !has(self.routeTableRanges)",
-        message: "routeTableRange and routeTableRanges must not both be given",
+        message: "routeTableRange and routeTableRanges cannot both be set",
         reason: "FieldValueForbidden",
       },
       address("natOutgoingAddress", 4),
@@ -251,7 +251,7 @@ export type FelixConfigurationSpec = SchemaType<typeof felixConfigurationSpec>;
 
 export const felixConfigurationRules = celRules({
   rule: "(self.metadata.name != 'default' && !self.metadata.name.startsWith('node.')) || !has(self.spec.nodeSelector)",
-  message: "nodeSelector is for configurations that are neither default nor of one node",
+  message: "nodeSelector must not be set on the 'default' or per-node ('node.*') FelixConfiguration",
   reason: "FieldValueForbidden",
 });
 

@@ -107,7 +107,7 @@ export const routeTableRange = (options: Options = {}) =>
     range(
       celRules({
         rule: "self.min >= 1 && self.min <= self.max && self.max <= 250",
-        message: "must be a range of route tables within 1 to 250",
+        message: "must be a range of route table indices within 1..250",
       }),
     ),
     options,
@@ -120,8 +120,8 @@ export const routeTableRanges = (options: Options = {}) =>
       list(
         range(
           celRules(
-            { rule: "self.min >= 1", message: "min must be 1 or more" },
-            { rule: "self.min <= self.max", message: "min must not be above max" },
+            { rule: "self.min >= 1", message: "min must be >= 1" },
+            { rule: "self.min <= self.max", message: "min must not be greater than max" },
           ),
         ),
       ),

@@ -40,7 +40,7 @@ export const hostEndpointSpec = lazy(() =>
         rule: `${isFilled("interfaceName")} || ${isFilled("expectedIPs")}`,
         message: "at least one of interfaceName or expectedIPs must be specified",
       },
-      { rule: isFilled("node"), message: "node must be given" },
+      { rule: isFilled("node"), message: "node must be specified" },
     ),
   ),
 );

@@ -1,6 +1,6 @@
 // WorkloadEndpoint: an interface of a workload. Stored in etcd and in folders; Kubernetes has pods.
 
-import { parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
+import { type JsonRecord, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import {
   dscp,
   int64,
@@ -138,27 +138,54 @@ function* networkProblems({ ipNetworks = [], ipNATs = [] }: Spec): Generator<Pro
   }
 }
 
-const escaped = (text: string) => text.replaceAll("-", "--");
+export type EndpointNaming =
+  | { readonly is: "name"; readonly name: string }
+  /** A part that is missing, or that a name cannot hold. */
+  | { readonly is: "problem"; readonly field: string; readonly value: string | undefined; readonly reason: string };
 
-/** The name that node, orchestrator, workload and endpoint make together. */
-export function workloadEndpointName({
-  node = "",
-  orchestrator = "",
-  workload = "",
-  pod = "",
-  endpoint = "",
-}: Spec): string {
-  const place = orchestrator === "k8s" ? pod : workload;
-  return [node, orchestrator, place, endpoint].map(escaped).join("-");
+/** NODE-ORCHESTRATOR-WORKLOAD-ENDPOINT, dashes inside a part doubled. What the workload is called depends on who runs it. */
+export function workloadEndpointName(spec: JsonRecord): EndpointNaming {
+  const orchestrator = textAt(spec, "orchestrator");
+  const workload = Object.hasOwn(workloadFields, orchestrator) ? (workloadFields[orchestrator] ?? "") : "workload";
+  const parts: string[] = [];
+  for (const field of ["node", "orchestrator", workload, "endpoint"]) {
+    const value = textAt(spec, field);
+    const problem = (reason: string): EndpointNaming => ({ is: "problem", field, value, reason });
+    if (value === "") {
+      const reason = "field should be assigned";
+      return { is: "problem", field, value: field === "node" ? undefined : value, reason };
+    }
+    if (value.startsWith("-")) return problem("field must not begin with a '-'");
+    if (value.endsWith("-")) return problem("field must not end with a '-'");
+    parts.push(value.replaceAll("-", "--"));
+  }
+  return { is: "name", name: parts.join("-") };
+}
+
+const workloadFields: { readonly [orchestrator: string]: string } = {
+  k8s: "pod",
+  cni: "containerID",
+  libnetwork: "orchestrator",
+};
+
+function textAt(spec: JsonRecord, field: string): string {
+  const value = Object.hasOwn(spec, field) ? spec[field] : undefined;
+  return typeof value === "string" ? value : "";
 }
 
 function* beforeWrite({ metadata, spec }: SpecObject<Spec>): Generator<Problem> {
-  const expected = workloadEndpointName(spec);
+  const naming = workloadEndpointName(spec);
+  if (naming.is === "problem") {
+    const { field, value, reason } = naming;
+    const rule = value === undefined || value === "" ? "must be given" : reason;
+    yield { field: `spec.${field}`, rule, name: field, ...(value === undefined ? {} : { value }), reason };
+    return;
+  }
   const { name: called = "" } = metadata;
-  if (called === expected) return;
+  if (called === naming.name) return;
   const said = "the WorkloadEndpoint name does not match the primary identifiers assigned in the Spec";
-  const reason = `${said}: expected name ${expected}`;
-  yield { field: "metadata.name", rule: `must be ${expected}`, name: "Name", value: called, reason };
+  const reason = `${said}: expected name ${naming.name}`;
+  yield { field: "metadata.name", rule: `must be ${naming.name}`, name: "Name", value: called, reason };
 }
 
 const workloadColumns: readonly Column[] = [

@@ -14,22 +14,25 @@ const isEncapsulated = (name: string) => `(${isFilled(name)} && self.${name} != 
 const uses = (use: string) => `(has(self.allowedUses) && self.allowedUses.exists(u, u == '${use}'))`;
 const isIpv4 = "cidr(self.cidr).ip().family() == 4";
 const fixed = (what: string) =>
-  celRules({ rule: "self == oldSelf", message: `${what} must not change: make a new pool` });
-const linkLocal = (range: string, start: string): CelRule => ({
+  celRules({
+    rule: "self == oldSelf",
+    message: `${what} cannot be changed; follow IP pool migration guide to avoid corruption.`,
+  });
+const linkLocal = (family: 4 | 6, range: string, start: string): CelRule => ({
   rule: `!cidr('${range}').containsIP(cidr(self.cidr).ip()) && !cidr(self.cidr).containsIP('${start}')`,
-  message: `cidr must not overlap with the link-local addresses ${range}`,
+  message: `IPPool CIDR overlaps with IPv${family} link local range ${range}`,
 });
 
 export const ipPoolSpec = lazy(() =>
   struct(
     {
-      cidr: required(kept(text({ format: "cidr", maxLength: 48, ...fixed("cidr") }))),
+      cidr: required(kept(text({ format: "cidr", maxLength: 48, ...fixed("CIDR") }))),
       vxlanMode: mode(),
       ipipMode: mode(),
       natOutgoing: flag(),
       disabled: flag(),
       disableBGPExport: flag(),
-      blockSize: integer(int64, { minimum: 0, maximum: 128, ...fixed("blockSize") }),
+      blockSize: integer(int64, { minimum: 0, maximum: 128, ...fixed("Block size") }),
       nodeSelector: text({ default: "all()", maxLength: 1024 }),
       namespaceSelector: text({ maxLength: 1024 }),
       allowedUses: list(text({ enum: ["Workload", "Tunnel", "LoadBalancer"] }), {
@@ -46,38 +49,38 @@ export const ipPoolSpec = lazy(() =>
       },
       {
         rule: `!${uses("LoadBalancer")} || (!${isEncapsulated("ipipMode")} && !${isEncapsulated("vxlanMode")})`,
-        message: "a pool for LoadBalancer must not use IPIP or VXLAN",
+        message: "LoadBalancer IP pool cannot have IPIP or VXLAN enabled",
         reason: "FieldValueForbidden",
       },
       {
         rule: `!${uses("LoadBalancer")} || (!${uses("Workload")} && !${uses("Tunnel")})`,
-        message: "a pool for LoadBalancer must not have other uses",
+        message: "LoadBalancer cannot be combined with Workload or Tunnel allowed uses",
         reason: "FieldValueForbidden",
       },
       {
         rule: `${isIpv4} || !${isEncapsulated("ipipMode")}`,
-        message: "IPIP is for IPv4 pools only",
+        message: "IPIP is not supported on IPv6 pools",
         reason: "FieldValueForbidden",
       },
       {
         rule: `!${uses("LoadBalancer")} || !${isOn("disableBGPExport")}`,
-        message: "a pool for LoadBalancer must not set disableBGPExport",
+        message: "LoadBalancer IP pools cannot disable BGP export",
         reason: "FieldValueForbidden",
       },
       {
         rule: `!${uses("LoadBalancer")} || self.nodeSelector == 'all()'`,
-        message: "a pool for LoadBalancer must have nodeSelector all()",
+        message: "IP Pool with AllowedUse LoadBalancer must have nodeSelector set to all()",
       },
       {
         rule: `!${uses("Tunnel")} || !${isFilled("namespaceSelector")}`,
-        message: "a pool for Tunnel must not have a namespaceSelector",
+        message: "IP Pool with AllowedUse Tunnel cannot have namespaceSelector",
         reason: "FieldValueForbidden",
       },
-      noGlobal("nodeSelector"),
-      noGlobal("namespaceSelector"),
+      noGlobal("nodeSelector", "global() selector is not valid for IPPool nodeSelector"),
+      noGlobal("namespaceSelector", "global() selector is not valid for IPPool namespaceSelector"),
       { rule: "cidr(self.cidr) == cidr(self.cidr).masked()", message: "IPPool CIDR must be strictly masked" },
-      linkLocal("169.254.0.0/16", "169.254.0.0"),
-      linkLocal("fe80::/10", "fe80::"),
+      linkLocal(4, "169.254.0.0/16", "169.254.0.0"),
+      linkLocal(6, "fe80::/10", "fe80::"),
       {
         rule: `!has(self.blockSize) || self.blockSize == 0 || (${isIpv4} ? self.blockSize >= 20 && self.blockSize <= 32 : self.blockSize >= 116 && self.blockSize <= 128)`,
         message: "blockSize must be between 20 and 32 for IPv4 pools, and between 116 and 128 for IPv6 pools",

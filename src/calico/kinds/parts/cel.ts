@@ -7,6 +7,7 @@ export type CelRule = {
   readonly reason?: "FieldValueForbidden" | "FieldValueRequired";
 };
 
+/** The messages are the original's: without an API server they are what its users see. */
 export const celRules = (...rules: CelRule[]): CrdSchema => ({
   "x-kubernetes-validations": rules.map((rule) => ({ reason: "FieldValueInvalid", ...rule })),
 });
@@ -21,13 +22,13 @@ export const isOn = (name: string) => `(has(self.${name}) && self.${name})`;
 export function notBoth(a: string, b: string): CelRule {
   return {
     rule: `!${isFilled(a)} || !${isFilled(b)}`,
-    message: `${a} and ${b} must not both be given`,
+    message: `${a} and ${b} cannot both be set`,
     reason: "FieldValueForbidden",
   };
 }
 
 /** Endpoints have no global scope: only a rule's namespaceSelector may say global(). */
-export const noGlobal = (name: string): CelRule => ({
-  rule: `!has(self.${name}) || !self.${name}.contains('global(')`,
-  message: `${name} must not use global(), which is for a rule's namespaceSelector`,
-});
+export const noGlobal = (
+  name: string,
+  message = "global() can only be used in an EntityRule namespaceSelector",
+): CelRule => ({ rule: `!has(self.${name}) || !self.${name}.contains('global(')`, message });

@@ -79,7 +79,7 @@ export function* stagedDeleteProblems(
 ): Generator<Problem> {
   if (spec.stagedAction !== "Delete") return;
   const isSet = (value: unknown) =>
-    value !== undefined && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0);
+    value !== undefined && value !== "" && value !== false && !(typeof value === "object" && isEmpty(Object(value)));
   const others = Object.entries(spec).filter(([field]) => field !== "stagedAction" && !said.besides.includes(field));
   if (!others.some(([, value]) => isSet(value))) return;
   yield {
@@ -89,4 +89,8 @@ export function* stagedDeleteProblems(
     value: said.value,
     reason: `Spec fields${said.except} should all be zero-value if stagedAction is Delete`,
   };
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
 }

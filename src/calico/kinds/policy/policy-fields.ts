@@ -19,22 +19,22 @@ export const globalRules = () =>
   celRules(
     {
       rule: `!${isOn("doNotTrack")} || !${isOn("preDNAT")}`,
-      message: "preDNAT and doNotTrack must not both be true",
+      message: "preDNAT and doNotTrack cannot both be true",
       reason: "FieldValueForbidden",
     },
     {
       rule: `!${isOn("preDNAT")} || !${isFilled("egress")}`,
-      message: "a policy with preDNAT must not have egress rules",
+      message: "preDNAT policy cannot have any egress rules",
       reason: "FieldValueForbidden",
     },
     {
       rule: `!${isOn("preDNAT")} || !has(self.types) || !self.types.exists(t, t == 'Egress')`,
-      message: "a policy with preDNAT must not have type Egress",
+      message: "preDNAT policy cannot have 'Egress' type",
       reason: "FieldValueForbidden",
     },
     {
       rule: `${isOn("applyOnForward")} || (!${isOn("doNotTrack")} && !${isOn("preDNAT")})`,
-      message: "preDNAT and doNotTrack need applyOnForward",
+      message: "applyOnForward must be true if either preDNAT or doNotTrack is true",
     },
     noGlobal("selector"),
     noGlobal("serviceAccountSelector"),

@@ -27,13 +27,13 @@ const icmp = lazy(() =>
       type: optional(integer(int64, { minimum: 0, maximum: 254 })),
       code: optional(integer(int64, { minimum: 0, maximum: 255 })),
     },
-    celRules({ rule: "!has(self.code) || has(self.type)", message: "code needs a type" }),
+    celRules({ rule: "!has(self.code) || has(self.type)", message: "ICMP code specified without an ICMP type" }),
   ),
 );
 
-const notWithServices = (...names: string[]): CelRule => ({
+const notWithServices = (called: string, ...names: string[]): CelRule => ({
   rule: `!has(self.services) || (${names.map((name) => `!${isFilled(name)}`).join(" && ")})`,
-  message: `${names.join(" and ")} must not be given together with services`,
+  message: `cannot specify ${called} and Services on the same rule`,
   reason: "FieldValueForbidden",
 });
 
@@ -52,19 +52,19 @@ const entityRule = lazy(() =>
     },
     celRules(
       noGlobal("selector"),
-      notWithServices("namespaceSelector"),
-      notWithServices("selector", "notSelector"),
-      notWithServices("nets", "notNets"),
+      notWithServices("NamespaceSelector", "namespaceSelector"),
       {
         rule: "!has(self.services) || !has(self.serviceAccounts)",
-        message: "serviceAccounts must not be given together with services",
+        message: "cannot specify ServiceAccounts and Services on the same rule",
         reason: "FieldValueForbidden",
       },
       {
         rule: "!has(self.services) || size(self.services.name) > 0",
-        message: "services needs a name",
+        message: "services must specify a service name",
         reason: "FieldValueRequired",
       },
+      notWithServices("Selector/NotSelector", "selector", "notSelector"),
+      notWithServices("Nets/NotNets", "nets", "notNets"),
     ),
   ),
 );
@@ -76,7 +76,7 @@ const is = (field: string, name: string, number: number) =>
   `(has(self.${field}) && (self.${field} == '${name}' || self.${field} == ${number}))`;
 const icmpVersion = (field: string, name: string, number: number, version: number): CelRule => ({
   rule: `!${is(field, name, number)} || !has(self.ipVersion) || self.ipVersion == ${version}`,
-  message: `${field} ${name} needs ipVersion ${version}`,
+  message: `protocol ${name} requires ipVersion ${version}`,
 });
 
 export const rule = lazy(() =>
@@ -103,12 +103,12 @@ export const rule = lazy(() =>
       },
       {
         rule: "!has(self.http) || self.action == 'Allow'",
-        message: "http is for rules with action Allow only",
+        message: "HTTP match is only valid on Allow rules",
         reason: "FieldValueForbidden",
       },
       {
         rule: "!has(self.destination) || !has(self.destination.services) || ((!has(self.destination.ports) || size(self.destination.ports) == 0) && (!has(self.destination.notPorts) || size(self.destination.notPorts) == 0))",
-        message: "ports and notPorts must not be given together with services",
+        message: "ports and notPorts cannot be specified with services",
         reason: "FieldValueForbidden",
       },
       {

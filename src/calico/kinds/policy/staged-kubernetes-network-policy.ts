@@ -1,15 +1,16 @@
 // StagedKubernetesNetworkPolicy: a Kubernetes NetworkPolicy's spec, staged.
 
-import { lazy, type SchemaType, struct } from "../../model/index.ts";
+import { kept, lazy, type SchemaType, struct } from "../../model/index.ts";
 import { nameCell } from "../columns.ts";
 import { followedResource, forSpec, type SpecObject } from "../kind.ts";
-import { podSelectorCell } from "../parts/label-selector.ts";
+import { labelSelector, podSelectorCell } from "../parts/label-selector.ts";
 import { kubernetesNetworkPolicyFields } from "./kubernetes-network-policy.ts";
 import { stagedDeleteProblems } from "./policy-checks.ts";
 import { stagedAction } from "./policy-fields.ts";
 
 export const stagedKubernetesNetworkPolicySpec = lazy(() =>
-  struct({ stagedAction: stagedAction(), ...kubernetesNetworkPolicyFields() }),
+  // It is written even where it selects everything.
+  struct({ stagedAction: stagedAction(), ...kubernetesNetworkPolicyFields(), podSelector: kept(labelSelector) }),
 );
 
 type Spec = SchemaType<typeof stagedKubernetesNetworkPolicySpec>;

@@ -21,11 +21,11 @@ export const builtInTiers = [
 const pinned = ({ name, order, defaultAction: action }: (typeof builtInTiers)[number]): CelRule[] => [
   {
     rule: `self.metadata.name != '${name}' || (has(self.spec.defaultAction) && self.spec.defaultAction == '${action}')`,
-    message: `tier ${name} must have defaultAction ${action}`,
+    message: `The '${name}' tier must have default action '${action}'`,
   },
   {
     rule: `self.metadata.name != '${name}' || (has(self.spec.order) && self.spec.order == ${order}.0)`,
-    message: `tier ${name} must have order ${order}`,
+    message: `${name} tier order must be ${order}`,
   },
 ];
 

@@ -9,6 +9,7 @@ import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
   type Call,
+  type ChangeV3,
   type DeleteCall,
   type Home,
   type ListCall,
@@ -86,7 +87,11 @@ class PodHome implements Home {
     throw refused("Update", object);
   }
 
-  async edit(id: Id): Promise<V3Object | undefined> {
+  /** What is wrong with the change is said first, as if it could be written. */
+  async edit(id: Id, change: ChangeV3, call: Call): Promise<V3Object | undefined> {
+    const current = await this.get(id, call);
+    const next = await change(current);
+    if (next === "nothing") return current;
     throw unsupported("Update", nameInMessages(kind, id), unspecified, ofPods);
   }
 

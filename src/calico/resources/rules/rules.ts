@@ -1,8 +1,8 @@
 // Which rules hold for which kind.
 import type { Reader } from "../../datastore/index.ts";
+import { workloadEndpointName } from "../../kinds/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import { defaultAllowProfile } from "../forms/profile-view.ts";
-import { workloadEndpointName } from "../names.ts";
 import { alreadyExists, unsupported } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import { ipPoolRules } from "./ip-pool.ts";
