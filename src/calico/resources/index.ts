@@ -12,6 +12,7 @@ export {
 } from "./homes/ipam-objects.ts";
 export { annotatePod } from "./homes/pod-home.ts";
 export { initialiseDatastore } from "./initialise.ts";
+export { type MigratedNames, migratePolicyNames } from "./migrate-policy-names.ts";
 export { affinityName, cidrName, handleName, hostnameHash, nameInMessages } from "./names.ts";
 export { openResources, type ResourcesOptions } from "./open-resources.ts";
 export {

@@ -270,7 +270,7 @@ const datastoreCommands: readonly CtlCommand[] = [
     flags: [config],
     examples: ["ctl datastore migrate lock"],
     checksVersion: true,
-    load: awaits("datastore/lock.ts"),
+    load: async () => (await import("./datastore/lock.ts")).run,
   },
   {
     path: ["datastore", "migrate", "unlock"],
@@ -279,7 +279,7 @@ const datastoreCommands: readonly CtlCommand[] = [
     flags: [config],
     examples: ["ctl datastore migrate unlock"],
     checksVersion: true,
-    load: awaits("datastore/unlock.ts"),
+    load: async () => (await import("./datastore/unlock.ts")).run,
   },
   {
     path: ["datastore", "migrate", "export"],
@@ -288,7 +288,7 @@ const datastoreCommands: readonly CtlCommand[] = [
     flags: [config],
     examples: ["ctl datastore migrate export > datastore.yaml"],
     checksVersion: true,
-    load: awaits("datastore/export.ts"),
+    load: async () => (await import("./datastore/export.ts")).run,
   },
   {
     path: ["datastore", "migrate", "import"],
@@ -306,7 +306,7 @@ const datastoreCommands: readonly CtlCommand[] = [
     flags: [config],
     examples: ["ctl datastore migrate-policy-names"],
     checksVersion: true,
-    load: awaits("datastore/migrate-policy-names.ts"),
+    load: async () => (await import("./datastore/migrate-policy-names.ts")).run,
   },
 ];
 
