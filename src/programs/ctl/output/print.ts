@@ -33,13 +33,13 @@ export async function print(results: readonly Result[], format: OutputFormat, op
       for (const result of results) out(names(result, options.showsNamespace));
       return;
     case "json": {
-      const { resultsJson } = await import("./write-json.ts");
-      out(resultsJson(results));
+      const { writeJsonTo } = await import("./write-json.ts");
+      writeJsonTo(results, out);
       return;
     }
     case "yaml": {
-      const { writeYaml } = await import("../yaml/write-yaml.ts");
-      out(writeYaml(asJson(results)));
+      const { writeYamlTo } = await import("../yaml/write-yaml.ts");
+      writeYamlTo(asJson(results), out);
       return;
     }
     case "go-template":

@@ -1,54 +1,65 @@
 // JSON as Go's json.MarshalIndent writes it, from the compact text that the schemas write: their order of fields and their
 // escapes stay, only white space is added.
-import { type V3Object, v3Version, writeV3 } from "../../../calico/resources/index.ts";
+import { v3Version, writeV3 } from "../../../calico/resources/index.ts";
 import type { Result } from "./result.ts";
 
-/** One result as it is, several as an array, none as null; without a new line at the end. */
-export function resultsJson(results: readonly Result[]): string {
+/** One result as it is, several as an array, none as null; without a new line at the end. An object is a chunk. */
+export function writeJsonTo(results: readonly Result[], take: (chunk: string) => void): void {
   const [first] = results;
-  if (first === undefined) return "null";
-  const text = results.length === 1 ? compact(first) : `[${results.map(compact).join(",")}]`;
-  return indentJson(text);
+  if (first === undefined) take("null");
+  else if (results.length === 1) writeResult(first, "\n", take);
+  else {
+    for (const [index, result] of results.entries()) {
+      take(index === 0 ? "[\n  " : ",\n  ");
+      writeResult(result, "\n  ", take);
+    }
+    take("\n]");
+  }
 }
 
-function compact(result: Result): string {
-  if (result.is === "object") return objectJson(result.object);
+/** `newLine` has the indentation of what the result stands in. */
+function writeResult(result: Result, newLine: string, take: (chunk: string) => void): void {
+  if (result.is === "object") {
+    take(indentJson(writeV3(result.object.kind, result.object), newLine));
+    return;
+  }
   const { kind, items, resourceVersion } = result;
   const metadata = resourceVersion === "" ? "{}" : `{"resourceVersion":${JSON.stringify(resourceVersion)}}`;
-  const list = items.map(objectJson).join(",");
-  return `{"kind":"${kind}List","apiVersion":"${v3Version}","metadata":${metadata},"items":[${list}]}`;
+  const head = `{"kind":"${kind}List","apiVersion":"${v3Version}","metadata":${metadata},"items":[]}`;
+  const [start, end] = indentJson(head, newLine).split(/(?<=\[)(?=\])/);
+  take(start ?? "");
+  const inner = `${newLine}    `;
+  for (const [index, object] of items.entries()) {
+    take((index === 0 ? inner : `,${inner}`) + indentJson(writeV3(object.kind, object), inner));
+  }
+  take((items.length === 0 ? "" : `${newLine}  `) + end);
 }
 
-function objectJson(object: V3Object): string {
-  return writeV3(object.kind, object);
-}
+/** Up to the next sign of structure: a text with its quotation marks, or a number or word. */
+const run = /"(?:[^"\\]|\\.)*"|[^{}[\],:"]+/y;
 
-/** Texts with their quotation marks, empty brackets, and whatever else carries meaning. */
-const tokens = /"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g;
-
-export function indentJson(compactText: string): string {
+/** Of JSON without white space between its parts. */
+export function indentJson(compact: string, outer = "\n"): string {
   const parts: string[] = [];
-  let indent = "\n";
-  for (const [token] of compactText.matchAll(tokens)) {
-    switch (token) {
-      case "{":
-      case "[":
-        indent += "  ";
-        parts.push(token, indent);
-        break;
-      case "}":
-      case "]":
-        indent = indent.slice(0, -2);
-        parts.push(indent, token);
-        break;
-      case ",":
-        parts.push(",", indent);
-        break;
-      case ":":
-        parts.push(": ");
-        break;
-      default:
-        parts.push(token);
+  let newLine = outer;
+  for (let at = 0; at < compact.length; ) {
+    const sign = compact.charAt(at);
+    at += 1;
+    if (sign === "{" || sign === "[") {
+      const isEmpty = compact[at] === (sign === "{" ? "}" : "]");
+      if (isEmpty) at += 1;
+      else newLine += "  ";
+      parts.push(isEmpty ? (sign === "{" ? "{}" : "[]") : sign + newLine);
+    } else if (sign === "}" || sign === "]") {
+      newLine = newLine.slice(0, -2);
+      parts.push(newLine, sign);
+    } else if (sign === ",") parts.push(",", newLine);
+    else if (sign === ":") parts.push(": ");
+    else {
+      run.lastIndex = at - 1;
+      const [text = sign] = run.exec(compact) ?? [];
+      parts.push(text);
+      at += text.length - 1;
     }
   }
   return parts.join("");

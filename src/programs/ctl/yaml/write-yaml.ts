@@ -9,12 +9,21 @@ const indentStep = 2;
 const widestLine = 80;
 /** A longer key, in bytes, is written after a question mark. */
 const longestSimpleKey = 128;
+const partsOfChunk = 16_384;
+const spaces = " ".repeat(200);
 
 /** Of JSON. The text ends with a new line. */
 export function writeYaml(value: unknown): string {
-  const writer = new Writer();
+  const chunks: string[] = [];
+  writeYamlTo(value, (chunk) => chunks.push(chunk));
+  return chunks.join("");
+}
+
+/** In chunks, so that a list of thousands of objects is never one text. */
+export function writeYamlTo(value: unknown, take: (chunk: string) => void): void {
+  const writer = new Writer(take);
   writer.node(value, { indent: -indentStep, isMapValue: false });
-  return writer.end();
+  writer.end();
 }
 
 /** Where a node stands: the indentation of what it is part of. */
@@ -26,15 +35,27 @@ type At = {
 
 /** Knows the column it is at, and whether a new line has to begin. */
 class Writer {
-  #text = "";
+  readonly #take: (chunk: string) => void;
+  /** What is written since the last chunk; joining them once is far cheaper than adding each to a text. */
+  #parts: string[] = [];
   #column = 0;
   /** Nothing but indentation and dashes stands on this line yet. */
   #isAtStart = true;
   /** The last character is a space, or the line is empty. */
   #isSpaced = true;
 
-  end(): string {
-    return this.#column === 0 ? this.#text : `${this.#text}\n`;
+  constructor(take: (chunk: string) => void) {
+    this.#take = take;
+  }
+
+  end(): void {
+    if (this.#column > 0) this.#newLine();
+    this.#hand();
+  }
+
+  #hand(): void {
+    this.#take(this.#parts.join(""));
+    this.#parts = [];
   }
 
   node(value: unknown, at: At): void {
@@ -55,10 +76,12 @@ class Writer {
   }
 
   #map(map: { [name: string]: unknown }, { indent }: At): void {
-    const names = Object.keys(map).filter((name) => map[name] !== undefined);
-    if (names.length === 0) this.#word("{}");
+    const names = Object.keys(map).sort(compareKeys);
     const inner = indent + indentStep;
-    for (const name of names.sort(compareKeys)) {
+    let isEmpty = true;
+    for (const name of names) {
+      if (map[name] === undefined) continue;
+      isEmpty = false;
       this.#indent(inner);
       if (isSimpleKey(name)) {
         this.#string(name, { indent: inner, isSimpleKey: true });
@@ -73,6 +96,7 @@ class Writer {
       }
       this.node(map[name], { indent: inner, isMapValue: true });
     }
+    if (isEmpty) this.#word("{}");
   }
 
   /** A dash and its like: what follows may begin on the same line. */
@@ -148,7 +172,7 @@ class Writer {
     this.#newLine();
     for (const [index, line] of text.split("\n").entries()) {
       if (index > 0) this.#newLine();
-      if (line !== "") this.#put(`${" ".repeat(indent)}${line}`);
+      if (line !== "") this.#put(blanks(indent) + line);
     }
     this.#isAtStart = this.#column === 0;
     this.#isSpaced = this.#column === 0;
@@ -157,19 +181,20 @@ class Writer {
   /** To the start of an entry: on a new line, unless this one is still empty up to there. */
   #indent(indent: number): void {
     if (!this.#isAtStart || this.#column > indent || (this.#column === indent && !this.#isSpaced)) this.#newLine();
-    this.#put(" ".repeat(indent - this.#column));
+    this.#put(blanks(indent - this.#column));
     this.#isAtStart = true;
     this.#isSpaced = true;
   }
 
   #breakLine(indent: number): void {
     this.#newLine();
-    this.#put(" ".repeat(indent));
+    this.#put(blanks(indent));
   }
 
   #newLine(): void {
-    this.#text += "\n";
+    this.#parts.push("\n");
     this.#column = 0;
+    if (this.#parts.length > partsOfChunk) this.#hand();
   }
 
   #space(): void {
@@ -177,10 +202,15 @@ class Writer {
   }
 
   #put(text: string): void {
-    this.#text += text;
+    if (text === "") return;
+    this.#parts.push(text);
     this.#column += text.length;
     // The original counts characters, not the halves that JavaScript counts; only those are escaped, and never here.
   }
+}
+
+function blanks(count: number): string {
+  return count <= spaces.length ? spaces.slice(0, count) : " ".repeat(count);
 }
 
 function isSimpleKey(name: string): boolean {
