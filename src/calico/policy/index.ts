@@ -12,6 +12,12 @@ export {
   type World,
   worldOf,
 } from "./flow.ts";
+export {
+  type EndpointTier,
+  type NodeChanges,
+  type NodeEndpoint,
+  NodePolicy,
+} from "./node/node-policy.ts";
 export { PolicyData, pathOfWorkload } from "./policy-data.ts";
 export { isSameDecision, judgePorts, type PortsWithVerdict } from "./ports.ts";
 export { protocolNumber, protocolText } from "./protocols.ts";

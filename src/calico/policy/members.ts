@@ -4,7 +4,7 @@ import { type AddressRange, holds } from "../../base/lib/index.ts";
 import { evaluateSelector, type Labels } from "../model/index.ts";
 import type { PolicyData } from "./policy-data.ts";
 import type { SetSpec } from "./set-spec.ts";
-import type { Endpoint } from "./values.ts";
+import type { Endpoint, NetworkSet, ServiceEndpoints } from "./values.ts";
 
 export type Member = { readonly net: AddressRange; readonly protocol?: number; readonly port?: number };
 
@@ -50,27 +50,29 @@ export class Members {
 
   *#compute(set: SetSpec): Generator<Member> {
     const { workloads, hostEndpoints, networkSets, slices } = this.#data;
-    switch (set.is) {
-      case "nets":
-        for (const labelled of [...workloads.values(), ...hostEndpoints.values(), ...networkSets.values()]) {
-          if (!evaluateSelector(set.selector, this.labelsOf(labelled))) continue;
-          for (const net of "nets" in labelled ? labelled.nets : labelled.addresses) yield { net };
-        }
-        return;
-      case "named port":
-        for (const endpoint of [...workloads.values(), ...hostEndpoints.values()])
-          if (evaluateSelector(set.selector, this.labelsOf(endpoint)))
-            yield* namedPorts(endpoint, set.name, set.protocol);
-        return;
-      case "service":
-        for (const slice of slices.values()) {
-          if (slice.namespace !== set.namespace || slice.service !== set.name) continue;
-          for (const net of slice.addresses) {
-            if (set.hasPorts) for (const port of slice.ports) yield { net, ...port };
-            else yield { net };
-          }
-        }
+    if (set.is === "service") {
+      for (const slice of slices.values()) yield* membersOfSlice(set, slice);
+      return;
     }
+    for (const labelled of [...workloads.values(), ...hostEndpoints.values(), ...networkSets.values()])
+      if (evaluateSelector(set.selector, this.labelsOf(labelled))) yield* membersOf(set, labelled);
+  }
+}
+
+/** What an endpoint or network set that matches brings into the set. */
+export function* membersOf(
+  set: Exclude<SetSpec, { readonly is: "service" }>,
+  labelled: Endpoint | NetworkSet,
+): Generator<Member> {
+  if (set.is === "nets") for (const net of "nets" in labelled ? labelled.nets : labelled.addresses) yield { net };
+  else if ("ports" in labelled) yield* namedPorts(labelled, set.name, set.protocol);
+}
+
+export function* membersOfSlice(set: SetSpec & { readonly is: "service" }, slice: ServiceEndpoints): Generator<Member> {
+  if (slice.namespace !== set.namespace || slice.service !== set.name) return;
+  for (const net of slice.addresses) {
+    if (set.hasPorts) for (const port of slice.ports) yield { net, ...port };
+    else yield { net };
   }
 }
 

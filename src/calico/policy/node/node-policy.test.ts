@@ -1,0 +1,290 @@
+// The index of a node against the same computed from scratch, after random histories: what it says is in force, and what its changes
+// add up to, are both exactly that.
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { evaluateSelector } from "../../model/index.ts";
+import { effectiveLabels, Members } from "../members.ts";
+import { tiersFor } from "../order.ts";
+import type { PolicyData } from "../policy-data.ts";
+import { selectorOf } from "../set-spec.ts";
+import { labelsAskedFor } from "./label-index.ts";
+import { type NodeChanges, NodePolicy, setsOfRule } from "./node-policy.ts";
+import { memberText } from "./set-members.ts";
+
+const node = "here";
+const label = fc.constantFrom("a", "b", "c");
+const value = fc.constantFrom("1", "2");
+const labels = fc.dictionary(label, value, { maxKeys: 3 });
+const profiles = fc.uniqueArray(fc.constantFrom("p", "q"), { maxLength: 2 });
+const address = fc.integer({ min: 1, max: 6 }).map((last) => `10.0.0.${last}`);
+
+const selector: fc.Arbitrary<string> = fc.letrec<{ s: string }>((tie) => ({
+  s: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom("all()", "", "global()"),
+    fc.tuple(label, value).map(([name, text]) => `${name} == '${text}'`),
+    fc.tuple(label, value).map(([name, text]) => `${name} != '${text}'`),
+    label.map((name) => `has(${name})`),
+    fc
+      .tuple(label, fc.array(value, { maxLength: 2 }))
+      .map(([name, texts]) => `${name} in {${texts.map((text) => `'${text}'`)}}`),
+    fc.tuple(label, value).map(([name, text]) => `${name} not in {'${text}'}`),
+    tie("s").map((inner) => (inner === "" ? "!all()" : `!(${inner})`)),
+    fc
+      .tuple(tie("s"), tie("s"), fc.constantFrom("&&", "||"))
+      .map(([one, other, word]) => `(${one || "all()"}) ${word} (${other || "all()"})`),
+  ),
+})).s;
+
+const rule = fc.record(
+  {
+    action: fc.constantFrom("allow", "deny", "next-tier", "log"),
+    protocol: fc.constantFrom("tcp", "udp"),
+    src_selector: selector,
+    "!src_selector": selector,
+    dst_selector: selector,
+    dst_ports: fc.array(fc.constantFrom<number | string>(80, "web", "8000:9000"), { maxLength: 2 }),
+    dst_service: fc.constantFrom("s", "t"),
+    dst_service_ns: fc.constant("n"),
+  },
+  { requiredKeys: ["action", "protocol"] },
+);
+const rules = fc.array(rule, { maxLength: 2 });
+const port = fc.record({
+  name: fc.constantFrom("web", "dns"),
+  protocol: fc.constantFrom("tcp", "udp"),
+  port: fc.constantFrom(80, 8080, 53),
+});
+
+const workload = fc.record({
+  state: fc.constant("active"),
+  name: fc.constant("cali1"),
+  profile_ids: profiles,
+  ipv4_nets: fc.array(
+    address.map((one) => `${one}/32`),
+    { maxLength: 2 },
+  ),
+  labels,
+  ports: fc.array(port, { maxLength: 2 }),
+});
+const hostEndpoint = fc.record({
+  name: fc.constant("eth0"),
+  expected_ipv4_addrs: fc.array(address, { maxLength: 1 }),
+  labels,
+  profile_ids: profiles,
+});
+const networkSet = fc.record({
+  nets: fc.array(fc.oneof(address, fc.constant("10.0.0.0/24")), { maxLength: 2 }),
+  labels,
+  profile_ids: profiles,
+});
+const policy = fc.record(
+  {
+    tier: fc.constantFrom("default", "t", "missing"),
+    order: fc.integer({ min: 0, max: 2 }),
+    selector,
+    types: fc.subarray(["ingress", "egress"]),
+    inbound_rules: rules,
+    outbound_rules: rules,
+    untracked: fc.boolean(),
+    apply_on_forward: fc.boolean(),
+  },
+  { requiredKeys: ["tier", "selector"] },
+);
+const slice = fc.record({
+  metadata: fc.constantFrom("s", "t").map((name) => ({ labels: { "kubernetes.io/service-name": name } })),
+  endpoints: fc.array(
+    address.map((one) => ({ addresses: [one] })),
+    { maxLength: 2 },
+  ),
+  ports: fc.array(
+    fc.constantFrom(80, 8080).map((number) => ({ protocol: "TCP", port: number })),
+    { maxLength: 2 },
+  ),
+});
+
+const one = (paths: readonly string[], text: fc.Arbitrary<unknown>) =>
+  fc.tuple(fc.constantFrom(...paths), fc.option(text, { freq: 4 }));
+const change = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: one(
+      ["here", "there"].flatMap((host) =>
+        ["x", "y"].map((name) => `/calico/v1/host/${host}/workload/k8s/n%2f${name}/endpoint/eth0`),
+      ),
+      workload,
+    ),
+  },
+  { weight: 2, arbitrary: one(["/calico/v1/host/here/endpoint/h", "/calico/v1/host/there/endpoint/h"], hostEndpoint) },
+  { weight: 2, arbitrary: one(["/calico/v1/netset/s1", "/calico/v1/netset/s2"], networkSet) },
+  {
+    weight: 5,
+    arbitrary: one(
+      ["GlobalNetworkPolicy//g1", "GlobalNetworkPolicy//g2", "NetworkPolicy/n/p1", "StagedNetworkPolicy/n/p2"].map(
+        (name) => `/calico/v1/policy/${name}`,
+      ),
+      policy,
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: one(
+      ["/calico/v1/policy/tier/default/metadata", "/calico/v1/policy/tier/t/metadata"],
+      fc.record({ order: fc.integer({ min: 0, max: 2 }), defaultAction: fc.constantFrom("Deny", "Pass") }),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: one(
+      ["/calico/v1/policy/profile/p/rules", "/calico/v1/policy/profile/q/rules"],
+      fc.record({ inbound_rules: rules, outbound_rules: rules }),
+    ),
+  },
+  { weight: 2, arbitrary: one(["/calico/v1/policy/profile/p/labels", "/calico/v1/policy/profile/q/labels"], labels) },
+  {
+    weight: 2,
+    arbitrary: one(
+      ["e1", "e2"].map((name) => `/calico/resources/v3/projectcalico.org/kubernetesendpointslices/n/${name}`),
+      slice,
+    ),
+  },
+);
+
+type Needed = {
+  readonly endpoints: { readonly [path: string]: unknown };
+  readonly policies: readonly string[];
+  readonly profiles: readonly string[];
+  readonly sets: { readonly [id: string]: readonly string[] };
+};
+
+/** Computed from all data, without an index. */
+function fromScratch(data: PolicyData): Needed {
+  const members = new Members(data);
+  const local = [...data.workloads, ...data.hostEndpoints].filter(([, { host }]) => host === node);
+  const pathOf = new Map([...data.policies].map(([path, one]) => [one, path]));
+  const endpoints = local.map(([path, endpoint]) => {
+    const tiers = tiersFor(data, effectiveLabels(endpoint, data.profileLabels), ({ isStaged }) => !isStaged);
+    return [
+      path,
+      tiers.map(({ tier, policies }) => [tier.name, tier.defaultAction, policies.map((each) => pathOf.get(each))]),
+    ];
+  });
+  const active = [...data.policies].filter(
+    ([, each]) =>
+      !each.isStaged &&
+      local.some(([, endpoint]) => evaluateSelector(each.selector, effectiveLabels(endpoint, data.profileLabels))),
+  );
+  const used = [...new Set(local.flatMap(([, { profileIds }]) => profileIds))].flatMap(
+    (id) => data.profiles.get(id) ?? [],
+  );
+  const specs = [...active.map(([, each]) => each), ...used].flatMap((each) =>
+    [...each.rules.ingress, ...each.rules.egress].flatMap(setsOfRule),
+  );
+  return {
+    endpoints: Object.fromEntries(endpoints),
+    policies: active.map(([path]) => path).sort(),
+    profiles: used.map(({ name }) => name).sort(),
+    sets: Object.fromEntries(specs.map((spec) => [spec.id, [...new Set(members.of(spec).map(memberText))].sort()])),
+  };
+}
+
+/** What somebody knows who has only heard the changes. */
+class Hearer {
+  readonly endpoints = new Map<string, unknown>();
+  readonly policies = new Set<string>();
+  readonly profiles = new Set<string>();
+  readonly sets = new Map<string, Set<string>>();
+
+  hear({ endpoints, policies, profiles, sets }: NodeChanges): void {
+    for (const [path, now] of endpoints) {
+      if (now === undefined) this.endpoints.delete(path);
+      else
+        this.endpoints.set(
+          path,
+          now.tiers.map((tier) => [tier.tier, tier.defaultAction, tier.policies.map(({ id }) => id)]),
+        );
+    }
+    for (const [path, now] of policies) this.policies[now === undefined ? "delete" : "add"](path);
+    for (const [name, now] of profiles) this.profiles[now === undefined ? "delete" : "add"](name);
+    for (const { id } of sets.created) {
+      if (this.sets.has(id)) throw new Error(`${id} is made twice`);
+      this.sets.set(id, new Set());
+    }
+    for (const id of sets.removed) if (!this.sets.delete(id)) throw new Error(`${id} is not there to be removed`);
+    for (const [id, { added, removed }] of sets.members) {
+      const known = this.sets.get(id);
+      for (const member of added)
+        if (known === undefined || known.has(member)) throw new Error(`${member} is in ${id} already`);
+        else known.add(member);
+      for (const member of removed) if (known?.delete(member) !== true) throw new Error(`${member} is not in ${id}`);
+    }
+  }
+
+  get all(): Needed {
+    return {
+      endpoints: Object.fromEntries(this.endpoints),
+      policies: [...this.policies].sort(),
+      profiles: [...this.profiles].sort(),
+      sets: Object.fromEntries([...this.sets].map(([id, known]) => [id, [...known].sort()])),
+    };
+  }
+}
+
+test("the changes of a node add up to what is computed from scratch, whatever happened before", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(change, fc.boolean()), { maxLength: 40 }), (history) => {
+      const index = new NodePolicy(node);
+      const hearer = new Hearer();
+      for (const [[path, given], isAsked] of history) {
+        index.update(path, given === null ? undefined : JSON.stringify(given));
+        if (!isAsked) continue;
+        hearer.hear(index.takeChanges());
+        deepEqual(hearer.all, fromScratch(index.data));
+      }
+      hearer.hear(index.takeChanges());
+      deepEqual(hearer.all, fromScratch(index.data));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("what has been taken is not said again, and an update that changes nothing needed says nothing", () => {
+  const index = new NodePolicy(node);
+  const empty = {
+    endpoints: new Map(),
+    policies: new Map(),
+    profiles: new Map(),
+    sets: { created: [], removed: [], members: new Map() },
+  };
+  index.update(
+    "/calico/v1/host/here/workload/k8s/n%2fx/endpoint/eth0",
+    JSON.stringify({ state: "active", name: "cali1", labels: { a: "1" } }),
+  );
+  index.takeChanges();
+  deepEqual(index.takeChanges(), empty);
+  index.update(
+    "/calico/v1/policy/GlobalNetworkPolicy//elsewhere",
+    JSON.stringify({ tier: "default", selector: "a == '2'", inbound_rules: [{ src_selector: "b == '1'" }] }),
+  );
+  index.update(
+    "/calico/v1/host/there/workload/k8s/n%2fy/endpoint/eth0",
+    JSON.stringify({ state: "active", name: "cali2", labels: { b: "1" } }),
+  );
+  deepEqual(index.takeChanges(), empty);
+});
+
+const asked: readonly (readonly [string, readonly string[] | undefined])[] = [
+  ["a == '1'", ["a=1"]],
+  ["a in {'1', '2'}", ["a=1", "a=2"]],
+  ["has(a) && b == '1'", ["b=1"]],
+  ["a == '1' || has(b)", ["a=1", "b"]],
+  ["a == '1' || b != '2'", undefined],
+  ["!has(a)", undefined],
+  ["a in {}", []],
+  ["", undefined],
+];
+for (const [text, wanted] of asked)
+  test(`the labels that ${text === "" ? "an empty selector" : text} asks for are ${wanted?.join(" or ") ?? "not to be told"}`, () => {
+    deepEqual(labelsAskedFor(selectorOf(text)), wanted);
+  });
