@@ -7,20 +7,27 @@ const columns = ["IP", "BORROWING-NODE", "BLOCK", "BLOCK OWNER", "TYPE", "ALLOCA
   heading,
 }));
 
-export function borrowedTable(blocks: readonly StoredBlock[]): string {
+/** What of a block is borrowed, as rows, and how many allocations have no node. */
+export type Borrowed = { readonly rows: readonly (readonly string[])[]; readonly withoutNode: number };
+
+export function borrowedIn(block: StoredBlock): Borrowed {
   const rows: string[][] = [];
   let withoutNode = 0;
-  for (const block of blocks) {
-    const owner = ownerNode(block);
-    for (const { address, attributes } of allocations(block)) {
-      const { node = "" } = attributes;
-      if (node === "") withoutNode += 1;
-      else if (node !== owner) rows.push([address, node, block.cidr, owner, ...allocatedTo(attributes)]);
-    }
+  const owner = ownerNode(block);
+  for (const { address, attributes } of allocations(block)) {
+    const { node = "" } = attributes;
+    if (node === "") withoutNode += 1;
+    else if (node !== owner) rows.push([address, node, block.cidr, owner, ...allocatedTo(attributes)]);
   }
+  return { rows, withoutNode };
+}
+
+export function borrowedTable(blocks: readonly Borrowed[]): string {
+  const withoutNode = blocks.reduce((sum, block) => sum + block.withoutNode, 0);
   const note =
     `\nNote: found ${withoutNode} IP allocations without an explicit node association. ` +
     "Unable to determine if they are borrowed.\n";
+  const rows = blocks.flatMap((block) => block.rows);
   return boxTable(columns, rows) + (withoutNode === 0 ? "" : note);
 }
 

@@ -2,6 +2,7 @@
 import { type AddressRange, type JsonRecord, parseAddress, parseRange, rangeText } from "../../../base/lib/index.ts";
 import {
   type Block,
+  type BlockUse,
   type PoolObject,
   readBlock,
   readPool,
@@ -14,7 +15,7 @@ import type { Run } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import { type Console, CtlError } from "../console.ts";
 import { expectedBlock, holderOf, ownerLines } from "./address-owner.ts";
-import { borrowedTable } from "./borrowed-table.ts";
+import { borrowedIn, borrowedTable } from "./borrowed-table.ts";
 import { listBlocks, type StoredBlock, unallocatedOf } from "./stored-blocks.ts";
 import { usageTable } from "./usage-table.ts";
 
@@ -36,19 +37,23 @@ async function showUsage(
   options: { readonly withBlocks: boolean },
 ): Promise<void> {
   const { signal } = console;
-  const [pools, { blocks, unreadable }, reservations] = await Promise.all([
+  const [pools, { picked: blocks, unreadable }, reservations] = await Promise.all([
     resources.list("IPPool", { signal }),
-    listBlocks(datastore, signal),
+    listBlocks(datastore, blockUse, signal),
     listReservations(resources, signal),
   ]);
   const ranges = pools.items.flatMap(({ spec }) => {
     const range = parseRange(String(spec.cidr ?? ""));
     return range === undefined ? [] : [{ cidr: rangeText(range), range }];
   });
-  const uses = blocks.map((block) => ({ ...block, unallocated: unallocatedOf(block) }));
-  console.out(usageTable(utilizationOf(ranges, uses, readReservations(reservations)), options));
+  console.out(usageTable(utilizationOf(ranges, blocks, readReservations(reservations)), options));
   for (const { id, problem } of pools.unreadable) console.err(`IPPool ${id.name} is left out: ${problem}\n`);
   for (const { name, problem } of unreadable) console.err(`IPAMBlock ${name} is left out: ${problem}\n`);
+}
+
+function blockUse(block: StoredBlock): BlockUse {
+  const { cidr, range } = block;
+  return { cidr, range, unallocated: unallocatedOf(block) };
 }
 
 /** Clusters before v3.22 do not have the kind. */
@@ -62,8 +67,8 @@ async function listReservations(resources: Resources, signal: AbortSignal) {
 }
 
 async function showBorrowed({ datastore }: Connection, console: Console): Promise<void> {
-  const { blocks, unreadable } = await listBlocks(datastore, console.signal);
-  console.out(borrowedTable(blocks));
+  const { picked, unreadable } = await listBlocks(datastore, borrowedIn, console.signal);
+  console.out(borrowedTable(picked));
   for (const { name, problem } of unreadable) console.err(`IPAMBlock ${name} is left out: ${problem}\n`);
 }
 
@@ -97,9 +102,10 @@ async function blockAround(
   const name = range === undefined ? undefined : cidrName(rangeText(range));
   const found = name === undefined ? undefined : await getBlock(resources, name, signal);
   if (found !== undefined) return found;
-  const { blocks } = await listBlocks(datastore, signal);
-  const around = blocks.find((block) => isIn(block, address));
-  return around === undefined ? undefined : await getBlock(resources, cidrName(around.cidr) ?? around.name, signal);
+  const names = (block: StoredBlock) => (isIn(block, address) ? (cidrName(block.cidr) ?? block.name) : undefined);
+  const { picked } = await listBlocks(datastore, names, signal);
+  const around = picked.find((each) => each !== undefined);
+  return around === undefined ? undefined : await getBlock(resources, around, signal);
 }
 
 function isIn({ range }: StoredBlock, { family, first }: AddressRange): boolean {

@@ -1,7 +1,7 @@
 // Blocks as the datastore holds them, read no further than a command needs. A block has two lists of 64 entries; typing and
 // writing each of a thousand blocks again, as calico/resources does, costs ten times what `ipam show` takes in all (bench/ctl).
 import { type AddressRange, isRecord, type JsonRecord, parseRange, rangeText } from "../../../base/lib/index.ts";
-import type { Datastore, StoredObject } from "../../../calico/datastore/index.ts";
+import type { Datastore } from "../../../calico/datastore/index.ts";
 
 export type StoredBlock = {
   readonly name: string;
@@ -11,22 +11,28 @@ export type StoredBlock = {
   readonly spec: JsonRecord;
 };
 export type UnreadableBlock = { readonly name: string; readonly problem: string };
-export type StoredBlocks = { readonly blocks: readonly StoredBlock[]; readonly unreadable: readonly UnreadableBlock[] };
+export type PickedBlocks<T> = { readonly picked: readonly T[]; readonly unreadable: readonly UnreadableBlock[] };
 
-export async function listBlocks(datastore: Datastore, signal: AbortSignal): Promise<StoredBlocks> {
-  const found = new Map<string, StoredObject>();
+/** Of each block only what was picked is kept: pages come and go. In the order of names. */
+export async function listBlocks<T>(
+  datastore: Datastore,
+  pick: (block: StoredBlock) => T,
+  signal: AbortSignal,
+): Promise<PickedBlocks<T>> {
+  const found = new Map<string, { readonly value: T } | UnreadableBlock>();
   for await (const { items, gone = [] } of datastore.list("IPAMBlock", { signal })) {
-    for (const item of items) found.set(item.id.name, item);
+    for (const { id, value, problem } of items) {
+      const { name } = id;
+      const read = problem === undefined ? readStored(name, value, datastore.flavour) : { name, problem };
+      found.set(name, "problem" in read ? read : { value: pick(read) });
+    }
     for (const { name } of gone) found.delete(name);
   }
-  const blocks: StoredBlock[] = [];
-  const unreadable: UnreadableBlock[] = [];
-  for (const [name, { value, problem }] of [...found].sort(([a], [b]) => (a < b ? -1 : Number(a > b)))) {
-    const read = problem === undefined ? readStored(name, value, datastore.flavour) : { name, problem };
-    if ("problem" in read) unreadable.push(read);
-    else blocks.push(read);
-  }
-  return { blocks, unreadable };
+  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : Number(a > b))).map(([, block]) => block);
+  return {
+    picked: sorted.flatMap((block) => ("value" in block ? [block.value] : [])),
+    unreadable: sorted.flatMap((block) => ("problem" in block ? [block] : [])),
+  };
 }
 
 /** etcd has the block itself, everybody else an object around it. */

@@ -36,6 +36,7 @@ function countable(count: bigint): number {
 
 /** As Go's %.5g writes a count: 65536, 8.3886e+06. */
 export function fiveDigits(count: number): string {
+  if (Number.isInteger(count) && count < 100_000) return String(count); // which nearly all are
   const [digits = "", exponent] = count.toPrecision(5).split("e");
   const short = digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
   if (exponent === undefined) return short;
