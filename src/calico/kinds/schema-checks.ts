@@ -81,6 +81,7 @@ function filled(schema: CrdSchema, value: unknown): unknown {
 
 /** What breaks the schema's limits, then what breaks its rules. `previous` is what is stored, for rules about change. */
 export function schemaProblems(kind: Kind, value: unknown, previous?: unknown): readonly Problem[] {
+  if (!hasCrd(kind)) return [];
   const schema = schemaOf(kind);
   const found = [...limitProblems(schema, value, ""), ...ruleProblems(schema, { value, previous }, "")];
   // What is wrong with the object as a whole goes by its kind, as in the original.
@@ -91,17 +92,26 @@ function broken(field: string, reason: string): Problem {
   return { field, rule: reason, name: field, reason };
 }
 
+/** The original's kinds without a CRD have no schema that it would look at. */
+function hasCrd(kind: Kind): boolean {
+  return isCustomKind(kind) || kind === "IPAMConfiguration";
+}
+
+function atMost(most: number): string {
+  return `must have at most ${most} ${most === 1 ? "item" : "items"}`;
+}
+
 function* limitProblems(schema: CrdSchema, value: unknown, at: string): Generator<Problem> {
   if (value === undefined || value === null) return;
   const body = (rule: string) => broken(at, `${at} in body ${rule}`);
   if (Array.isArray(schema.enum) && !schema.enum.includes(value)) {
     yield broken(at, `supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
   }
-  if (typeof value === "string") yield* textProblems(schema, value, body);
+  if (typeof value === "string") yield* textProblems(schema, value, at);
   if (typeof value === "number" || typeof value === "bigint") yield* numberProblems(schema, value, body);
   if (Array.isArray(value)) {
     const { maxItems, minItems } = schema;
-    if (typeof maxItems === "number" && value.length > maxItems) yield body(`should have at most ${maxItems} items`);
+    if (typeof maxItems === "number" && value.length > maxItems) yield broken(at, atMost(maxItems));
     if (typeof minItems === "number" && value.length < minItems) yield body(`should have at least ${minItems} items`);
     const element = inner(schema.items);
     if (element === undefined) return;
@@ -111,10 +121,13 @@ function* limitProblems(schema: CrdSchema, value: unknown, at: string): Generato
   }
 }
 
-function* textProblems(schema: CrdSchema, value: string, body: (rule: string) => Problem): Generator<Problem> {
+function* textProblems(schema: CrdSchema, value: string, at: string): Generator<Problem> {
+  const body = (rule: string) => broken(at, `${at} in body ${rule}`);
   const { maxLength, minLength, pattern, format } = schema;
   const characters = [...value].length;
-  if (typeof maxLength === "number" && characters > maxLength) yield body(`should be at most ${maxLength} chars long`);
+  if (typeof maxLength === "number" && characters > maxLength) {
+    yield broken(at, `may not be more than ${maxLength} bytes`);
+  }
   if (typeof minLength === "number" && characters < minLength) yield body(`should be at least ${minLength} chars long`);
   if (typeof pattern === "string" && !asRegExp(pattern).test(value)) yield body(`should match '${pattern}'`);
   if (format === "cidr" && parseCidr(value) === undefined) yield body(`must be of type cidr: ${JSON.stringify(value)}`);
@@ -138,7 +151,8 @@ function* numberProblems(
 function* memberProblems(schema: CrdSchema, value: JsonRecord, at: string): Generator<Problem> {
   const below = (name: string) => (at === "" ? name : `${at}.${name}`);
   for (const name of Array.isArray(schema.required) ? schema.required.map(String) : []) {
-    if (value[name] === undefined) yield broken(below(name), "Required value");
+    // The original names the field and says no more.
+    if (value[name] === undefined) yield { field: below(name), rule: "must be given", name: below(name), reason: "" };
   }
   const count = Object.keys(value).length;
   const { minProperties, maxProperties } = schema;
@@ -146,7 +160,7 @@ function* memberProblems(schema: CrdSchema, value: JsonRecord, at: string): Gene
     yield broken(at, `${at} in body should have at least ${minProperties} properties`);
   }
   if (typeof maxProperties === "number" && count > maxProperties) {
-    yield broken(at, `${at} in body should have at most ${maxProperties} properties`);
+    yield broken(at, atMost(maxProperties));
   }
   for (const [name, member] of Object.entries(membersOf(schema)))
     yield* limitProblems(member, value[name], below(name));

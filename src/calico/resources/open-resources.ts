@@ -10,6 +10,7 @@ import type { Datastore } from "../datastore/index.ts";
 import {
   type Kind,
   kindInfo,
+  type Problem,
   problemsBeforeWrite,
   problemText,
   schemaProblems,
@@ -186,8 +187,8 @@ class StoredResources implements Resources {
       isNew || rules.comparesWithStored !== true ? undefined : (stored ?? (await this.get(kind, idOf(object), call)));
     const own = problemsBeforeWrite(kind, isNew ? ready : filled, before);
     refuse([...own, ...(own.length > 0 ? [] : ((await rules.problems?.(filled, context)) ?? []))]);
-    refuse(validate(kind, filled));
-    const complete = isApiServer(this.#datastore) ? filled : completed(kind, filled, before);
+    const { complete, problems } = isApiServer(this.#datastore) ? asGiven(filled) : completed(kind, filled, before);
+    refuse([...validate(kind, filled), ...problems]);
     await rules.check?.(complete, context);
     return complete;
   }
@@ -283,11 +284,17 @@ class StoredResources implements Resources {
 /** Thrown out of an edit by whoever finds nothing to replace. */
 class Missing extends Error {}
 
+type Completed = { readonly complete: V3Object; readonly problems: readonly Problem[] };
+
+/** Where an API server does with the CRD's schema what is to be done. */
+function asGiven(object: V3Object): Completed {
+  return { complete: object, problems: [] };
+}
+
 /** What an API server does with the CRD's schema, where there is none to do it. */
-function completed(kind: ApiKind, object: V3Object, before: V3Object | undefined): V3Object {
-  const full = readGiven(kind, withSchemaDefaults(kind, object));
-  refuse(schemaProblems(kind, full, before));
-  return full;
+function completed(kind: ApiKind, object: V3Object, before: V3Object | undefined): Completed {
+  const complete = readGiven(kind, withSchemaDefaults(kind, object));
+  return { complete, problems: schemaProblems(kind, complete, before) };
 }
 
 /** What a schema finds wrong is a problem as any other. */

@@ -113,5 +113,5 @@ export function problemText(problems: readonly Problem[]): string {
 }
 
 function oneText({ name, value, reason }: Problem): string {
-  return `${name}${value === undefined ? "" : ` = '${value}'`} (${reason})`;
+  return `${name}${value === undefined ? "" : ` = '${value}'`}${reason === "" ? "" : ` (${reason})`}`;
 }
