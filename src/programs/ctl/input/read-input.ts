@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import type { ApiKind, V3Object } from "../../../calico/resources/index.ts";
 import { type Console, CtlError } from "../console.ts";
 import { goWords } from "../file-error.ts";
+import { readQuickly } from "../yaml/quick-yaml.ts";
 import { listFiles } from "./list-files.ts";
 import { DocumentError, type ReadObject, readDocument } from "./read-document.ts";
 import { type DocumentText, splitDocuments } from "./split-documents.ts";
@@ -100,12 +101,14 @@ async function readText(file: string): Promise<string> {
 
 type From = { readonly file: string; readonly document: DocumentText };
 
-/** The package is loaded by whoever has YAML to read: get without -f does not. */
+/** The package is loaded for what is out of the ordinary, and for the line of what is wrong. */
 async function parsed({ text }: DocumentText, from: From): Promise<unknown> {
   if (text.length > mostDocumentCharacters) {
     const limit = `a document may have up to ${mostDocumentCharacters / 1024 / 1024} MiB`;
     throw failed(`bufio.Scanner: token too long (${placed(from, 1)}): ${limit}`);
   }
+  const quick = readQuickly(text);
+  if (quick !== undefined) return quick.value;
   const { readYaml, YamlError } = await import("../yaml/read-yaml.ts");
   try {
     return readYaml(text);

@@ -1,0 +1,158 @@
+// Reads the YAML that manifests are nearly always written in, without the package: loading it costs more than all the rest
+// of reading a file (20 of 110 ms of CPU for one pool; its reading itself is twenty times slower). Maps and lists by
+// indentation, scalars on one line, comments, and JSON.
+//
+// What is not surely read right is not read: the answer is undefined, and read-yaml.ts reads the whole language. Whatever is
+// answered is what that would answer (quick-yaml.test.ts asks both).
+
+import { readPlainScalar } from "./plain-scalar.ts";
+import { readFlow, startsFlow, unsure } from "./quick-flow.ts";
+
+type Line = { readonly indent: number; readonly text: string };
+
+/** A box, because null is an answer. Undefined: ask read-yaml.ts. */
+export function readQuickly(text: string): { readonly value: unknown } | undefined {
+  const plain = text.replaceAll("\r\n", "\n");
+  if (/[^\n\x20-\x7e]/.test(plain)) return undefined;
+  try {
+    return { value: readWhole(plain) };
+  } catch (error) {
+    if (error === unsure) return undefined;
+    throw error;
+  }
+}
+
+const deepest = 50;
+const key = /^([A-Za-z_/][\w./-]*|"[^"\\]*"|'[^']*'):(?: +(.*))?$/;
+
+function readWhole(text: string): unknown {
+  if (startsFlow(text.trimStart())) return readFlow(text.trim());
+  const lines = significantLines(text);
+  if (lines[0] !== undefined && /^---(?: *| +#.*)$/.test(lines[0].text)) lines.shift();
+  const [first] = lines;
+  if (first === undefined) return null;
+  if (first.indent !== 0) throw unsure;
+  const reader = new Reader(lines);
+  const value = reader.block(0, 0);
+  if (!reader.isAtEnd) throw unsure;
+  return value;
+}
+
+/** Without those of blanks or of a comment. */
+function significantLines(text: string): Line[] {
+  const lines: Line[] = [];
+  for (const line of text.split("\n")) {
+    const indent = line.search(/[^ ]/);
+    if (indent >= 0 && line[indent] !== "#") lines.push({ indent, text: line.slice(indent).trimEnd() });
+  }
+  return lines;
+}
+
+class Reader {
+  readonly #lines: readonly Line[];
+  #at = 0;
+
+  constructor(lines: readonly Line[]) {
+    this.#lines = lines;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#lines.length;
+  }
+
+  /** The map or list whose lines begin at this column. */
+  block(indent: number, depth: number): unknown {
+    if (depth > deepest) throw unsure;
+    return isItem(this.#next?.text ?? "") ? this.#list(indent, depth) : this.#map(indent, depth);
+  }
+
+  get #next(): Line | undefined {
+    return this.#lines[this.#at];
+  }
+
+  /** `first` is what follows the dash of an item, as if it stood on a line of its own. */
+  #map(indent: number, depth: number, first?: string): unknown {
+    const map: { [name: string]: unknown } = {};
+    for (let entry = first ?? this.#entryAt(indent); entry !== undefined; entry = this.#entryAt(indent)) {
+      const [, quotedName = "", rest = ""] = key.exec(entry) ?? [];
+      if (quotedName === "") throw unsure;
+      this.#at += 1;
+      const name = nameOf(quotedName);
+      if (Object.hasOwn(map, name) || name === "__proto__") throw unsure;
+      map[name] = this.#value(rest, { indent, depth, isInMap: true });
+    }
+    return map;
+  }
+
+  /** Undefined: the map has ended. */
+  #entryAt(indent: number): string | undefined {
+    const next = this.#next;
+    if (next === undefined || next.indent < indent) return undefined;
+    if (next.indent > indent || isItem(next.text)) throw unsure;
+    return next.text;
+  }
+
+  #list(indent: number, depth: number): unknown {
+    const items: unknown[] = [];
+    for (let next = this.#next; next !== undefined && next.indent === indent && isItem(next.text); next = this.#next) {
+      const content = next.text.slice(1).trimStart();
+      const column = indent + next.text.length - content.length;
+      if (isItem(content)) throw unsure;
+      if (key.test(content)) items.push(this.#map(column, depth + 1, content));
+      else {
+        this.#at += 1;
+        items.push(this.#value(content, { indent, depth, isInMap: false }));
+      }
+    }
+    return items;
+  }
+
+  /** What stands after a colon or a dash, or below it where there is nothing. */
+  #value(text: string, { indent, depth, isInMap }: { indent: number; depth: number; isInMap: boolean }): unknown {
+    const next = this.#next;
+    const isBelow = next !== undefined && next.indent > indent;
+    if (text === "" || text.startsWith("#")) {
+      if (isBelow) return this.block(next.indent, depth + 1);
+      // A list may stand at the column of its key.
+      const isListHere = isInMap && next !== undefined && next.indent === indent && isItem(next.text);
+      return isListHere ? this.#listOfKey(indent, depth) : null;
+    }
+    if (isBelow) throw unsure; // it goes on there
+    return scalarOrFlow(text);
+  }
+
+  #listOfKey(indent: number, depth: number): unknown {
+    if (depth > deepest) throw unsure;
+    return this.#list(indent, depth + 1);
+  }
+}
+
+function isItem(text: string): boolean {
+  return text === "-" || text.startsWith("- ");
+}
+
+function nameOf(text: string): string {
+  if (/^["']/.test(text)) return text.slice(1, -1);
+  if (typeof readPlainScalar(text) !== "string") throw unsure; // true, y and their like
+  return text;
+}
+
+/** Anything else may be an anchor, a tag, a text of several lines, or nothing that YAML knows. */
+const plainStart = /^(?:[A-Za-z0-9_./+(~]|-(?=[^ -]))/;
+const ended = /^(?: +#.*)?$/;
+
+function scalarOrFlow(text: string): unknown {
+  if (startsFlow(text)) {
+    const comment = text.search(/ +#[^"'\]}]*$/);
+    return readFlow(comment < 0 ? text : text.slice(0, comment));
+  }
+  const [, quoted, rest] = /^("(?:[^"\\]|\\["\\/bfnrt])*"|'(?:[^']|'')*')(.*)$/.exec(text) ?? [];
+  if (quoted !== undefined) {
+    if (!ended.test(rest ?? "")) throw unsure;
+    return quoted.startsWith('"') ? JSON.parse(quoted) : quoted.slice(1, -1).replaceAll("''", "'");
+  }
+  const comment = text.search(/ +#/);
+  const plain = comment < 0 ? text : text.slice(0, comment);
+  if (!plainStart.test(plain) || /:(?: |$)/.test(plain) || plain.startsWith("...")) throw unsure;
+  return readPlainScalar(plain);
+}
