@@ -8,6 +8,8 @@ export type CattailOptions = {
   readonly cwd?: string;
   /** What to run; by default the sources, with this Node. */
   readonly program?: readonly string[];
+  /** What it reads on its standard input; nothing where it is not given. */
+  readonly stdin?: string;
   /** A descriptor for its standard output to go to, instead of being read. */
   readonly stdout?: number;
 };
@@ -25,10 +27,12 @@ export class Cattail implements AsyncDisposable {
     const [program = "", ...before] = options.program ?? fromSources;
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     this.process = spawn(program, [...before, ...parameters], {
-      stdio: ["ignore", options.stdout ?? "pipe", "pipe"],
+      stdio: [options.stdin === undefined ? "ignore" : "pipe", options.stdout ?? "pipe", "pipe"],
       env: { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...options.env },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
+    this.process.stdin?.on("error", () => undefined); // it may end without having read it
+    this.process.stdin?.end(options.stdin);
     this.process.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk));
     this.process.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk));
     this.ended = new Promise((done) => this.process.on("close", done));
