@@ -5,6 +5,7 @@ import { addressText, systemClock } from "../../../src/base/lib/index.ts";
 import { type AddressUse, type Answer, type Pool, readPool, type Step } from "../../../src/calico/ipam/index.ts";
 import { type IpamAccess, isIpamError, openIpam } from "../../../src/calico/ipam-client/index.ts";
 import { type Random, seededRandom } from "../random.ts";
+import { RememberingAccess } from "./remembering-access.ts";
 
 export type AssignmentsPlan = {
   /** Addresses assigned or released, together. */
@@ -93,11 +94,17 @@ const settings = {
   kubeVirtVMAddressPersistence: "Enabled",
 } as const;
 
+type Told = {
+  readonly live: LiveAddresses;
+  readonly plan: AssignmentsPlan;
+  /** Every half minute. */
+  readonly tell: (done: AssignmentsDone, live: number) => void;
+};
+
 /** Until so many addresses were assigned and released, or the time is up. */
 export async function assignAndRelease(
   access: Pick<IpamAccess, "answer">,
-  live: LiveAddresses,
-  plan: AssignmentsPlan,
+  { live, plan, tell }: Told,
 ): Promise<AssignmentsDone> {
   const done: AssignmentsDone = {
     assigned: 0,
@@ -116,7 +123,16 @@ export async function assignAndRelease(
     stopping.signal.aborted ||
     done.assigned + done.released >= plan.count ||
     performance.now() - startedMs > plan.atMostMs;
-  const workers = Array.from({ length: plan.workers }, (_, at) => new Worker(access, { live, plan, done, at }));
+  const nodes = Array.from({ length: plan.nodes }, () => new RememberingAccess(access));
+  const workers = Array.from({ length: plan.workers }, (_, at) => {
+    // Every eighth asks for everything, as a plugin without an agent does.
+    const own = at % 8 === 7 ? access : (nodes[at % plan.nodes] ?? access);
+    return new Worker(own, { live, plan, done, at });
+  });
+  const telling = setInterval(() => {
+    done.seconds = (performance.now() - startedMs) / 1000;
+    tell(done, live.size);
+  }, 30_000);
   const results = await Promise.allSettled(
     workers.map(async (worker) => {
       try {
@@ -127,6 +143,7 @@ export async function assignAndRelease(
       }
     }),
   );
+  clearInterval(telling);
   done.seconds = (performance.now() - startedMs) / 1000;
   for (const result of results) if (result.status === "rejected") throw result.reason;
   return done;
@@ -172,8 +189,8 @@ class Worker {
   async request(): Promise<void> {
     const { done } = this.#shared;
     done.requests += 1;
-    // Now more and now less, so that two thirds of the pool are in use: blocks run full, are borrowed from and taken over.
-    const isFull = this.#isRefused || this.#containers.length >= 2 + this.#random.below(4);
+    // Now more and now less, so that half of the pool is in use: blocks run full, are borrowed from and taken over.
+    const isFull = this.#isRefused || this.#containers.length >= 1 + this.#random.below(4);
     this.#isRefused = false;
     try {
       if (isFull) await this.#stop();

@@ -26,10 +26,15 @@ const never: ReadonlySet<FindingCode> = new Set([
   "BLOCK_OUTSIDE_POOLS",
 ]);
 
+const betweenAuditsMs = 10_000;
 /** Shorter than for a cluster: here a request takes less than this, and never minutes. */
 const patienceBeside = { unfinishedMs: 20_000, leakMs: 20_000 };
 
-export async function runAssignments({ datastore }: AssignmentWorld, plan: AssignmentsPlan): Promise<RunDone> {
+export async function runAssignments(
+  { datastore }: AssignmentWorld,
+  plan: AssignmentsPlan,
+  tell: (done: AssignmentsDone, live: number) => void = () => undefined,
+): Promise<RunDone> {
   const access = openIpamAccess(datastore, { clock: systemClock, random: Math.random });
   const live = new LiveAddresses();
   const of: MendingOf = { objects: openIpamObjects(datastore), access, live, plan };
@@ -37,7 +42,7 @@ export async function runAssignments({ datastore }: AssignmentWorld, plan: Assig
   const mending = beside.run();
   let done: AssignmentsDone;
   try {
-    done = await assignAndRelease(access, live, plan);
+    done = await assignAndRelease(access, { live, plan, tell });
   } finally {
     beside.stop();
   }
@@ -74,7 +79,7 @@ class Beside {
     const { signal } = this.#stopping;
     let memory: ReadonlyMap<string, bigint> = new Map();
     while (!signal.aborted) {
-      await sleep(5000, undefined, { signal }).catch(() => undefined);
+      await sleep(betweenAuditsMs, undefined, { signal }).catch(() => undefined);
       const { memory: next, findings, results } = await mendRipe(this.#of, memory, patienceBeside);
       memory = next;
       this.audits += 1;
