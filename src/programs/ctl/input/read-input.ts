@@ -3,10 +3,10 @@
 //
 //   list-files.ts  which files     split-documents.ts  which texts     read-document.ts  which objects
 import { readFile } from "node:fs/promises";
+import { readQuickly } from "../../../base/yaml/index.ts";
 import type { ApiKind, V3Object } from "../../../calico/resources/index.ts";
 import { type Console, CtlError } from "../console.ts";
 import { goWords } from "../file-error.ts";
-import { readQuickly } from "../yaml/quick-yaml.ts";
 import { listFiles } from "./list-files.ts";
 import { DocumentError, type ReadObject, readDocument } from "./read-document.ts";
 import { type DocumentText, splitDocuments } from "./split-documents.ts";

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readQuickly } from "./quick-yaml.ts";
+import { readQuickly } from "../../../base/yaml/index.ts";
 import { readYaml } from "./read-yaml.ts";
 import { writeYaml } from "./write-yaml.ts";
 

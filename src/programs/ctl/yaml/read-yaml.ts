@@ -12,7 +12,7 @@ import {
   parseDocument,
   type Scalar,
 } from "yaml";
-import { readPlainScalar } from "./plain-scalar.ts";
+import { readPlainScalar } from "../../../base/yaml/index.ts";
 import { scalarAsText } from "./scalar-text.ts";
 
 /** Not YAML; the line counts from 1 within the text. */

@@ -1,9 +1,9 @@
 // YAML to the letter as the original writes it (sigs.k8s.io/yaml over go-yaml 2): keys in its natural order, lists at the
 // indentation of their key, quotes only where a YAML 1.1 reader needs them, texts broken at a space after column 80.
 // write-yaml.test.ts compares with what Go wrote.
+import { meansMoreThanText } from "../../../base/yaml/index.ts";
 import { printGoFloat } from "../../../calico/model/index.ts";
 import { compareKeys } from "./key-order.ts";
-import { meansMoreThanText } from "./plain-scalar.ts";
 
 const indentStep = 2;
 const widestLine = 80;

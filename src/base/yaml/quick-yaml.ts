@@ -1,21 +1,25 @@
-// Reads the YAML that manifests are nearly always written in, without the package: loading it costs more than all the rest
-// of reading a file (20 of 110 ms of CPU for one pool; its reading itself is twenty times slower). Maps and lists by
+// Reads the YAML that people and programs nearly always write, without a package: loading one costs more than all the rest of
+// reading a file (yaml's takes 20 ms of CPU; its reading itself is twenty times slower). Maps and lists by
 // indentation, scalars on one line, comments, and JSON.
 //
-// What is not surely read right is not read: the answer is undefined, and read-yaml.ts reads the whole language. Whatever is
-// answered is what that would answer (quick-yaml.test.ts asks both).
+// What is not surely read right is not read: the answer is undefined, and whoever asks has a reader of the whole language.
+// Whatever is answered is what that would answer (src/programs/ctl/yaml/quick-yaml.test.ts asks both).
 
 import { readPlainScalar } from "./plain-scalar.ts";
-import { readFlow, startsFlow, unsure } from "./quick-flow.ts";
+import { readFlow, startsFlow } from "./quick-flow.ts";
+import { type ReadScalar, unsure } from "./unsure.ts";
 
 type Line = { readonly indent: number; readonly text: string };
 
-/** A box, because null is an answer. Undefined: ask read-yaml.ts. */
-export function readQuickly(text: string): { readonly value: unknown } | undefined {
+/** A box, because null is an answer. Undefined: ask a reader of the whole language. */
+export function readQuickly(
+  text: string,
+  readScalar: ReadScalar = readPlainScalar,
+): { readonly value: unknown } | undefined {
   const plain = text.replaceAll("\r\n", "\n");
   if (/[^\n\x20-\x7e]/.test(plain)) return undefined;
   try {
-    return { value: readWhole(plain) };
+    return { value: readWhole(plain, readScalar) };
   } catch (error) {
     if (error === unsure) return undefined;
     throw error;
@@ -25,14 +29,14 @@ export function readQuickly(text: string): { readonly value: unknown } | undefin
 const deepest = 50;
 const key = /^([A-Za-z_/][\w./-]*|"[^"\\]*"|'[^']*'):(?: +(.*))?$/;
 
-function readWhole(text: string): unknown {
-  if (startsFlow(text.trimStart())) return readFlow(text.trim());
+function readWhole(text: string, readScalar: ReadScalar): unknown {
+  if (startsFlow(text.trimStart())) return readFlow(text.trim(), readScalar);
   const lines = significantLines(text);
   if (lines[0] !== undefined && /^---(?: *| +#.*)$/.test(lines[0].text)) lines.shift();
   const [first] = lines;
   if (first === undefined) return null;
   if (first.indent !== 0) throw unsure;
-  const reader = new Reader(lines);
+  const reader = new Reader(lines, readScalar);
   const value = reader.block(0, 0);
   if (!reader.isAtEnd) throw unsure;
   return value;
@@ -50,10 +54,12 @@ function significantLines(text: string): Line[] {
 
 class Reader {
   readonly #lines: readonly Line[];
+  readonly #readScalar: ReadScalar;
   #at = 0;
 
-  constructor(lines: readonly Line[]) {
+  constructor(lines: readonly Line[], readScalar: ReadScalar) {
     this.#lines = lines;
+    this.#readScalar = readScalar;
   }
 
   get isAtEnd(): boolean {
@@ -77,7 +83,7 @@ class Reader {
       const [, quotedName = "", rest = ""] = key.exec(entry) ?? [];
       if (quotedName === "") throw unsure;
       this.#at += 1;
-      const name = nameOf(quotedName);
+      const name = nameOf(quotedName, this.#readScalar);
       if (Object.hasOwn(map, name) || name === "__proto__") throw unsure;
       map[name] = this.#value(rest, { indent, depth, isInMap: true });
     }
@@ -118,7 +124,7 @@ class Reader {
       return isListHere ? this.#listOfKey(indent, depth) : null;
     }
     if (isBelow) throw unsure; // it goes on there
-    return scalarOrFlow(text);
+    return scalarOrFlow(text, this.#readScalar);
   }
 
   #listOfKey(indent: number, depth: number): unknown {
@@ -131,9 +137,9 @@ function isItem(text: string): boolean {
   return text === "-" || text.startsWith("- ");
 }
 
-function nameOf(text: string): string {
+function nameOf(text: string, readScalar: ReadScalar): string {
   if (/^["']/.test(text)) return text.slice(1, -1);
-  if (typeof readPlainScalar(text) !== "string") throw unsure; // true, y and their like
+  if (typeof readScalar(text) !== "string") throw unsure; // true, y and their like
   return text;
 }
 
@@ -141,10 +147,10 @@ function nameOf(text: string): string {
 const plainStart = /^(?:[A-Za-z0-9_./+(~]|-(?=[^ -]))/;
 const ended = /^(?: +#.*)?$/;
 
-function scalarOrFlow(text: string): unknown {
+function scalarOrFlow(text: string, readScalar: ReadScalar): unknown {
   if (startsFlow(text)) {
     const comment = text.search(/ +#[^"'\]}]*$/);
-    return readFlow(comment < 0 ? text : text.slice(0, comment));
+    return readFlow(comment < 0 ? text : text.slice(0, comment), readScalar);
   }
   const [, quoted, rest] = /^("(?:[^"\\]|\\["\\/bfnrt])*"|'(?:[^']|'')*')(.*)$/.exec(text) ?? [];
   if (quoted !== undefined) {
@@ -154,5 +160,5 @@ function scalarOrFlow(text: string): unknown {
   const comment = text.search(/ +#/);
   const plain = comment < 0 ? text : text.slice(0, comment);
   if (!plainStart.test(plain) || /:(?: |$)/.test(plain) || plain.startsWith("...")) throw unsure;
-  return readPlainScalar(plain);
+  return readScalar(plain);
 }

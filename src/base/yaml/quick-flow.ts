@@ -1,8 +1,5 @@
 // Lists and maps in brackets, for quick-yaml.ts: JSON, and [a, b] and {a: b} of plain words.
-import { readPlainScalar } from "./plain-scalar.ts";
-
-/** Thrown where the whole language has to be asked. */
-export const unsure = new Error("not sure");
+import { type ReadScalar, unsure } from "./unsure.ts";
 
 const deepest = 50;
 const doubleQuoted = /"(?:[^"\\\n]|\\["\\/bfnrt]|\\u(?!d[89a-f])[0-9a-f]{4})*"/iy;
@@ -15,8 +12,8 @@ export function startsFlow(text: string): boolean {
 }
 
 /** The text is one list or map, and nothing else. Throws `unsure`. */
-export function readFlow(text: string): unknown {
-  const reader = new FlowReader(text);
+export function readFlow(text: string, readScalar: ReadScalar): unknown {
+  const reader = new FlowReader(text, readScalar);
   const value = reader.value(0);
   if (!reader.isAtEnd) throw unsure;
   return value;
@@ -24,10 +21,12 @@ export function readFlow(text: string): unknown {
 
 class FlowReader {
   readonly #text: string;
+  readonly #readScalar: ReadScalar;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, readScalar: ReadScalar) {
     this.#text = text;
+    this.#readScalar = readScalar;
   }
 
   get isAtEnd(): boolean {
@@ -46,7 +45,7 @@ class FlowReader {
       case "'":
         return this.#take(singleQuoted).slice(1, -1).replaceAll("''", "'");
       default:
-        return readPlainScalar(this.#plain());
+        return this.#readScalar(this.#plain());
     }
   }
 
@@ -82,7 +81,7 @@ class FlowReader {
   /** With its colon, after which a plain name needs a blank. */
   #name(): string {
     const isQuoted = /["']/.test(this.#text[this.#at] ?? "");
-    const name = isQuoted ? this.value(0) : readPlainScalar(this.#plain());
+    const name = isQuoted ? this.value(0) : this.#readScalar(this.#plain());
     if (typeof name !== "string" || !this.#isNext(":")) throw unsure;
     if (!isQuoted && !/[ \n]/.test(this.#text[this.#at] ?? "")) throw unsure;
     return name;

@@ -1,5 +1,5 @@
-// What a YAML scalar without quotes means to the original's reader, which speaks YAML 1.1: `yes` is true, 010 is 8, 1_000 is
-// 1000. Its writer asks the same question: a text that would be taken for something else is written with quotes.
+// What a YAML scalar without quotes means to Go's reader (go-yaml 2), which speaks YAML 1.1: `yes` is true, 010 is 8, 1_000
+// is 1000. A writer asks the same question: a text that would be taken for something else is written with quotes.
 
 export type PlainScalar = string | number | bigint | boolean | null;
 
@@ -25,13 +25,13 @@ const dottedFloat = /^\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?$/;
 const wholeNumber = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 const time =
   /^\d{4}-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+](\d\d):(\d\d))| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/;
-/** Written by old programs for times: 1:30. The original quotes it, and reads it as text. */
+/** Written by old programs for times: 1:30. Go quotes it, and reads it as text. */
 const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
 const leastInteger = -(2n ** 63n);
 const mostInteger = 2n ** 64n - 1n;
 
-/** What the text stands for. A time stays text, as the original leaves it. */
+/** What the text stands for. A time stays text, as Go leaves it. */
 export function readPlainScalar(text: string): PlainScalar {
   if (text !== "" && !mayMeanMore.test(text)) return text;
   const known = named.get(text);
