@@ -58,9 +58,18 @@ function isUint(value: number, max: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= max;
 }
 
+/** A range that ends before it begins is told in the original's words. */
+function portRule(value: unknown): string {
+  const [, min, max] = (typeof value === "string" ? range.exec(value) : undefined) ?? [];
+  if (min === undefined || max === undefined || Number(min) <= Number(max) || Number(min) > 65535) {
+    return "must be a port number, a range such as 80:90, or a port name";
+  }
+  return `minimum port number (${Number(min)}) is greater than maximum port number (${Number(max)}) in port range`;
+}
+
 export const port: Schema<NumberOrText> = scalar({
   read: canonicalPort,
-  rule: "must be a port number, a range such as 80:90, or a port name",
+  rule: portRule,
   go: goNumberOrText,
   crd: intOrString,
 });

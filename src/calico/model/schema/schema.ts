@@ -184,14 +184,15 @@ export const raw = (crd: CrdSchema = {}): Schema<unknown> => ({
 /** A type with its own reader, like Go's UnmarshalJSON. The reader answers undefined for what does not fit. */
 export function scalar<T>(says: {
   read: (value: unknown) => T | undefined;
-  rule: string;
+  /** What is expected; or what is wrong with this very value. */
+  rule: string | ((value: unknown) => string);
   go: GoType<T>;
   crd: CrdSchema;
 }): Schema<T> {
   const read = (value: unknown): T => {
     const found = says.read(value);
-    if (found === undefined) throw new Misfit(says.rule);
-    return found;
+    if (found !== undefined) return found;
+    throw new Misfit(typeof says.rule === "string" ? says.rule : says.rule(value));
   };
   return { read, go: says.go, crd: says.crd };
 }
