@@ -1,6 +1,7 @@
 // v3 objects over any datastore: what users write and read, whatever keeps it.
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
+export { fromIpamRecord, type IpamKind } from "./forms/ipam.ts";
 export type { Call, ChangeV3, Listed, NewState, ResourceEvent, Unreadable } from "./homes/home.ts";
 export {
   type IpamObject,

@@ -297,7 +297,7 @@ const datastoreCommands: readonly CtlCommand[] = [
     flags: [{ name: "filename", short: "f", value: "FILE", says: "what export printed" }, config],
     examples: ["ctl datastore migrate import -f datastore.yaml"],
     checksVersion: false,
-    load: awaits("datastore/import.ts"),
+    load: async () => (await import("./datastore/import.ts")).run,
   },
   {
     path: ["datastore", "migrate-policy-names"],

@@ -69,6 +69,8 @@ export type KubernetesDatastore = Datastore & {
   whoAsks(signal?: AbortSignal): Promise<Asker>;
   /** The same server over the same connections; it checks and answers every write as always, and stores none. */
   asDryRun(): KubernetesDatastore;
+  /** The server itself, for what is no kind of ours: its path is asked for, and KubeError says what is wrong. */
+  readonly api: Pick<ApiClient, "json" | "open">;
 };
 
 export type KubernetesOptions = { readonly clock: Clock; readonly log: Log };
@@ -100,11 +102,13 @@ class Kubernetes implements KubernetesDatastore {
   readonly #parts: Parts;
   readonly #client: ApiClient;
   readonly #discovery: Discovery;
+  readonly api: KubernetesDatastore["api"];
   #calicoGroup: CalicoGroup | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#client = parts.client;
+    this.api = parts.client;
     this.#discovery = parts.discovery;
   }
 
