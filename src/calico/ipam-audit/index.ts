@@ -1,5 +1,15 @@
 // The audit of address management on a datastore: reads what calico/ipam/audit looks at, and carries out what it mends.
+
 export { type AskSources, openAsker } from "./ask.ts";
+export {
+  type AuditEveryOptions,
+  type AuditFigure,
+  type AuditRound,
+  auditEvery,
+  auditMetricHelp,
+  auditMetrics,
+} from "./audit-every.ts";
+export { type AuditPace, delayBeforeAudit } from "./audit-schedule.ts";
 export { carryOutMending, type MendingAccess } from "./carry-out-mending.ts";
 export { type PodUse, podUse } from "./pod-use.ts";
 export { type AuditSources, type ReadForAudit, readAudited } from "./read-audited.ts";
