@@ -7,7 +7,7 @@ import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { CattailError, type Clock, messageOf, systemClock } from "../../lib/index.ts";
-import { readQuickly, unsure } from "../../yaml/index.ts";
+import { readQuickly, readWord } from "../../yaml/index.ts";
 import type { KubeSettings } from "../settings.ts";
 import type { ExecCredential } from "./exec-plugin.ts";
 import {
@@ -111,7 +111,7 @@ async function parseKubeconfig(file: string, text: string): Promise<unknown> {
       // YAML may begin with a brace, too
     }
   }
-  const quick = readQuickly(text, plainWord);
+  const quick = readQuickly(text, readWord);
   if (quick !== undefined) return quick.value;
   const { parseYaml } = await import("./parse-yaml.ts");
   try {
@@ -120,14 +120,6 @@ async function parseKubeconfig(file: string, text: string): Promise<unknown> {
     const [line = ""] = messageOf(error).split("\n"); // what follows quotes the file, and it has secrets
     throw unusable(`${file} is not YAML: ${line}`, "Correct the line, or name another file");
   }
-}
-
-/** Words, truth values and nothing. A number is left to the package: a password may be one, of many digits. */
-function plainWord(text: string): unknown {
-  if (text === "true" || text === "false") return text === "true";
-  if (text === "" || text === "null" || text === "~") return null;
-  if (/^(?:[-+.\d]|true$|false$|null$)/i.test(text)) throw unsure;
-  return text;
 }
 
 function placeOf(config: Kubeconfig, wanted: string | undefined): Place {

@@ -1,6 +1,7 @@
 // Reads where the datastore is: from calicoctl.cfg if it exists, and then from nowhere else; otherwise from the environment.
 // The texts are the original's.
 import { isRecord, type JsonRecord, type Log, messageOf } from "../../../base/lib/index.ts";
+import { readQuickly, readWord } from "../../../base/yaml/index.ts";
 import { defaultConfigFile } from "../command-line/flags.ts";
 import { CtlError } from "../console.ts";
 import { type ClientConfig, ConfigProblem, type Setting, settings } from "./settings.ts";
@@ -80,6 +81,8 @@ async function parse(text: string): Promise<unknown> {
       // YAML may begin with a brace, too; and what is wrong is said about YAML
     }
   }
+  const quick = readQuickly(text, readWord);
+  if (quick !== undefined) return quick.value;
   const { parseYaml } = await import("./parse-yaml.ts");
   try {
     return parseYaml(text);
