@@ -1,7 +1,7 @@
 // Bundles programs into few files that share what they have in common, as the package has them: to find, read and link
 // five hundred modules takes a Node longer than to run them (docs/decisions/0023-lean-start.md). Names and lines stay, for
 // stack traces.
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 /** Not bundled: native code, which npm installs for the machine at hand. */
 const native = ["snappy", "@node-rs/crc32"];
@@ -15,6 +15,17 @@ const workerEntry = {
   setup({ onLoad }) {
     const contents = `export const workerEntry = () => new URL("../../typha/server/threads/worker.js", import.meta.url);`;
     onLoad({ filter: /threads\/worker-entry\.ts$/ }, () => ({ contents, loader: "js" }));
+  },
+} satisfies Plugin;
+
+/** ctl is bundled by itself, and lies where its first module would. */
+const ctlEntry = {
+  name: "ctl-entry",
+  setup({ onResolve }) {
+    const filter = /\/ctl\/process-console\.ts$/;
+    onResolve({ filter }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "../ctl/process-console.js", external: true } : undefined,
+    );
   },
 } satisfies Plugin;
 
@@ -44,31 +55,58 @@ function builtinModule(name: string): string {
   ].join("\n");
 }
 
+/** What is the same for everything that is bundled. */
+const common = {
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  external: native,
+  preserveSymlinks: true, // the same names wherever the checkout and its packages lie
+  legalComments: "none", // dist/licences.txt has them whole
+  logLevel: "warning",
+  metafile: true,
+} satisfies BuildOptions;
+
+/**
+ * One program in one file, as a script that defines what it exports; `import.meta.url` is handed in (tools/package/run-kept.ts). What it imports late is inside
+ * and starts when it is asked for.
+ */
+export async function bundleWhole(entry: string, outfile: string): Promise<string[]> {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: [entry],
+    outfile,
+    format: "cjs",
+    define: { "import.meta.url": "bundleUrl" },
+    plugins: [sparingBuiltins],
+  });
+  return inputsOf(metafile);
+}
+
+function inputsOf({ inputs }: Metafile): string[] {
+  return Object.keys(inputs).filter((input) => !input.startsWith("builtin:"));
+}
+
 /** What the bundler read; the files lie in `into` as the sources do in src/, or where `out` says. */
 export async function bundlePrograms(
   entryPoints: readonly (string | { readonly in: string; readonly out: string })[],
   into: string,
+  define: { readonly [name: string]: string } = {},
 ): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: entryPoints.map((entry) =>
       typeof entry === "string" ? { in: entry, out: entry.slice("src/".length, -".ts".length) } : entry,
     ),
+    ...common,
     outdir: into,
-    bundle: true,
     splitting: true,
     chunkNames: partNames,
-    platform: "node",
-    target: "node24",
     format: "esm",
-    external: native,
-    preserveSymlinks: true, // the same names wherever the checkout and its packages lie
-    legalComments: "none", // dist/licences.txt has them whole
-    logLevel: "warning",
-    metafile: true,
     allowOverwrite: true,
+    define,
     // CommonJS packages ask for Node's own modules with require(), which an ES module has not got.
     banner: { js: "const require = (id) => process.getBuiltinModule(id);" },
-    plugins: [sparingBuiltins, workerEntry],
+    plugins: [sparingBuiltins, workerEntry, ctlEntry],
   });
-  return Object.keys(metafile.inputs).filter((input) => !input.startsWith("builtin:"));
+  return inputsOf(metafile);
 }

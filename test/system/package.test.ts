@@ -57,6 +57,22 @@ test("the package runs `cattail version` in an empty folder", () => {
   deepEqual([said.version, said.commit], [`v${version}`, copiedCommit]);
 });
 
+test("the package's `cattail ctl`, by a link named calicoctl, keeps what it compiled in the user's cache", () => {
+  const home = join(folder, "home");
+  const link = join(folder, "calicoctl");
+  symlinkSync(join(installed, "bin/cattail"), link);
+  const env = { PATH: process.env.PATH, HOME: home };
+  const client = () => execFileSync(process.execPath, [link, "version", "--client"], { env, encoding: "utf8" });
+  const first = client();
+  match(first, new RegExp(`^Client Version: +v3\\.\\d+\\.0-cattail-${version}\nGit commit: +${copiedCommit}\n$`));
+  const kept = readdirSync(join(home, ".cache/cattail/programs"));
+  equal(kept.length, 1);
+  match(kept[0] ?? "", /^ctl-version-[0-9a-f]{16}$/);
+  equal(client(), first);
+  const help = execFileSync(process.execPath, [link, "get", "--help"], { env, encoding: "utf8" });
+  match(help, /^Usage: calicoctl get /);
+});
+
 test("npm installs it into an empty folder, with what the lockfile calls runtime and nothing else", (context) => {
   const home = join(folder, "empty");
   mkdirSync(home);

@@ -1,13 +1,28 @@
 // The console of a real process, and the start of ctl in it.
+import { writeSync } from "node:fs";
 import { basename } from "node:path";
+import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
 import { version } from "../shared/build.ts";
+import { fail } from "../shared/fail.ts";
 import type { Console } from "./console.ts";
 import { runCtl } from "./main.ts";
 
-/** Sets the exit code; what is written may still be on its way when this resolves. */
+/** Sets the exit code. */
 export async function startCtl(words: readonly string[]): Promise<void> {
-  const console = processConsole();
-  process.exitCode = await runCtl(words, console, { program: programName(), version });
+  const stopping = new AbortController();
+  const output = new Output(() => stopping.abort(0)); // a reader who has gone (head, for one) wanted no more
+  const code = await runCtl(words, processConsole(output, stopping), { program: programName(), version });
+  process.exitCode = code;
+  await output.written();
+  if (output.problem === undefined) return;
+  process.exitCode = 1; // whatever the command thinks it has done
+  fail(
+    new CattailError("OUTPUT_UNWRITABLE", {
+      problem: `standard output cannot be written (${messageOf(output.problem)})`,
+      next: "Free space on the disk, or write the output to another place",
+      cause: output.problem,
+    }),
+  );
 }
 
 /** As the person has typed it, who is told to type more of the kind. */
@@ -20,15 +35,10 @@ function programName(): string {
 /** 128 and the signal's number, as a shell says it. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
-function processConsole(): Console {
-  const stopping = new AbortController();
+function processConsole(output: Output, stopping: AbortController): Console {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort(exitCodes[signal])); // a second one ends the process
-  // A reader who has gone (head, for one) wanted no more; whatever still runs for them need not.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") stopping.abort(0);
-  });
   return {
-    out: (text) => void process.stdout.write(text),
+    out: (text) => output.write(text),
     err: (text) => void process.stderr.write(text),
     readStdin,
     env: process.env,
@@ -37,6 +47,48 @@ function processConsole(): Console {
     },
     signal: stopping.signal,
   };
+}
+
+/**
+ * Standard output, written at once: Node's stream takes 3 ms to make, and a command that has printed is over. A pipe that
+ * cannot take more now, which is rare (somebody has set it so), is left to the stream.
+ */
+class Output {
+  readonly #onGone: () => void;
+  #state: "direct" | "stream" | "closed" = "direct";
+  /** Why what was written is not all there; a reader who has gone is none. */
+  problem: unknown;
+
+  constructor(onGone: () => void) {
+    this.#onGone = onGone;
+  }
+
+  write(text: string): void {
+    if (this.#state === "stream") process.stdout.write(text);
+    if (this.#state !== "direct") return;
+    let rest = Buffer.from(text);
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if (isRecord(error) && error.code === "EAGAIN") {
+        this.#state = "stream";
+        process.stdout.on("error", (late) => this.#failed(late)).write(rest);
+      } else {
+        this.#failed(error);
+      }
+    }
+  }
+
+  /** Resolves when everything is there, or never will be. */
+  async written(): Promise<void> {
+    if (this.#state === "stream") await new Promise((resolve) => process.stdout.write("", resolve));
+  }
+
+  #failed(error: unknown): void {
+    this.#state = "closed";
+    if (isRecord(error) && error.code === "EPIPE") this.#onGone();
+    else this.problem ??= error;
+  }
 }
 
 async function readStdin(): Promise<string> {

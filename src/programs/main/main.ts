@@ -85,7 +85,7 @@ const words = askedVersion(readWords());
 // `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
-failOnUnwritableOutput(exitCodeOfMisuse);
+if (asked !== "ctl") failOnUnwritableOutput(exitCodeOfMisuse); // which looks after its output itself
 try {
   if (asked === "ctl") await startCtl();
   else if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
