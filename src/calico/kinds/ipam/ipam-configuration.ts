@@ -14,8 +14,11 @@ const columns = [
 
 type Spec = SchemaType<typeof ipamConfigSpec>;
 
-function* beforeWrite({ metadata, spec: { maxBlocksPerHost = 0 } }: SpecObject<Spec>): Generator<Problem> {
+function* beforeWrite({ metadata }: SpecObject<Spec>): Generator<Problem> {
   yield* onlyDefault(metadata, 'Cannot create an IPAMConfiguration resource with a name other than "default"');
+}
+
+function* wholeChecks({ spec: { maxBlocksPerHost = 0 } }: SpecObject<Spec>): Generator<Problem> {
   if (maxBlocksPerHost >= 0) return;
   yield {
     field: "spec.maxBlocksPerHost",
@@ -33,4 +36,5 @@ export const ipamConfiguration = etcdKind("IPAMConfiguration", {
   columns: { ps: columns, wide: [...columns, cell("MAXBLOCKSPERHOST", "spec.maxBlocksPerHost", "0")] },
   schema: { spec: ipamConfigSpec },
   beforeWrite: forSpec(beforeWrite),
+  wholeChecks: forSpec(wholeChecks),
 });

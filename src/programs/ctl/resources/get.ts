@@ -16,10 +16,6 @@ import { flagsOf, nameOf, type Target, targetsOfInput, targetsOfWords } from "./
 export const get: Run = async (invocation, console) => {
   const format = readOutputFormat(invocation.value("output") ?? "ps");
   const targets = await beforeAnything(() => targetsOf(invocation, console));
-  if (targets.length === 0) {
-    console.out("No resources specified\n");
-    return 0;
-  }
   const { resources } = await invocation.connect();
   const { namespace, isEverywhere } = flagsOf(invocation);
   const options = {

@@ -1,18 +1,12 @@
 // patch KIND NAME -p JSON: reads an object, changes it, and writes it in the place of what was read.
 import { isRecord, parseJson, systemClock } from "../../../base/lib/index.ts";
-import { unknownField } from "../../../calico/kinds/index.ts";
-import { FieldError, objectMeta } from "../../../calico/model/index.ts";
-import {
-  isResourceError,
-  type Resources,
-  readV3,
-  refusedByCtl,
-  type V3Object,
-} from "../../../calico/resources/index.ts";
+import { isResourceError, type Resources, refusedByCtl, type V3Object } from "../../../calico/resources/index.ts";
 import type { Run } from "../command.ts";
 import { type Console, CtlError } from "../console.ts";
-import { JsonPatchProblem, jsonPatched } from "./patching/json-patch.ts";
-import { mergePatched, strategicPatched } from "./patching/merge.ts";
+import { DocumentError, readDocument } from "../input/read-document.ts";
+import { jsonPatched } from "./patching/json-patch.ts";
+import { mergePatched, PatchProblem, strategicPatched } from "./patching/merge.ts";
+import { withVersions } from "./running/perform.ts";
 import { fateOf } from "./running/run-verb.ts";
 import { Turns } from "./running/turns.ts";
 import { failureOf, isSilence, reasonOf } from "./said/reasons.ts";
@@ -60,14 +54,15 @@ async function patchOne(target: Target, context: Context): Promise<void> {
     try {
       const refused = refusedByCtl("replace", kind, id);
       if (refused !== undefined) throw refused;
-      await turns.take(() => resources.replace(kind, next, { signal }));
+      await turns.take(() => resources.update(next.kind, next, { signal }));
       return;
     } catch (error) {
       // Somebody else was faster; unless the patch itself says which version it is for.
       const isRace = isResourceError(error, "conflict") && !moves && next.metadata.name === id.name;
       if (isRace && attempt < mostAttempts) continue;
       const fate = isSilence(error) ? `; ${(await fateOf("patch", target, resources)).text}` : "";
-      throw failureOf([`hit error: updating existing resource: ${reasonOf(error)}${fate}`], { cause: error });
+      const told = await withVersions(error, { kind, id, object: next }, { resources, call: { signal } });
+      throw failureOf([`hit error: updating existing resource: ${reasonOf(told)}${fate}`], { cause: told });
     }
   }
 }
@@ -91,33 +86,32 @@ async function got(
 }
 
 function patchedObject(current: V3Object, { type, patch }: Pick<Context, "type" | "patch">): V3Object {
-  const { kind } = current;
   const failed = (why: string, cause: unknown) => new CtlError(`hit error: performing ${type.name}: ${why}`, { cause });
   let changed: unknown;
   try {
-    const read = parseJson(patch);
-    // The original refuses anything but an object for no JSON at all.
-    const isList = Array.isArray(read);
-    if (typeof read !== "object" || read === null || isList !== (type === types.json)) throw new SyntaxError(patch);
-    changed = type.apply(current, read);
+    changed = type.apply(current, readPatch(patch, type));
   } catch (error) {
-    if (error instanceof JsonPatchProblem) throw failed(error.message, error);
+    if (error instanceof PatchProblem) throw failed(error.message, error);
     throw failed("invalid JSON document", error);
   }
-  const unknown = unknownField(kind, changed) ?? unknownMetadata(changed);
-  if (unknown !== undefined) {
-    throw new CtlError(`field in document is not recognized or is in the wrong location: ${unknown}`);
-  }
   try {
-    return readV3(kind, changed);
+    const [read] = readDocument(changed);
+    if (read !== undefined) return read.object;
   } catch (error) {
-    if (!(error instanceof FieldError)) throw error;
-    throw new CtlError(`hit error: creating resource from patched data: ${error.message}`, { cause: error });
+    if (!(error instanceof DocumentError)) throw error;
+    const { message } = error;
+    const isUnknown = message.startsWith("field in document");
+    throw new CtlError(isUnknown ? message : `hit error: creating resource from patched data: ${message}`, {
+      cause: error,
+    });
   }
+  throw new CtlError("hit error: creating resource from patched data: no object is left");
 }
 
-function unknownMetadata(object: unknown): string | undefined {
-  const metadata = isRecord(object) && isRecord(object.metadata) ? object.metadata : {};
-  const known = isRecord(objectMeta.crd.properties) ? objectMeta.crd.properties : {};
-  return Object.keys(metadata).find((name) => !Object.hasOwn(known, name));
+/** Of a list of operations, or of an object; the original takes null for one without members. Throws SyntaxError. */
+function readPatch(text: string, type: PatchType): unknown {
+  const read = parseJson(text);
+  if (type === types.json ? Array.isArray(read) : isRecord(read)) return read;
+  if (read === null && type !== types.json) return {};
+  throw new SyntaxError(text);
 }

@@ -1,27 +1,25 @@
 // A JSON patch (RFC 6902): a list of operations, done one after the other; if one cannot be done, none is.
 import { isRecord } from "../../../../base/lib/index.ts";
 import { isSameJson } from "../same-json.ts";
+import { PatchProblem } from "./merge.ts";
 
-/** An operation that cannot be done, or is none. */
-export class JsonPatchProblem extends Error {
-  constructor(at: number, problem: string) {
-    super(`operation ${at + 1}: ${problem}`);
-    this.name = "JsonPatchProblem";
-  }
+function problemAt(at: number, problem: string): PatchProblem {
+  return new PatchProblem(`operation ${at + 1}: ${problem}`);
 }
 
 /** Nobody writes that many by hand, and each may copy the whole object. */
 const mostOperations = 1000;
 
+/** Throws PatchProblem for an operation that cannot be done, or is none. */
 export function jsonPatched(target: unknown, patch: unknown): unknown {
-  if (!Array.isArray(patch)) throw new JsonPatchProblem(0, "a JSON patch is a list of operations");
-  if (patch.length > mostOperations) throw new JsonPatchProblem(mostOperations, `at most ${mostOperations} are done`);
+  if (!Array.isArray(patch)) throw problemAt(0, "a JSON patch is a list of operations");
+  if (patch.length > mostOperations) throw problemAt(mostOperations, `at most ${mostOperations} are done`);
   return patch.reduce<unknown>((document, operation: unknown, at) => {
     try {
       return done(document, operation);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      throw new JsonPatchProblem(at, error.message);
+      throw problemAt(at, error.message);
     }
   }, target);
 }

@@ -18,7 +18,7 @@ const mostLevels = 200;
 
 function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Directive, level = 0): unknown {
   if (!isRecord(patch)) return patch;
-  if (level > mostLevels) throw new RangeError(`the patch has more than ${mostLevels} levels`);
+  if (level > mostLevels) throw new PatchProblem(`the patch has more than ${mostLevels} levels`);
   const { is, part } = read(patch);
   if (is === "delete") return {};
   const base = is === "merge" && isRecord(target) ? target : {};
@@ -31,7 +31,15 @@ function patched(target: unknown, patch: unknown, read: (part: JsonRecord) => Di
   return Object.fromEntries(result);
 }
 
-function directive({ $patch, ...part }: JsonRecord): Directive {
-  if ($patch === "replace" || $patch === "delete") return { is: $patch, part };
-  return { is: "merge", part: $patch === undefined || $patch === "merge" ? part : { $patch, ...part } };
+/** What no patch can mean. */
+export class PatchProblem extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = "PatchProblem";
+  }
+}
+
+function directive({ $patch = "merge", ...part }: JsonRecord): Directive {
+  if ($patch === "merge" || $patch === "replace" || $patch === "delete") return { is: $patch, part };
+  throw new PatchProblem(`unknown patch type: ${$patch}`);
 }

@@ -27,7 +27,11 @@ export async function perform(
 ): Promise<V3Object | undefined> {
   const { resources, call, options } = context;
   const refused = refusal ?? refusedByCtl(verb, kind, id);
-  if (refused !== undefined) throw refused;
+  if (refused !== undefined) {
+    // The original looks first whether there is such a policy.
+    if (verb !== "create" && verb !== "delete" && kind === "NetworkPolicy") await resources.get(kind, id, call);
+    throw refused;
+  }
   try {
     switch (verb) {
       case "create":
@@ -64,7 +68,7 @@ async function deleteOne(
 }
 
 /** The original says no more than the name. Where the datastore found the conflict, what is stored is asked for. */
-async function withVersions(
+export async function withVersions(
   error: unknown,
   { kind, id, object }: Pick<Target, "kind" | "id" | "object">,
   { resources, call }: { readonly resources: Resources; readonly call: Call },
