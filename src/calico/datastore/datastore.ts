@@ -28,6 +28,8 @@ export type Within = {
   /** A label selector as kubectl takes it: "app=web,tier in (front,back),!old". */
   readonly labels?: string;
   readonly namePrefix?: string;
+  /** The one object of that name; in each namespace, where the kind has them and none is given. */
+  readonly name?: string;
 };
 
 export type ListOptions = {

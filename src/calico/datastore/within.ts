@@ -12,9 +12,11 @@ export type Selection = {
 };
 
 /** Throws "invalid" for a label selector that is none. */
-export function selectionOf({ namespace, namePrefix = "", labels }: Within = {}): Selection {
+export function selectionOf({ namespace, namePrefix = "", name, labels }: Within = {}): Selection {
   const hasId = (id: ObjectId) =>
-    (namespace === undefined || id.namespace === namespace) && id.name.startsWith(namePrefix);
+    (namespace === undefined || id.namespace === namespace) &&
+    (name === undefined || id.name === name) &&
+    id.name.startsWith(namePrefix);
   if (labels === undefined || labels === "") return { hasId, has: ({ id }) => hasId(id) };
   const selects = parseLabelSelector(labels);
   return { hasId, has: ({ id, value }) => hasId(id) && selects(labelsOf(value)) };

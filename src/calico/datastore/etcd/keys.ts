@@ -24,7 +24,7 @@ export function prefixOf(kind: Kind): string {
  * Every key below the kind's prefix that can be within, and where keys do not say it (labels; a name without its
  * namespace) some that are not: from the prefix up to the first text after all that start with it.
  */
-export function keyRange(kind: Kind, { namespace, namePrefix = "" }: Within = {}): KeyRange {
+export function keyRange(kind: Kind, { namespace, name = "", namePrefix = name }: Within = {}): KeyRange {
   const { etcdKey } = kindInfo(kind);
   if (etcdKey !== undefined) return { key: Buffer.from(etcdKey), rangeEnd: Buffer.from(`${etcdKey}\u0000`) };
   const prefix = prefixOf(kind);

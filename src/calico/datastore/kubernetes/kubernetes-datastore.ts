@@ -276,13 +276,17 @@ type What = Omit<Refused, "isServed"> & { readonly verb: keyof typeof methods };
 
 const methods = { get: "GET", create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE" } as const;
 
-/** Namespace and labels are the server's work. */
-function selectedPath(served: Served, { namespace, labels }: Within = {}): string {
+/** Namespace, labels and a name are the server's work. */
+function selectedPath(served: Served, { namespace, labels = "", name }: Within = {}): string {
   const path = collectionPath(served, namespace);
-  return labels === undefined || labels === "" ? path : `${path}?${new URLSearchParams({ labelSelector: labels })}`;
+  const query = new URLSearchParams({
+    ...(labels === "" ? {} : { labelSelector: labels }),
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+  });
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** It can also be asked for one name, but not for those with a prefix. */
+/** It cannot be asked for names with a prefix. */
 function notByServer({ namespace, namePrefix }: Within = {}): Within {
   return { ...(namespace === undefined ? {} : { namespace }), ...(namePrefix === undefined ? {} : { namePrefix }) };
 }
