@@ -59,6 +59,7 @@ test("the package runs `cattail version` in an empty folder", () => {
 
 test("the package's `cattail ctl`, by a link named calicoctl, keeps what it compiled in the user's cache", () => {
   const home = join(folder, "home");
+  mkdirSync(home);
   const link = join(folder, "calicoctl");
   symlinkSync(join(installed, "bin/cattail"), link);
   const env = { PATH: process.env.PATH, HOME: home };
