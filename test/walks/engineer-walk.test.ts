@@ -58,6 +58,20 @@ const changes: Change[] = [
     ],
   },
   {
+    name: "a flag of ctl that another one has the letter of, without its page",
+    half: [
+      {
+        file: "src/programs/ctl/commands.ts",
+        old: '{ name: "skip-exists", says:',
+        new: '{ name: "walked", short: "n", says: "nothing" },\n      { name: "skip-exists", says:',
+      },
+    ],
+    fails: [
+      { test: "src/programs/ctl/ctl-page.test.ts", saying: pageIsOld },
+      { test: "src/programs/ctl/main.test.ts", saying: /✖ no command has a flag, or a letter, twice/ },
+    ],
+  },
+  {
     name: "a metric without its page, and without anybody who feeds it",
     half: [
       {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { startFakeApi } from "../../../test/kit/fake-api.ts";
 import { type RecordedOptions, recordedConsole, type Said } from "../../../test/kit/recorded-console.ts";
 import { globalFlags } from "./command-line/flags.ts";
 import { commands, groups } from "./commands.ts";
@@ -125,6 +126,48 @@ for (const { version, line, says } of seen) {
     if (says === undefined) return ok(!err.includes("version mismatch"), err);
     equal(code, 1);
     match(err, says);
+  });
+}
+
+const away: { name: string; env: { [name: string]: string } }[] = [
+  { name: "an API server", env: { K8S_API_ENDPOINT: "http://127.0.0.1:1" } },
+  { name: "an etcd", env: { ETCD_ENDPOINTS: "http://127.0.0.1:1" } },
+];
+for (const { name, env } of away) {
+  test(`${name} that is not there is named with its address, at once`, async () => {
+    const { code, out, err } = await ctl("get nodes", { env });
+    deepEqual({ code, out }, { code: 1, out: "" });
+    match(
+      err,
+      /^failed to get resources: unable to get Cluster Information to verify version mismatch: .*127\.0\.0\.1:1.*\n/,
+    );
+    match(err, /ECONNREFUSED.*\nUse --allow-version-mismatch to override\n$/);
+  });
+}
+
+const forbidden = {
+  status: 403,
+  body: {
+    kind: "Status",
+    reason: "Forbidden",
+    message: 'ippools is forbidden: User "x" cannot list resource "ippools"',
+  },
+};
+for (const { line, isTerminal, isTold } of [
+  { line: "get ippools", isTerminal: false, isTold: false },
+  { line: "get ippools", isTerminal: true, isTold: true },
+  { line: "get ippools -l warn", isTerminal: false, isTold: true },
+]) {
+  test(`missing rights: "${line}"${isTerminal ? " on a terminal" : ""} ${isTold ? "names" : "does not name"} the rule to add`, async () => {
+    const kinds = { body: { kind: "APIResourceList", resources: [{ name: "ippools" }] } };
+    await using api = await startFakeApi([forbidden, kinds]);
+    const env = { K8S_API_ENDPOINT: api.url, CALICO_API_GROUP: "crd.projectcalico.org/v1" };
+    const { code, out, err } = await ctl(`${line} --allow-version-mismatch`, { env, isTerminal });
+    deepEqual({ code, out }, { code: 1, out: "" });
+    const rule =
+      '- apiGroups: ["crd.projectcalico.org"]\n  resources: ["ippools"]\n  verbs: ["get", "list", "watch"]\n';
+    const said = `connection is unauthorized: ${forbidden.body.message}\n`;
+    equal(err, isTold ? `${said}Add this rule to a role of this user:\n${rule}` : said);
   });
 }
 
