@@ -3,9 +3,16 @@
 import { parseRange } from "../../src/base/lib/index.ts";
 import { type Answer, cidrOf, type Ref, type Step, type Steps, type Stored } from "../../src/calico/ipam/index.ts";
 
-type Entry = { readonly object: Stored; readonly revision: string };
+type Entry = { readonly object: Stored; readonly revision: string; readonly made?: string | undefined };
 
 export class IpamStore {
+  /** Whether it tells objects of one name from each other, as an API server does and etcd does not. */
+  readonly #tells: boolean;
+
+  constructor({ tellsWhenMade = true }: { readonly tellsWhenMade?: boolean } = {}) {
+    this.#tells = tellsWhenMade;
+  }
+
   nowNs = 1_794_824_392_000_000_000n;
   readonly entries = new Map<string, Entry>();
   #writes = 0;
@@ -44,7 +51,9 @@ export class IpamStore {
   put(object: Stored): Answer {
     this.#writes += 1;
     const revision = String(this.#writes);
-    this.entries.set(keyOf(refOf(object)), { object, revision });
+    const key = keyOf(refOf(object));
+    const made = this.#tells ? (this.entries.get(key)?.made ?? `made ${revision}`) : undefined;
+    this.entries.set(key, { object, revision, made });
     return { is: "written", revision };
   }
 

@@ -19,6 +19,8 @@ export type StoredObject = {
   readonly value: unknown;
   /** Why `value` is undefined: what is stored under this id cannot be read (not JSON, too deep). Invalid, not absent. */
   readonly problem?: string;
+  /** Of what has no uid and was read by its id: tells it from another that is stored under the same id later. */
+  readonly made?: string;
 };
 
 /** Which of a kind's objects: those that all its fields agree with. What the server can narrow down, it does. */

@@ -231,17 +231,17 @@ function specOf(object: Stored): JsonRecord {
   }
 }
 
-type Found = { readonly object: Stored; readonly revision: string };
+type Found = { readonly object: Stored; readonly revision: string; readonly made?: string | undefined };
 
 /** Throws ResourceError for what our changes cannot rely on. */
-function read(kind: Stored["kind"], { spec, revision }: IpamObject): Found {
+function read(kind: Stored["kind"], { spec, revision, uid }: IpamObject): Found {
   switch (kind) {
     case "block":
       return { object: { kind, value: requiredBlock(spec) }, revision };
     case "affinity":
       return { object: { kind, value: readAffinity(spec) }, revision };
     case "handle":
-      return { object: { kind, value: readHandle(spec) }, revision };
+      return { object: { kind, value: readHandle(spec) }, revision, made: uid };
   }
 }
 

@@ -136,7 +136,10 @@ class EtcdDatastore implements Datastore {
     const request = { key: Buffer.from(idToKey(kind, id)) };
     const call = { doing: `etcd read of ${kind} ${id.name}`, signal, isRead: true };
     const { kvs } = await this.#connection.call(methods.range, request, call);
-    return kvs[0] === undefined ? undefined : pairToObject(kind, kvs[0]);
+    const [pair] = kvs;
+    const object = pair === undefined ? undefined : pairToObject(kind, pair);
+    if (pair === undefined || object === undefined || isApiObject(kind)) return object;
+    return { ...object, made: pair.createRevision };
   }
 
   async create(kind: Kind, value: unknown, options: CreateOptions = {}): Promise<StoredObject> {

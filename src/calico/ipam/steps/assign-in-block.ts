@@ -1,10 +1,10 @@
 // Takes addresses in one block: the handle is raised first, then the block is written, so that no address is ever without a handle.
-// If somebody else wrote the block, it is read and tried again with the handle as it is; who leaves with nothing lowers it.
-// steps/handles.ts has how a handle is raised and lowered.
+// If somebody else wrote the block, the handle is lowered, and all is tried again. steps/handles.ts has how a handle is raised and
+// lowered, and why it is not kept as it is.
 import type { AddressRange } from "../../../base/lib/index.ts";
 import { type Attribute, attributeAt, type Block, cidrOf, ordinalOf } from "../block.ts";
 import { type Assigned, forWrite, type NotAssigned, sweep } from "../block-changes.ts";
-import { type Counted, countedFor, giveCountBack, raiseHandle } from "./handles.ts";
+import { type Counted, createHandle, giveCountBack, raiseHandle } from "./handles.ts";
 import { type HeldAddress, heldElsewhere } from "./look-up.ts";
 import {
   getBlock,
@@ -37,47 +37,43 @@ export type InBlockResult =
 
 /** An answer without addresses: the block has none left. */
 export function* assignInBlock(start: Versioned<Block>, request: InBlock): Steps<InBlockResult> {
-  const { handle } = request;
   const cidr = cidrOf(start.value);
   let current: Versioned<Block> | undefined = start;
-  let counted: Counted | undefined;
-  for (let turn = 0; turn < mostTries && current !== undefined; turn += 1) {
+  for (let turn = 0; turn < mostTries; turn += 1) {
+    if (current === undefined) return { is: "no-block" };
     const nowNs = yield* readClock();
     const block = sweep(current.value, { nowNs, cooldownSeconds: request.cooldownSeconds });
-    const wanted = request.choose(block);
     const held = request.held?.(block) ?? [];
-    if (held.length > 0 || wanted.is === "refused" || wanted.addresses.length === 0) {
-      yield* giveCountBack(handle, cidr, counted);
-      return held.length > 0 ? { is: "held", held } : wanted;
-    }
-    const raised = yield* countWanted({ cidr, count: wanted.addresses.length, counted }, request);
-    if (Array.isArray(raised)) return { is: "held", held: raised };
-    counted = raised;
+    if (held.length > 0) return { is: "held", held };
+    const wanted = request.choose(block);
+    if (wanted.is === "refused" || wanted.addresses.length === 0) return wanted;
+    const counted = yield* countWanted({ cidr, count: wanted.addresses.length }, request);
+    if (counted.is === "held") return counted;
     const outcome = yield* writeBlock(wanted, current, request);
     if (outcome.is === "written") return wanted;
     if (outcome.is === "failed") {
       // After "perhaps" the write may still happen, and a handle that counts too much is better than an address without one.
-      if (outcome.wasWritten === "no") yield* quietly(giveCountBack(handle, cidr, counted));
+      if (outcome.wasWritten === "no") yield* quietly(giveCountBack(counted.raised));
       throw new StepFailed(outcome.step, outcome.error);
     }
+    yield* giveCountBack(counted.raised);
     current = yield* getBlock(cidr);
   }
-  yield* giveCountBack(handle, cidr, counted);
-  if (current === undefined) return { is: "no-block" };
   throw new TooManyConflicts();
 }
 
-/** Addresses that the handle has already, in whichever block; or the handle, raised. */
-function* countWanted(
-  { cidr, count, counted }: { cidr: string; count: number; counted: Counted | undefined },
-  { handle, held }: InBlock,
-): Steps<Counted | HeldAddress[] | undefined> {
-  if (handle === undefined) return undefined;
-  if (counted !== undefined) return yield* countedFor(handle, { cidr, count, counted });
-  const raised = yield* raiseHandle(handle, { cidr, count, mayExist: held === undefined });
-  if (raised !== "exists") return raised;
+type Counting =
+  | { readonly is: "counted"; readonly raised: Counted | undefined }
+  | { readonly is: "held"; readonly held: readonly HeldAddress[] };
+
+/** The handle, raised; or addresses that it has already, in whichever block. */
+function* countWanted(more: { cidr: string; count: number }, { handle, held }: InBlock): Steps<Counting> {
+  if (handle === undefined) return { is: "counted", raised: undefined };
+  const created = yield* createHandle(handle, more);
+  if (created !== "exists") return { is: "counted", raised: created };
   const found = held === undefined ? [] : yield* heldElsewhere(handle, held);
-  return found.length > 0 ? found : yield* countedFor(handle, { cidr, count, counted: undefined });
+  if (found.length > 0) return { is: "held", held: found };
+  return { is: "counted", raised: yield* raiseHandle(handle, more) };
 }
 
 /** Tidying up must not hide why there is something to tidy up. */

@@ -4,10 +4,12 @@ import { type AddressRange, holds, rangeText } from "../../../base/lib/index.ts"
 import { type Block, cidrOf, isEmpty } from "../block.ts";
 import { forWrite, type ReleaseRequest, releaseAddresses, sweep } from "../block-changes.ts";
 import { blockOf } from "../block-order.ts";
+import type { Handle } from "../handle.ts";
 import { type Pool, poolOf } from "../pools.ts";
 import { lowerHandle } from "./handles.ts";
 import {
   getBlock,
+  getHandle,
   mostTries,
   readClock,
   remove,
@@ -16,6 +18,7 @@ import {
   type Steps,
   TooManyConflicts,
   update,
+  type Versioned,
 } from "./step.ts";
 
 export type AddressesReleased = {
@@ -63,12 +66,18 @@ function* releaseInBlock(
     const done = releaseAddresses(sweep(found.value, waiting), requests, waiting);
     if (done.is === "conflict") return done.says;
     if (done.notAllocated.length === unique(requests).length) return { notAllocated: done.notAllocated };
+    // Before the block is written: then it is known afterwards whether it is still the same handle.
+    const handles: (readonly [Versioned<Handle>, number])[] = [];
+    for (const [id, count] of done.countByHandle) {
+      const handle = yield* getHandle(id);
+      if (handle !== undefined) handles.push([handle, count]);
+    }
     const isGone = done.block.owner === undefined && isEmpty(done.block);
     const isWritten = isGone
       ? (yield* remove({ kind: "block", cidr: cidrOf(done.block) }, found.revision)) === "gone"
       : (yield* update({ kind: "block", value: forWrite(done.block) }, found.revision)) !== undefined;
     if (!isWritten) continue;
-    for (const [handle, count] of done.countByHandle) yield* lowerHandle(handle, cidr, count);
+    for (const [handle, count] of handles) yield* lowerHandle(handle, [{ cidr, count }]);
     return { notAllocated: done.notAllocated, ...(isGone ? {} : { block: done.block }) };
   }
   throw new TooManyConflicts();

@@ -9,7 +9,7 @@ import { forWrite, releaseByHandle, sweep } from "../block-changes.ts";
 import type { Handle } from "../handle.ts";
 import { type Pool, poolOf, selects } from "../pools.ts";
 import { releaseClaim } from "./claim.ts";
-import { lowerHandle } from "./handles.ts";
+import { isRemade, lowerHandle } from "./handles.ts";
 import {
   getBlock,
   getHandle,
@@ -30,26 +30,34 @@ export type HandleReleased = {
 
 /**
  * A handle that is absent has nothing to give back. One that counts more than its blocks hold goes nevertheless: whoever raised it and
- * has not written the block yet read that block before we read the handle, so our write of the block makes him start again, and
- * he then finds the handle changed (handles.ts). The original leaves such handles for ever.
+ * has not written the block yet read that block before we read the handle, so our write of the block makes him start again,
+ * which begins with the handle (handles.ts). The original leaves such handles for ever.
  */
 export function* releaseHandle({ id, cooldownSeconds, known }: ReleaseOfHandle): Steps<HandleReleased> {
-  const handle = known ?? (yield* getHandle(id));
-  if (handle === undefined) return { released: [], blocks: [] };
   const released: AddressRange[] = [];
   const blocks: Block[] = [];
-  const given: { cidr: string; count: number }[] = [];
-  for (const [cidr, counted] of handle.value.blocks) {
-    const done = yield* releaseInBlock(cidr, { id, cooldownSeconds });
-    // Whatever was counted in a block that is gone is gone with it.
-    given.push({ cidr, count: done === "no-block" ? counted : done.released.length });
-    if (done === "no-block" || done.released.length === 0) continue;
-    released.push(...done.released);
-    blocks.push(done.block);
+  let handle = known ?? (yield* getHandle(id));
+  for (let turn = 0; handle !== undefined; turn += 1) {
+    if (turn === mostTries) throw new TooManyConflicts();
+    const given: { cidr: string; count: number }[] = [];
+    for (const cidr of handle.value.blocks.keys()) {
+      const done = yield* releaseInBlock(cidr, { id, cooldownSeconds });
+      if (done === "no-block" || done.released.length === 0) continue;
+      given.push({ cidr, count: done.released.length });
+      released.push(...done.released);
+      blocks.push(done.block);
+    }
+    if ((yield* remove({ kind: "handle", id }, handle.revision)) === "gone") break;
+    // Somebody raised it meanwhile, or another release dropped it and it was made anew. Where the datastore does not tell which, all
+    // is done once more; otherwise what we gave back is no longer counted, and the rest is his.
+    const now: Versioned<Handle> | undefined = yield* getHandle(id);
+    if (now === undefined || isRemade(handle, now)) break;
+    if (now.made !== undefined) {
+      yield* lowerHandle(now, given);
+      break;
+    }
+    handle = now;
   }
-  const isGone = (yield* remove({ kind: "handle", id }, handle.revision)) === "gone";
-  // Somebody raised it meanwhile: what we gave back is no longer counted, the rest is his.
-  if (!isGone) for (const { cidr, count } of given) yield* lowerHandle(id, cidr, count);
   return { released, blocks };
 }
 

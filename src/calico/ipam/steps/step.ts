@@ -16,8 +16,11 @@ import type { Affinity, Owner } from "../affinity.ts";
 import type { Block } from "../block.ts";
 import type { Handle } from "../handle.ts";
 
-/** `revision` is the datastore's, opaque. */
-export type Versioned<T> = { readonly value: T; readonly revision: string };
+/**
+ * `revision` is the datastore's, opaque. `made` tells one object from another that was made under its name later; undefined where
+ * the datastore does not say it.
+ */
+export type Versioned<T> = { readonly value: T; readonly revision: string; readonly made?: string | undefined };
 
 export type Kinds = { readonly block: Block; readonly affinity: Affinity; readonly handle: Handle };
 export type Kind = keyof Kinds;
@@ -40,7 +43,7 @@ export type Step =
   | { readonly do: "read the clock" };
 
 export type Answer =
-  | { readonly is: "found"; readonly object: Stored; readonly revision: string }
+  | { readonly is: "found"; readonly object: Stored; readonly revision: string; readonly made?: string | undefined }
   | { readonly is: "listed"; readonly objects: readonly { readonly object: Stored; readonly revision: string }[] }
   /** To an update or a deletion: it is gone. */
   | { readonly is: "absent" }
@@ -105,13 +108,11 @@ export function* getAffinity(owner: Owner, cidr: string): Steps<Versioned<Affini
 
 export function* getHandle(id: string): Steps<Versioned<Handle> | undefined> {
   const found = yield* getLive({ kind: "handle", id }, ({ kind, value }) => kind === "handle" && value.isDeleted);
-  return found?.object.kind === "handle" ? { value: found.object.value, revision: found.revision } : undefined;
+  if (found?.object.kind !== "handle") return undefined;
+  return { value: found.object.value, revision: found.revision, made: found.made };
 }
 
-function* getLive(
-  ref: Ref,
-  isMarked: (object: Stored) => boolean,
-): Steps<{ readonly object: Stored; readonly revision: string } | undefined> {
+function* getLive(ref: Ref, isMarked: (object: Stored) => boolean): Steps<(Answer & { is: "found" }) | undefined> {
   for (let turn = 0; turn < mostTries; turn += 1) {
     const step: Step = { do: "get", ref };
     const answer = yield step;

@@ -29,7 +29,12 @@ export type IpamRef =
   | { readonly kind: "BlockAffinity"; readonly type: string; readonly node: string; readonly cidr: string }
   | { readonly kind: "IPAMHandle"; readonly handle: string };
 
-export type IpamObject = { readonly spec: JsonRecord; readonly revision: string };
+export type IpamObject = {
+  readonly spec: JsonRecord;
+  readonly revision: string;
+  /** Tells it from another object that is made under its name later; in etcd the revision at which it was made. */
+  readonly uid?: string | undefined;
+};
 
 export type ListedIpamObjects = {
   readonly items: readonly IpamObject[];
@@ -45,7 +50,7 @@ export type IpamObjects = {
   listAffinitiesOf(owner: { type: string; node: string; family: 4 | 6 }, call?: Call): Promise<ListedIpamObjects>;
   /** The revision that is stored now. */
   create(ref: IpamRef, spec: JsonRecord, call?: Call): Promise<string>;
-  update(ref: IpamRef, object: IpamObject, call?: Call): Promise<string>;
+  update(ref: IpamRef, object: Pick<IpamObject, "spec" | "revision">, call?: Call): Promise<string>;
   delete(ref: IpamRef, revision: string, call?: Call): Promise<void>;
 };
 
@@ -95,7 +100,11 @@ class StoredIpamObjects implements IpamObjects {
     });
   }
 
-  async update(ref: IpamRef, { spec, revision }: IpamObject, { signal }: Call = {}): Promise<string> {
+  async update(
+    ref: IpamRef,
+    { spec, revision }: Pick<IpamObject, "spec" | "revision">,
+    { signal }: Call = {},
+  ): Promise<string> {
     return await this.#translated(ref, async () => {
       const form = await this.#storedForm(signal);
       const { id, value } = toStored(ref, { spec, form });
@@ -184,7 +193,8 @@ function toStored(ref: IpamRef, { spec, form }: { spec: JsonRecord; form: Stored
 function read(kind: IpamObjectKind, stored: StoredObject, form: StoredForm): IpamObject {
   const object =
     form === "etcdv3" ? fromIpamRecord(kind, stored) : fromCustomResource(kind, stored.value, stored.revision);
-  return { spec: object.spec, revision: revisionOf(stored, form) };
+  const revision = revisionOf(stored, form);
+  return { spec: object.spec, revision, uid: partsOf(revision).uid ?? stored.made };
 }
 
 function tryRead(kind: IpamObjectKind, stored: StoredObject, form: StoredForm): IpamObject | string {
