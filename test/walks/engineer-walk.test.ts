@@ -173,6 +173,7 @@ describe("in a copy of the checkout", () => {
       "examples",
       "test/conformance",
       "test/house",
+      "test/kit",
       "README.md",
       "package.json",
     ]) {
