@@ -76,7 +76,7 @@ const resourceCommands: readonly CtlCommand[] = [
   },
   {
     path: ["diff"],
-    says: "show what apply would change; exit code 1 when it would change something (Cattail only)",
+    says: "show what apply would change; exit code 0: nothing, 1: something, 2: an error (Cattail only)",
     words: anyWords,
     flags: input,
     examples: ["ctl diff -f pools.yaml", "ctl diff -f policies/ -R && echo nothing to do"],

@@ -75,6 +75,13 @@ ${settings.map((setting: Setting) => `| \`${setting.field}\` | ${setting.variabl
 | a file with 200 objects | 21 s to 101 s: it limits itself to 5 requests a second | as fast as the API server answers. \`K8S_CLIENT_QPS\` sets a limit |
 | etcd does not answer | waits without end | an error with the address, after 10 s at most for each endpoint |
 | the API server is busy (429) | waits and tries again | the same |
+| a write gets no answer, or the command is interrupted | an error | the error, what became of the object, and the names of all objects that were not tried |
+| a write meets another version of the object | \`update conflict\` | the same, with both versions |
+| a label cannot be written | \`label not changed\` | the same, with the reason |
+| a stored object cannot be read | the whole list fails | the others are shown, then the object and its problem; exit code 1 |
+| a name that nearly exists | | \`Did you mean …?\` |
+| \`patch --type\` | is ignored | \`strategic\`, \`merge\` or \`json\` (RFC 6902) |
+| \`label KIND NAME a=1 b=2\` | sets the first label only | sets all, or none |
 | \`get\` or \`create\` without a kind or file | ends with a Go stack trace | says what is missing |
 | permissions are missing | the API server's words | the same, and on a terminal the rule to add |
 | commands | | also \`diff\`, \`apply --dry-run\`, \`get -w\`, \`get -o name\` |
