@@ -15,7 +15,8 @@ const { values } = parseArgs({
   },
 });
 const plan = { first: Number(values.seed), count: Number(values.schedules) };
-if (values.part) process.send?.(playSchedules(plan));
+const tell = (played: number) => console.log(`schedules from ${plan.first}: ${played} of ${plan.count}`);
+if (values.part) process.send?.(playSchedules(plan, tell));
 else await whole(plan, Number(values.processes));
 
 async function whole({ first, count }: SchedulesPlan, processes: number): Promise<void> {

@@ -4,6 +4,8 @@ import { playSchedule } from "./play-schedule.ts";
 
 export type SchedulesPlan = { readonly first: number; readonly count: number };
 
+const tellsEvery = 25_000;
+
 export type SchedulesPlayed = {
   schedules: number;
   steps: number;
@@ -16,7 +18,10 @@ export type SchedulesPlayed = {
   readonly left: { [code in FindingCode]?: number };
 };
 
-export function playSchedules({ first, count }: SchedulesPlan): SchedulesPlayed {
+export function playSchedules(
+  { first, count }: SchedulesPlan,
+  tell: (played: number) => void = () => undefined,
+): SchedulesPlayed {
   const sum: SchedulesPlayed = {
     schedules: 0,
     steps: 0,
@@ -27,7 +32,11 @@ export function playSchedules({ first, count }: SchedulesPlan): SchedulesPlayed 
     mended: { mended: 0, changed: 0, left: 0, failed: 0 },
     left: {},
   };
-  for (let at = 0; at < count; at += 1) add(sum, playSchedule(first + at, { withFaults: at % 2 === 1 }));
+  for (let at = 0; at < count; at += 1) {
+    // By its own number, so that it is the same schedule whichever process plays it.
+    add(sum, playSchedule(first + at, { withFaults: (first + at) % 2 === 0 }));
+    if (sum.schedules % tellsEvery === 0) tell(sum.schedules);
+  }
   return sum;
 }
 

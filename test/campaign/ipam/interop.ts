@@ -1,0 +1,24 @@
+// Our IPAM plugin and the original's on one datastore at the same time:
+//   CATTAIL_ORIGINAL_IPAM=/path/to/calico-ipam node test/campaign/ipam/interop.ts [--calls 400] [--workers 8] [--seed 1]
+// Once without, and once with calls that are killed. The original is any release's calico-ipam, or its combined program.
+import { parseArgs } from "node:util";
+import { say } from "../../kit/campaign.ts";
+import { interopOnEtcd } from "../../kit/ipam/interop.ts";
+import { seededRandom } from "../../kit/random.ts";
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: "string", default: "400" },
+    workers: { type: "string", default: "8" },
+    seed: { type: "string", default: "1" },
+  },
+});
+const original = process.env.CATTAIL_ORIGINAL_IPAM ?? "";
+const seed = Number(values.seed);
+if (original === "") console.log("skipped: CATTAIL_ORIGINAL_IPAM names no calico-ipam of the original");
+for (const kills of original === "" ? [] : [0, 0.2]) {
+  const plan = { calls: Number(values.calls), workers: Number(values.workers), kills, random: seededRandom(seed) };
+  const { refused, ...figures } = await interopOnEtcd(original, plan);
+  const said = JSON.stringify(Object.fromEntries(refused));
+  say(`interop on etcd, ${kills * 100} % killed`, { ...figures, refused: said, "given twice": 0 }, seed);
+}
