@@ -6,14 +6,18 @@ import { migratePolicyNames } from "./migrate-policy-names.ts";
 import { openResources } from "./open-resources.ts";
 
 const spec = (selector: string) => ({ selector, types: ["Ingress"] });
-const named = { "projectcalico.org/metadata": '{"name":"web"}' };
+/** Releases of that time wrote their names without the tier into an annotation, or none. */
+const kept = (name: string) => ({ "projectcalico.org/metadata": name === "default.web" ? '{"name":"web"}' : "{}" });
 
 for (const flavour of ["kubernetes", "etcdv3"] as const) {
   const open = async (...objects: [kind: "NetworkPolicy" | "GlobalNetworkPolicy", name: string, spec: object][]) => {
     const datastore = createMemoryDatastore({ flavour });
     for (const [kind, name, said] of objects) {
       const namespace = kind === "NetworkPolicy" ? { namespace: "shop" } : {};
-      const annotations = name === "default.web" ? { annotations: named } : {};
+      const annotations =
+        name.startsWith("default.") && (flavour === "kubernetes" || name === "default.web")
+          ? { annotations: kept(name) }
+          : {};
       const type = flavour === "kubernetes" ? { apiVersion: "crd.projectcalico.org/v1", kind } : {};
       await datastore.create(kind, { ...type, metadata: { name, ...namespace, ...annotations }, spec: said });
     }
