@@ -1,5 +1,5 @@
 // Every command of ctl, once. The parser, the help, completion and docs/reference/ctl.md are loops over this table.
-import type { CtlCommand, Run } from "./command.ts";
+import type { CtlCommand, Flag, Run } from "./command.ts";
 import { config, input, namespace } from "./command-line/flags.ts";
 import { CtlError } from "./console.ts";
 
@@ -230,6 +230,23 @@ const ipamCommands: readonly CtlCommand[] = [
 ];
 
 const logFolder = "/var/log/calico";
+/** Taken, so that a script that still has them is told why it fails, and not that a flag is unknown. */
+const nodeRunFlags: readonly Flag[] = [
+  ...[
+    "ip",
+    "ip6",
+    "as",
+    "name",
+    "ip-autodetection-method",
+    "ip6-autodetection-method",
+    "log-dir",
+    "node-image",
+    "backend",
+    "felix-config",
+  ].map((name) => ({ name, value: "VALUE", says: "of the original" })),
+  ...["dryrun", "init-system", "no-default-ippools"].map((name) => ({ name, says: "of the original" })),
+];
+
 const nodeCommands: readonly CtlCommand[] = [
   {
     path: ["node", "status"],
@@ -249,7 +266,7 @@ const nodeCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl node checksystem"],
     checksVersion: false,
-    load: awaits("node/checksystem.ts"),
+    load: async () => (await import("./node/checksystem.ts")).run,
   },
   {
     path: ["node", "diags"],
@@ -258,7 +275,16 @@ const nodeCommands: readonly CtlCommand[] = [
     flags: [{ name: "log-dir", value: "FOLDER", default: logFolder, says: "Calico's logs" }],
     examples: ["sudo ctl node diags"],
     checksVersion: false,
-    load: awaits("node/diags.ts"),
+    load: async () => (await import("./node/diags.ts")).run,
+  },
+  {
+    path: ["node", "run"],
+    says: "refused: the original starts calico/node in a Docker container with it",
+    words: anyWords,
+    flags: [...nodeRunFlags, config],
+    examples: [],
+    checksVersion: false,
+    load: async () => (await import("./node/run.ts")).run,
   },
 ];
 
