@@ -157,8 +157,20 @@ test("utilization counts held, reserved and available addresses of each pool", a
 test("what calico/resources asks for when a node goes releases its addresses", async () => {
   const { ipam } = await world([small]);
   await ipam.assignIP({ ...on("n1", "h1"), address: "10.9.0.1" });
-  await ipamSteps(ipam).releaseAddresses?.(["10.9.0.1", "not an address"], {});
+  await ipamSteps(() => ipam).releaseAddresses(["10.9.0.1", "not an address"], {});
   equal((await ipam.getAssignmentAttributes("10.9.0.1")).is, "free");
+});
+
+test("deleting a pool gives its blocks back through the library", async () => {
+  const { ipam, datastore } = await world([small]);
+  await ipam.autoAssign(on("n1", "h1"));
+  await ipam.ensureBlock("n2");
+  await openResources(datastore, { ipam: ipamSteps(() => ipam) }).delete("IPPool", { namespace: "", name: "small" });
+  const owners: unknown[] = [];
+  for await (const { items } of datastore.list("IPAMBlock", { signal: new AbortController().signal })) {
+    owners.push(...items.map(({ value }) => (value as { spec: { affinity?: string } }).spec.affinity));
+  }
+  deepEqual(owners, [undefined]); // the one in use, without its owner
 });
 
 test("an address is released only for the handle that holds it", async () => {

@@ -17,7 +17,7 @@ export const ipPoolRules: Rules = {
   check: async (pool, { isNew, neighbours }) => {
     if (isNew) refuse(blockProblems(pool.spec, await blocksOf(neighbours)));
   },
-  beforeDelete: async (id, { neighbours, revision, signal }) => {
+  beforeDelete: async (id, { neighbours, ipam, revision, signal }) => {
     const pool = await neighbours.get("IPPool", id);
     const isEnabled = pool.spec.disabled !== true;
     if (isEnabled) {
@@ -28,7 +28,8 @@ export const ipPoolRules: Rules = {
     await neighbours.sleep(settleMs);
     signal?.throwIfAborted();
     const { cidr } = pool.spec;
-    await releaseAffinities(neighbours, ({ spec }) => isInside(spec.cidr, cidr));
+    if (ipam.releasePool !== undefined) await ipam.releasePool(String(cidr), { signal });
+    else await releaseAffinities(neighbours, ({ spec }) => isInside(spec.cidr, cidr));
     return isEnabled ? undefined : revision;
   },
 };

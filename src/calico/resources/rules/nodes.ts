@@ -21,7 +21,8 @@ export const storedNodeRules: Rules = {
       const endpoint = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
       await deleted(context, "WorkloadEndpoint", endpoint);
     }
-    await releaseAffinities(neighbours, isOnNode);
+    if (ipam.releaseNode !== undefined) await ipam.releaseNode(id.name, { signal });
+    else await releaseAffinities(neighbours, isOnNode);
     for (const kind of ["BGPPeer", "HostEndpoint"] as const) {
       for (const { metadata } of (await neighbours.list(kind)).filter(isOnNode)) {
         await deleted(context, kind, { namespace: "", name: metadata.name ?? "" });

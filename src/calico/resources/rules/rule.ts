@@ -38,6 +38,10 @@ export type DeleteContext = Call & {
 export type IpamSteps = {
   /** Gives the addresses back. Not given: they stay allocated until somebody releases them. */
   releaseAddresses?(addresses: readonly string[], call: Call): Promise<void>;
+  /** Takes the claims on all blocks of a pool back. Not given: release-affinities.ts does. */
+  releasePool?(cidr: string, call: Call): Promise<void>;
+  /** The same for a node. */
+  releaseNode?(node: string, call: Call): Promise<void>;
 };
 
 export type Rules = {

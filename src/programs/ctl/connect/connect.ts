@@ -8,6 +8,7 @@ import type { Invocation } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import type { Console } from "../console.ts";
 import { type Asked, datastoreOptions } from "./datastore-options.ts";
+import { ipamStepsOf } from "./ipam-steps.ts";
 import { readConfig } from "./read-config.ts";
 import { ConfigProblem } from "./settings.ts";
 
@@ -32,6 +33,7 @@ export async function openConnection({ file, log, ...asked }: OpenOptions): Prom
     const resources = openResources(datastore, {
       interfacePrefix: asked.env.FELIX_INTERFACEPREFIX ?? "",
       usePodCidr: /^(?:1|t|true)$/i.test(config.usePodCIDR ?? ""),
+      ipam: ipamStepsOf(datastore),
     });
     return { type: options.type, datastore, resources, close: async () => await datastore[Symbol.asyncDispose]() };
   } catch (error) {
