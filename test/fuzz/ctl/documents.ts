@@ -80,7 +80,7 @@ const texts: readonly [name: RegExp, ...values: string[]][] = [
   [/^cidr$/i, "10.1.0.0/16", "192.0.2.0/24", "10.1.2.0/24", "fd00:1::/64", "10.1.0.0/16", "10.9.0.0/16"],
   [/cidr|nets/i, "10.1.0.0/16", "192.0.2.0/24", "10.0.0.1", "fd00::/64", "10.1.2.3/16"],
   [/selector/i, "all()", "a == 'b'", "has(x) && y in {'z','w'}", "global()", 'a == "b"'],
-  [/(time|interval|period|timeout|ttl|keepAlive)(secs)?$/i, "30s", "1m30s", "0s", "1h0m0s"],
+  [/(time|interval|period|timeout|ttl|keepAlive|delay|age)(secs)?$/i, "30s", "1m30s", "0s", "1h0m0s"],
   [/lastUpdated|TransitionTime|ClaimTime|releasedAt/, "2026-01-31T12:00:00Z"],
   [/ipv6|V6$/i, "fd00::1", "FD00::0001"],
   [/ip$|ips$|address$|^reachableBy$/i, "10.0.0.1", "10.0.0.2", "fd00::2"],
