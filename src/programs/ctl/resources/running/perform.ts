@@ -26,7 +26,8 @@ export async function perform(
   context: { readonly resources: Resources; readonly call: Call; readonly options: VerbOptions },
 ): Promise<V3Object | undefined> {
   const { resources, call, options } = context;
-  const refused = refusal ?? refusedByCtl(verb, kind, id);
+  if (refusal !== undefined) throw refusal;
+  const refused = refusedByCtl(verb, kind, id);
   if (refused !== undefined) {
     // The original looks first whether there is such a policy.
     if (verb !== "create" && verb !== "delete" && kind === "NetworkPolicy") await resources.get(kind, id, call);
