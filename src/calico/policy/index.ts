@@ -18,10 +18,11 @@ export {
   type NodeEndpoint,
   NodePolicy,
 } from "./node/node-policy.ts";
-export { PolicyData, pathOfWorkload } from "./policy-data.ts";
+export { PolicyData, type Pool, pathOfWorkload } from "./policy-data.ts";
 export { isSameDecision, judgePorts, type PortsWithVerdict } from "./ports.ts";
 export { protocolNumber, protocolText } from "./protocols.ts";
-export type { PortRange, Rule, Side } from "./rule.ts";
+export { type PortRange, type Rule, readRule, type Side } from "./rule.ts";
+export type { SetSpec } from "./set-spec.ts";
 export { type NodeSettings, nodeSettings } from "./settings.ts";
 export { asIfEnforced } from "./staged.ts";
-export type { Direction, Endpoint, HostEndpoint, Policy, Tier, Workload } from "./values.ts";
+export type { Direction, Endpoint, HostEndpoint, Policy, PolicyClass, Profile, Tier, Workload } from "./values.ts";

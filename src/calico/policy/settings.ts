@@ -13,6 +13,10 @@ export type NodeSettings = {
   readonly vxlanPort: number;
   readonly allowsVxlanFromWorkloads: boolean;
   readonly allowsIpipFromWorkloads: boolean;
+  /** What becomes of a packet that policy denies. */
+  readonly denyAction: "drop" | "reject";
+  /** Stands before the lines that rules of action Log write. */
+  readonly logPrefix: string;
 };
 
 /** A setting's text by its name, whoever has said it: environment, file or datastore. */
@@ -32,6 +36,8 @@ export function nodeSettings(setting: SettingOf): NodeSettings {
     vxlanPort: Number(setting("VXLANPort") ?? 4789),
     allowsVxlanFromWorkloads: isTrue(setting("AllowVXLANPacketsFromWorkloads")),
     allowsIpipFromWorkloads: isTrue(setting("AllowIPIPPacketsFromWorkloads")),
+    denyAction: setting("NftablesFilterDenyAction")?.toLowerCase() === "reject" ? "reject" : "drop",
+    logPrefix: setting("LogPrefix") ?? "calico-packet",
   };
 }
 

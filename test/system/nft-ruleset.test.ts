@@ -1,0 +1,75 @@
+// Rulesets in a kernel: every transaction of a random history is taken by nft, and what is in the kernel afterwards is what one
+// transaction from nothing would have made.
+import { equal } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import fc from "fast-check";
+import { NodePolicy, nodeSettings } from "../../src/calico/policy/index.ts";
+import { RulesetBuilder } from "../../src/node/dataplane/index.ts";
+import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
+import { node, policyChange } from "../kit/policy-history.ts";
+
+const hasNft = spawnSync("nft", ["--version"]).status === 0;
+const skip = noNamespaces || (hasNft ? false : "needs nft");
+
+const options = {
+  settings: nodeSettings(() => undefined),
+  interfacePrefixes: ["cali"],
+  marks: { pass: 0x10000, accept: 0x20000 },
+};
+
+test("a history of small transactions ends in the ruleset that one large transaction makes", { skip }, () => {
+  const [step, whole] = [freshNamespace().name, freshNamespace().name];
+  fc.assert(
+    fc.property(fc.array(fc.array(policyChange, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), (history) => {
+      const index = new NodePolicy(node);
+      const builder = new RulesetBuilder(options);
+      for (const batch of history) {
+        for (const [path, value] of batch) index.update(path, value === null ? undefined : JSON.stringify(value));
+        builder.take(index.takeChanges());
+        apply(builder, step);
+      }
+      apply(builder, step);
+      builder.ruleset.startAgain();
+      apply(builder, whole);
+      equal(listing(step), listing(whole));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("what nobody asked for is left alone: other tables stay as they are", { skip }, () => {
+  const { name } = freshNamespace();
+  nft(name, "table inet others { chain c { counter drop; }; }\n");
+  apply(new RulesetBuilder(options), name);
+  equal(list(name, ["list", "tables"]), "table inet others\ntable inet cattail\n");
+});
+
+function apply(builder: RulesetBuilder, namespace: string): void {
+  const transaction = builder.ruleset.transaction();
+  if (transaction === undefined) return;
+  nft(namespace, transaction.text);
+  transaction.taken();
+}
+
+function nft(namespace: string, input: string): void {
+  const { status, stderr } = spawnSync("ip", ["netns", "exec", namespace, "nft", "-f", "-"], {
+    input,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`nft refuses it: ${stderr}\n${input}`);
+}
+
+function list(namespace: string, words: readonly string[]): string {
+  return spawnSync("ip", ["netns", "exec", namespace, "nft", ...words], { encoding: "utf8" }).stdout;
+}
+
+/** Chains, sets and maps in the order of their names: in the kernel they stand in that of their making. */
+function listing(namespace: string): string {
+  const text = list(namespace, ["--stateless", "list", "table", "inet", "cattail"]);
+  return text
+    .split(/\n(?=\t(?:chain|set|map) )/)
+    .map((block) => block.trimEnd().replace(/\n}$/, ""))
+    .sort()
+    .join("\n");
+}
