@@ -12,7 +12,7 @@ import {
   usesOfService,
   usesOfWorkload,
 } from "../ipam/index.ts";
-import { isResourceError, type V3Object } from "../resources/index.ts";
+import { isResourceError, type Listed, type V3Object } from "../resources/index.ts";
 import { podUse } from "./pod-use.ts";
 import { type AuditSources, hasPodsOnly, readWorkloads } from "./read-audited.ts";
 
@@ -57,7 +57,9 @@ async function usesOfPod(asking: Asking, pod: { namespace: string; name: string 
   const { datastore, resources, signal } = asking;
   const fromPod = datastore.flavour === "kubernetes" ? await podNamed(datastore, pod, signal) : nobody;
   if (hasPodsOnly(datastore)) return fromPod;
-  const { items } = await resources.list("WorkloadEndpoint", { signal, within: { namespace: pod.namespace } });
+  const within = { namespace: pod.namespace };
+  const { items, unreadable } = await resources.list("WorkloadEndpoint", { signal, within });
+  mustBeReadable("workload endpoint", unreadable);
   const endpoints = items.filter(({ spec }) => spec.pod === pod.name);
   const isSilent = endpoints.some((endpoint) => usesOfWorkload(endpoint).length === 0);
   return { uses: endpoints.flatMap(usesOfWorkload), isStarting: isSilent || fromPod.isStarting };
@@ -94,11 +96,21 @@ async function usesOfServiceNamed(
   return stored === undefined ? [] : usesOfService(stored.value as ServiceObject);
 }
 
+/** What cannot be read may have any address: then nobody can say that one is free. */
+function mustBeReadable(what: string, unreadable: Listed["unreadable"]): void {
+  const [first] = unreadable;
+  if (first === undefined) return;
+  throw new Error(`${what} ${first.id.name} cannot be read: ${first.problem}. Correct or delete it, and check again`);
+}
+
 /** Costly, and only asked for where a block does not say whose an address is. */
 async function everybodysUses(asking: Asking): Promise<Found> {
   const { resources, services, signal } = asking;
   const nodes = await resources.list("Node", { signal });
-  const uses = [...nodes.items.flatMap(usesOfNode), ...(await readWorkloads(asking)).uses];
+  const workloads = await readWorkloads(asking);
+  mustBeReadable("node", nodes.unreadable);
+  mustBeReadable("workload endpoint", workloads.unreadable);
+  const uses = [...nodes.items.flatMap(usesOfNode), ...workloads.uses];
   if (services === undefined) return { uses, isStarting: false };
   for await (const { items } of services.list("Service", { signal })) {
     uses.push(...items.flatMap(({ value }) => usesOfService(value as ServiceObject)));

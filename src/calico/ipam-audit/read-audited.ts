@@ -22,7 +22,7 @@ import {
 import type { IpamFacts } from "../ipam-client/index.ts";
 import { ipamBlockSpec } from "../kinds/index.ts";
 import { FieldError, readSchema } from "../model/index.ts";
-import { type ListedIpamObjects, openIpamObjects, type Resources } from "../resources/index.ts";
+import { type Listed, type ListedIpamObjects, openIpamObjects, type Resources } from "../resources/index.ts";
 import { podUse } from "./pod-use.ts";
 import { assignsLoadBalancers, type LoadBalancers } from "./services.ts";
 
@@ -53,7 +53,7 @@ export async function readAudited(sources: AuditSources): Promise<ReadForAudit> 
     facts.pools(call),
   ]);
   const blocks = readBlocks(await objects.list("IPAMBlock", call));
-  const [{ items: nodes }, services, workloads] = await Promise.all([
+  const [{ items: nodes, unreadable: oddNodes }, services, workloads] = await Promise.all([
     resources.list("Node", call),
     readServices(sources, blocks.values),
     readWorkloads(sources),
@@ -61,7 +61,13 @@ export async function readAudited(sources: AuditSources): Promise<ReadForAudit> 
   return {
     audited: {
       blocks: blocks.values,
-      unreadable: [...blocks.unreadable, ...named("BlockAffinity", affinities), ...named("IPAMHandle", handles)],
+      unreadable: [
+        ...blocks.unreadable,
+        ...named("BlockAffinity", affinities),
+        ...named("IPAMHandle", handles),
+        ...named("Node", { unreadable: oddNodes }),
+        ...named("WorkloadEndpoint", workloads),
+      ],
       affinities: affinities.items.map(({ spec, revision }): Versioned<Affinity> => {
         return { value: readAffinity(spec), revision };
       }),
@@ -69,14 +75,15 @@ export async function readAudited(sources: AuditSources): Promise<ReadForAudit> 
       pools,
       uses: [...nodes.flatMap(usesOfNode), ...services.uses, ...workloads.uses],
       starting: workloads.starting,
-      nodes: nodes.map(({ metadata }) => metadata.name ?? ""),
+      // A node that cannot be read is there all the same.
+      nodes: [...nodes.map(({ metadata }) => metadata.name ?? ""), ...oddNodes.map(({ id }) => id.name)],
       nowNs: BigInt(Math.floor(clock.wallMs())) * 1_000_000n,
     },
     loadBalancers: services.count,
   };
 }
 
-function named(kind: string, { unreadable }: ListedIpamObjects): Unreadable[] {
+function named(kind: string, { unreadable }: Pick<Listed, "unreadable">): Unreadable[] {
   return unreadable.map(({ id, problem }) => ({ kind, name: id.name, why: problem }));
 }
 
@@ -137,19 +144,26 @@ export async function readWorkloads({
   datastore,
   resources,
   signal,
-}: Pick<AuditSources, "datastore" | "resources" | "signal">): Promise<{ uses: AddressUse[]; starting: StartingPod[] }> {
+}: Pick<AuditSources, "datastore" | "resources" | "signal">): Promise<Workloads> {
   const fromPods = datastore.flavour === "kubernetes" ? await readPods(datastore, signal) : { uses: [], starting: [] };
-  if (hasPodsOnly(datastore)) return fromPods;
-  const { items } = await resources.list("WorkloadEndpoint", { signal });
+  if (hasPodsOnly(datastore)) return { ...fromPods, unreadable: [] };
+  const { items, unreadable } = await resources.list("WorkloadEndpoint", { signal });
   const uses = items.flatMap(usesOfWorkload);
-  if (datastore.flavour === "kubernetes") return { uses, starting: fromPods.starting };
+  if (datastore.flavour === "kubernetes") return { uses, starting: fromPods.starting, unreadable };
   const silent = items.filter((endpoint) => usesOfWorkload(endpoint).length === 0);
   const starting = silent.map(({ metadata, spec }) => ({
     namespace: metadata.namespace ?? "",
     pod: String(spec.pod ?? ""),
   }));
-  return { uses, starting };
+  return { uses, starting, unreadable };
 }
+
+export type Workloads = {
+  readonly uses: readonly AddressUse[];
+  readonly starting: readonly StartingPod[];
+  /** Nobody knows which addresses these have. */
+  readonly unreadable: Listed["unreadable"];
+};
 
 /** An API server: workload endpoints are nothing but its pods. */
 export function hasPodsOnly({ flavour, holdsEveryKind }: Datastore): boolean {

@@ -76,7 +76,7 @@ async function openKubernetes(): Promise<AssignmentWorld> {
     cluster,
     (["IPAMBlock", "BlockAffinity", "IPAMHandle"] as const).map((kind) => openCrd(kind)),
   );
-  const limits = { clientQps: 100_000, clientBurst: 100_000 };
+  const limits = { clientQps: 100_000, clientBurst: 100_000, streamLists: false };
   const datastore = await openDatastore({ type: "kubernetes", kubeconfig: cluster.kubeconfig, ...limits }, edge);
   return {
     datastore,

@@ -4,6 +4,7 @@
 import { addressText, systemClock } from "../../../src/base/lib/index.ts";
 import { type AddressUse, type Answer, type Pool, readPool, type Step } from "../../../src/calico/ipam/index.ts";
 import { type IpamAccess, isIpamError, openIpam } from "../../../src/calico/ipam-client/index.ts";
+import { isResourceError } from "../../../src/calico/resources/index.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { RememberingAccess } from "./remembering-access.ts";
 
@@ -199,7 +200,7 @@ class Worker {
       if (error instanceof GivenTwice) throw error;
       if (error instanceof Killed) done.kills += 1;
       else if (isIpamError(error)) done.refused += 1;
-      else if (!(error instanceof Injected)) throw error;
+      else if (!isTransient(error)) throw error;
     }
   }
 
@@ -223,7 +224,7 @@ class Worker {
         done.refused += 1;
       }
     } catch (error) {
-      if (error instanceof Injected) await this.#release(handle); // as a kubelet does
+      if (isTransient(error)) await this.#release(handle); // as a kubelet does
       throw error;
     } finally {
       live.starting.delete(pod);
@@ -245,7 +246,7 @@ class Worker {
         await this.#ipam.releaseByHandle(handle);
         return;
       } catch (error) {
-        if (!(error instanceof Injected)) throw error;
+        if (!isTransient(error)) throw error;
       }
     }
   }
@@ -278,4 +279,9 @@ class Worker {
   }
 }
 
-export class Injected extends Error {}
+class Injected extends Error {}
+
+/** Injected, or of a server that is slow on a machine with much to do. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof Injected || isResourceError(error, "unavailable");
+}

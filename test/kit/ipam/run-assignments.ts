@@ -6,7 +6,13 @@ import type { FindingCode } from "../../../src/calico/ipam/index.ts";
 import { openIpamAccess } from "../../../src/calico/ipam-client/index.ts";
 import { openIpamObjects } from "../../../src/calico/resources/index.ts";
 import type { AssignmentWorld } from "./assignment-worlds.ts";
-import { type AssignmentsDone, type AssignmentsPlan, assignAndRelease, LiveAddresses } from "./assignments.ts";
+import {
+  type AssignmentsDone,
+  type AssignmentsPlan,
+  assignAndRelease,
+  isTransient,
+  LiveAddresses,
+} from "./assignments.ts";
 import { findingsOf, type MendingOf, mendRipe } from "./mend-beside.ts";
 
 export type RunDone = AssignmentsDone & {
@@ -80,8 +86,13 @@ class Beside {
     let memory: ReadonlyMap<string, bigint> = new Map();
     while (!signal.aborted) {
       await sleep(betweenAuditsMs, undefined, { signal }).catch(() => undefined);
-      const { memory: next, findings, results } = await mendRipe(this.#of, memory, patienceBeside);
-      memory = next;
+      const round = await mendRipe(this.#of, memory, patienceBeside).catch((error: unknown) => {
+        if (isTransient(error)) return undefined;
+        throw error;
+      });
+      if (round === undefined) continue;
+      const { findings, results } = round;
+      memory = round.memory;
       this.audits += 1;
       this.mended += results.filter(({ outcome }) => outcome.is === "mended").length;
       const wrong = findings.find(({ code }) => never.has(code));

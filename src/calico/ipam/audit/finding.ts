@@ -15,7 +15,7 @@ import type { HeldFor } from "./allocations.ts";
 export type Patience = "none" | "unfinished" | "leak";
 
 export const findingCodes = {
-  BLOCK_UNREADABLE: { patience: "none", means: "an object is stored that is no block" },
+  BLOCK_UNREADABLE: { patience: "none", means: "an object cannot be read, so nobody knows what it holds" },
   BLOCK_BROKEN: {
     patience: "none",
     means: "allocations, free addresses and attributes of a block do not fit together",
