@@ -152,6 +152,30 @@ describe("ctl and an API server with faults", { skip: peer.missing ?? false }, (
     await clean();
   });
 
+  test("a change that the server keeps failing on ends soon, with its words and what is there", async () => {
+    equal((await run(["apply", "-f", "-"], { stdin: set("a") })).rc, 0);
+    faults.set((asked) => (asked.startsWith("PUT") ? { does: "answer", status: 500, message: "not now" } : undefined));
+    const { rc, err } = await run(["apply", "-f", "-"], { stdin: set("a", ["10.0.0.0/8"]) });
+    equal(rc, 1);
+    match(err, /^failed to apply 'GlobalNetworkSet' resource: \[not now; GlobalNetworkSet\(a\) is there now/);
+    equal(faults.asked.filter((asked) => asked.startsWith("PUT")).length, 3);
+    await clean();
+  });
+
+  test("an interruption while the server does not answer ends the command, and names what is not known", async () => {
+    const stopping = new AbortController();
+    faults.set((asked) => {
+      if (!asked.includes("globalnetworksets")) return undefined;
+      stopping.abort(130);
+      return { does: "hang" };
+    });
+    const { rc, err } = await run(["create", "-f", "-"], { stdin: sets(12), signal: stopping.signal });
+    equal(rc, 130);
+    match(err, /interrupted; whether GlobalNetworkSet\(s000\) was changed is not known/);
+    for (let at = 0; at < 12; at++) ok(err.includes(`(s${String(at).padStart(3, "0")})`), err);
+    await clean();
+  });
+
   test("a server that answers 500 to everything: its words, once, exit code 1", async () => {
     faults.set(() => ({ does: "answer", status: 500, message: "all is lost" }));
     for (const words of [

@@ -161,6 +161,13 @@ test("edit: after so many attempts it says what it met", async () => {
   });
 });
 
+test("edit: who has less patience with silence than with other writers says so", async () => {
+  const { memory, datastore } = await troubled({ writes: Array.from({ length: 10 }, () => "unavailable") });
+  await put(memory, 1);
+  const trying = edit(datastore, "Tier", id, addOne, { clock: hurried, mostUnanswered: 3 });
+  await rejects(trying, { code: "unavailable", message: /could not be changed in 3 attempts: 3 times unavailable/ });
+});
+
 test("edit: waits grow, are spread from nothing to the whole, and keep to what the server asked for", async () => {
   const clock = new FakeClock();
   const waits: number[] = [];

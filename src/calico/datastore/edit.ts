@@ -39,6 +39,8 @@ export type EditOptions = Through & {
   readonly part?: "object" | "status";
   /** Of reading, asking and writing. */
   readonly mostAttempts?: number;
+  /** Of attempts that got no answer, or were told to come later; as many as all where nothing is said. */
+  readonly mostUnanswered?: number;
 };
 
 export type Edited = {
@@ -64,6 +66,7 @@ export async function edit(
   options: EditOptions = {},
 ): Promise<Edited> {
   const { signal, clock = systemClock, random = Math.random, mostAttempts = defaultMostAttempts } = options;
+  const { mostUnanswered = mostAttempts } = options;
   // Anything between no wait and the whole: writers that met once must not meet again in step.
   const backoff = new Backoff(random, { capMs: longestWaitMs, retryAfterCapMs: 60_000, spread: "whole" });
   const met: DatastoreError[] = [];
@@ -84,7 +87,8 @@ export async function edit(
       if (races.length === 0 || !isDatastoreError(error, ...races)) throw error;
       met.push(error);
       mayBeDone ||= sent !== undefined && error.code === "unavailable";
-      if (attempts >= mostAttempts) throw gaveUp({ kind, id, met, mayBeDone });
+      const unanswered = met.filter(({ code }) => (noAnswer as readonly string[]).includes(code)).length;
+      if (attempts >= mostAttempts || unanswered >= mostUnanswered) throw gaveUp({ kind, id, met, mayBeDone });
       await clock.sleep(backoff.nextDelayMs(firstWaitMs, error.retryAfterMs), signal);
     }
   }

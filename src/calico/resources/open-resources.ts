@@ -6,7 +6,7 @@
 //   delete   rules.beforeDelete ▸ home.delete
 import { randomUUID } from "node:crypto";
 import { type Clock, isRecord, systemClock } from "../../base/lib/index.ts";
-import type { Datastore } from "../datastore/index.ts";
+import type { Datastore, EditOptions } from "../datastore/index.ts";
 import {
   type Kind,
   kindInfo,
@@ -37,6 +37,8 @@ import { readV3, type V3Object } from "./v3-object.ts";
 import { createProblems, forCreate, isoSeconds, requireName, updateProblems } from "./written-metadata.ts";
 
 export type ResourcesOptions = {
+  /** After so many writes of one edit without an answer it fails; not given: after as many as an edit ever tries. */
+  readonly mostUnanswered?: number;
   readonly clock?: Clock;
   /** At least 0, below 1. */
   readonly random?: () => number;
@@ -275,9 +277,13 @@ class StoredResources implements Resources {
     return createObjectHome({ datastore, kind, storedKind: stored, form: this.#form, editing: this.#editing() });
   }
 
-  #editing(): { clock?: Clock; random?: () => number } {
-    const { clock, random } = this.#options;
-    return { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) };
+  #editing(): Pick<EditOptions, "clock" | "random" | "mostUnanswered"> {
+    const { clock, random, mostUnanswered } = this.#options;
+    return {
+      ...(clock === undefined ? {} : { clock }),
+      ...(random === undefined ? {} : { random }),
+      ...(mostUnanswered === undefined ? {} : { mostUnanswered }),
+    };
   }
 }
 

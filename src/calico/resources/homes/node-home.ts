@@ -28,7 +28,7 @@ const withKubectl = "nodes are created and deleted with kubectl, or by the kubel
 export type NodeHomeOptions = {
   readonly datastore: Datastore;
   readonly usePodCidr: boolean;
-  readonly editing: Pick<EditOptions, "clock" | "random">;
+  readonly editing: Pick<EditOptions, "clock" | "random" | "mostUnanswered">;
 };
 
 export function createNodeHome(options: NodeHomeOptions): Home {

@@ -47,7 +47,7 @@ export type ObjectHomeOptions = {
   /** The datastore's name for it. */
   readonly storedKind: Kind;
   readonly form: StoredForm;
-  readonly editing: Pick<EditOptions, "clock" | "random">;
+  readonly editing: Pick<EditOptions, "clock" | "random" | "mostUnanswered">;
 };
 
 type Stored = { readonly id: Id; readonly value: unknown; readonly revision: string };

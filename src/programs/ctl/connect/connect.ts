@@ -17,6 +17,9 @@ export function connect(invocation: Invocation, _console: Console): Promise<Conn
   return invocation.connect();
 }
 
+/** A person waits: who does not answer three times within a second is said to be away. */
+const mostUnanswered = 3;
+
 export type OpenOptions = Omit<Asked, "config"> & {
   /** calicoctl.cfg */
   readonly file: string;
@@ -34,6 +37,7 @@ export async function openConnection({ file, log, ...asked }: OpenOptions): Prom
       interfacePrefix: asked.env.FELIX_INTERFACEPREFIX ?? "",
       usePodCidr: /^(?:1|t|true)$/i.test(config.usePodCIDR ?? ""),
       ipam: ipamStepsOf(datastore),
+      mostUnanswered,
     });
     return { type: options.type, datastore, resources, close: async () => await datastore[Symbol.asyncDispose]() };
   } catch (error) {

@@ -16,9 +16,9 @@ export function isSilence(error: unknown): boolean {
   return isInterruption(error) || isResourceError(error, "unavailable") || isDatastoreError(error, "unavailable");
 }
 
-/** The console's signal aborts with the exit code as its reason. */
+/** The console's signal aborts with the exit code as its reason; our own patience ends with a TimeoutError. */
 export function isInterruption(error: unknown): boolean {
-  return typeof error === "number" || (error instanceof Error && error.name === "AbortError");
+  return typeof error === "number" || (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name));
 }
 
 /** As the original prints it: with a new line, also after a text that ends with one. */
