@@ -25,7 +25,7 @@ export async function residentSubject(
   signal: AbortSignal,
 ): Promise<Subject & { readonly ipam: ResidentIpam }> {
   const edge = { clock: systemClock, random: Math.random };
-  const datastore = await openKubernetes({ kubeconfig }, { clock: systemClock, log: silentLog });
+  const datastore = await openKubernetes({ kubeconfig, clientQps: -1 }, { clock: systemClock, log: silentLog });
   const ipam = openResident({ ...edge, datastore, node, signal });
   await eventually(() => ipam.isWarm, "the cache is fed");
   return {

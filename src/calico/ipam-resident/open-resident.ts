@@ -12,6 +12,7 @@ import { HandleCache, type Known, ResidentAccess } from "./resident-access.ts";
 import { WatchedFact } from "./watched-fact.ts";
 
 export type ResidentOptions = Edge & {
+  /** An API server's is opened without a limit of requests (clientQps below 0): five a second are pods that wait. */
   readonly datastore: Datastore;
   readonly node: string;
   /** Its abort ends the watches. */

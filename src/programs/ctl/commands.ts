@@ -144,7 +144,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam show", "ctl ipam show --show-blocks", "ctl ipam show --ip 10.244.0.7"],
     checksVersion: true,
-    load: async () => (await import("./ipam/show.ts")).run,
+    load: async () => (await import("./ipam/show/show.ts")).run,
   },
   {
     path: ["ipam", "check"],
@@ -167,7 +167,7 @@ const ipamCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl ipam check", "ctl ipam check --show-problem-ips -o report.json", "ctl ipam check --fix"],
     checksVersion: true,
-    load: async () => (await import("./ipam/check.ts")).run,
+    load: async () => (await import("./ipam/check/check.ts")).run,
   },
   {
     path: ["ipam", "release"],

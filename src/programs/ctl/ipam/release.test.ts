@@ -14,8 +14,8 @@ import {
   pool,
 } from "../../../../test/kit/ctl-ipam.ts";
 import type { Connection } from "../connection.ts";
-import { ownVersion, run } from "./release.ts";
-import { inAllReports, readReport } from "./report.ts";
+import { inAllReports, ownVersion, readReport } from "./check/report.ts";
+import { run } from "./release.ts";
 
 const guid = "0123456789abcdef0123456789abcdef";
 const attribute = (id: string) => ({ handle_id: id, secondary: { node: "n1", namespace: "default", pod: id } });

@@ -3,14 +3,12 @@ import { readFile } from "node:fs/promises";
 import { addressText, messageOf } from "../../../base/lib/index.ts";
 import { isIpamError } from "../../../calico/ipam-client/index.ts";
 import { handleName, isResourceError, type Resources } from "../../../calico/resources/index.ts";
-import { build } from "../../shared/build.ts";
 import type { Run } from "../command.ts";
-import { clientVersion } from "../connect/versions.ts";
 import type { Connection } from "../connection.ts";
 import { type Console, CtlError } from "../console.ts";
+import { addressGiven } from "./address-given.ts";
+import { inAllReports, type LeakedHandle, ownVersion, type Report, readReport } from "./check/report.ts";
 import { ipamOf } from "./open-ipam.ts";
-import { inAllReports, type LeakedHandle, type Report, readReport } from "./report.ts";
-import { addressGiven } from "./show.ts";
 
 export const run: Run = async (invocation, console) => {
   const connection = await invocation.connect();
@@ -100,10 +98,6 @@ function refuseForeign(
     throw new CtlError(`${text}. Refusing to release`);
   }
   out("WARNING: Report was produced using a different version of calicoctl. Ignoring due to --force option\n");
-}
-
-export function ownVersion(): string {
-  return clientVersion(build().version);
 }
 
 async function releaseAddresses(

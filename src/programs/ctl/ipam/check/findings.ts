@@ -1,7 +1,7 @@
 // What an audit found beyond the original's lines: each problem in a sentence, with the command that mends it, and what became of
 // it. Findings of one kind stand together, and a long row is cut: with ten thousand leaked addresses nobody reads them one by one.
-import { messageOf, unreachable } from "../../../base/lib/index.ts";
-import { type Finding, findingCodes, type Mended, type MendResult } from "../../../calico/ipam/index.ts";
+import { messageOf, unreachable } from "../../../../base/lib/index.ts";
+import { type Finding, findingCodes, type Mended, type MendResult } from "../../../../calico/ipam/index.ts";
 
 const mostOfAKind = 20;
 

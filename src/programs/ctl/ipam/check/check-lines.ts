@@ -1,5 +1,5 @@
 // What `ipam check` prints of an audit: the original's lines, in its order, so that whoever reads them with a script still can.
-import { rangeText } from "../../../base/lib/index.ts";
+import { rangeText } from "../../../../base/lib/index.ts";
 import {
   type AddressUse,
   type Allocation,
@@ -8,7 +8,7 @@ import {
   attributeText,
   cidrOf,
   userText,
-} from "../../../calico/ipam/index.ts";
+} from "../../../../calico/ipam/index.ts";
 
 export type CheckedFor = {
   readonly audited: Audited;

@@ -1,6 +1,7 @@
 // How full pools and blocks are, as `ipam show` prints it.
-import type { BlockUtilization, Utilization } from "../../../calico/ipam/index.ts";
-import { boxTable } from "../box-table.ts";
+
+import type { BlockUtilization, Utilization } from "../../../../calico/ipam/index.ts";
+import { boxTable } from "../../box-table.ts";
 
 const right = { align: "right" } as const;
 const columns = [

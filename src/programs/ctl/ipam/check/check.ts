@@ -1,18 +1,15 @@
 // ctl ipam check: compares what is allocated with what is in use, writes a report for `ipam release`, and says, or does, what mends it.
 import { writeFile } from "node:fs/promises";
-import { messageOf, silentLog, systemClock } from "../../../base/lib/index.ts";
-import { type Datastore, openKubernetes } from "../../../calico/datastore/index.ts";
-import { type AuditReport, audit } from "../../../calico/ipam/index.ts";
-import { loadBalancersOf, type ReadForAudit, readAudited } from "../../../calico/ipam-audit/index.ts";
-import { openIpamAccess } from "../../../calico/ipam-client/index.ts";
-import type { Resources } from "../../../calico/resources/index.ts";
-import type { Invocation, Run } from "../command.ts";
-import type { Connection } from "../connection.ts";
-import { type Console, CtlError } from "../console.ts";
+import { messageOf, silentLog, systemClock } from "../../../../base/lib/index.ts";
+import { type Datastore, openKubernetes } from "../../../../calico/datastore/index.ts";
+import type { Resources } from "../../../../calico/resources/index.ts";
+import type { Invocation, Run } from "../../command.ts";
+import type { Connection } from "../../connection.ts";
+import { type Console, CtlError } from "../../console.ts";
 import { checkLines } from "./check-lines.ts";
 import { findingLines } from "./findings.ts";
-import { ownVersion } from "./release.ts";
-import { type LeakedHandle, reportText } from "./report.ts";
+import { type Looked, look } from "./look.ts";
+import { type LeakedHandle, ownVersion, reportText } from "./report.ts";
 
 export const run: Run = async (invocation, console) => {
   const patienceMs = patienceGiven(invocation.value("patience") ?? "");
@@ -58,16 +55,6 @@ async function servicesOf(
   if (kubeconfig === "") throw new CtlError("KUBECONFIG environment variable or --kubeconfig parameter not set");
   const edge = { clock: systemClock, log: silentLog };
   return await openKubernetes({ kubeconfig, streamLists: false }, edge);
-}
-
-export type Looked = ReadForAudit & { readonly report: AuditReport; readonly services: Datastore };
-
-async function look({ datastore, resources }: Connection, services: Datastore, signal: AbortSignal): Promise<Looked> {
-  const edge = { clock: systemClock, random: Math.random };
-  const facts = openIpamAccess(datastore, edge);
-  const loadBalancers = await loadBalancersOf(resources, signal);
-  const read = await readAudited({ datastore, resources, facts, services, loadBalancers, clock: systemClock, signal });
-  return { ...read, report: audit(read.audited), services };
 }
 
 async function writeReport(

@@ -1,6 +1,6 @@
 // Who has an address, as `ipam show --ip` says it.
-import { type AddressRange, addressText, holds } from "../../../base/lib/index.ts";
-import { type Attribute, type Block, type Pool, poolOf } from "../../../calico/ipam/index.ts";
+import { type AddressRange, addressText, holds } from "../../../../base/lib/index.ts";
+import { type Attribute, type Block, type Pool, poolOf } from "../../../../calico/ipam/index.ts";
 
 /** Where the block of an address is expected, by the pool that it is in. Undefined: it is in no pool. */
 export function expectedBlock(pools: readonly Pool[], address: AddressRange): AddressRange | undefined {

@@ -1,6 +1,6 @@
 // ctl ipam check --fix: mends what the audit found, on a cluster at work. What may be somebody's work in progress is looked at twice,
 // and only what has stayed the same in between is mended; each write asks again, and compares and swaps.
-import { systemClock } from "../../../base/lib/index.ts";
+import { systemClock } from "../../../../base/lib/index.ts";
 import {
   type AuditMemory,
   type AuditReport,
@@ -9,13 +9,13 @@ import {
   isRipe,
   mendFindings,
   remember,
-} from "../../../calico/ipam/index.ts";
-import { carryOutMending, openAsker } from "../../../calico/ipam-audit/index.ts";
-import { openIpamAccess } from "../../../calico/ipam-client/index.ts";
-import type { Connection } from "../connection.ts";
-import type { Console } from "../console.ts";
-import type { Looked } from "./check.ts";
+} from "../../../../calico/ipam/index.ts";
+import { carryOutMending, openAsker } from "../../../../calico/ipam-audit/index.ts";
+import { openIpamAccess } from "../../../../calico/ipam-client/index.ts";
+import type { Connection } from "../../connection.ts";
+import type { Console } from "../../console.ts";
 import { mendedLines, summaryLine } from "./findings.ts";
+import type { Looked } from "./look.ts";
 
 export type FixOptions = {
   readonly connection: Connection;

@@ -1,6 +1,6 @@
 // Addresses that a node took from another node's block, as `ipam show --show-borrowed` prints them.
-import { addressText, isRecord } from "../../../base/lib/index.ts";
-import { boxTable } from "../box-table.ts";
+import { addressText, isRecord } from "../../../../base/lib/index.ts";
+import { boxTable } from "../../box-table.ts";
 import type { StoredBlock } from "./stored-blocks.ts";
 
 const columns = ["IP", "BORROWING-NODE", "BLOCK", "BLOCK OWNER", "TYPE", "ALLOCATED-TO"].map((heading) => ({

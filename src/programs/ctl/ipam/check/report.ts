@@ -1,14 +1,17 @@
 // The report of `ipam check`, which `ipam release --from-report` reads: the original's fields in its order, so that either program
 // takes what the other wrote.
-import { isRecord, type JsonRecord, messageOf, parseJson, parseRange, writeJson } from "../../../base/lib/index.ts";
+
+import { isRecord, type JsonRecord, messageOf, parseJson, parseRange, writeJson } from "../../../../base/lib/index.ts";
 import {
   type Allocation,
   type Audited,
   type AuditReport,
   type ReleaseRequest,
   userText,
-} from "../../../calico/ipam/index.ts";
-import { CtlError } from "../console.ts";
+} from "../../../../calico/ipam/index.ts";
+import { build } from "../../../shared/build.ts";
+import { clientVersion } from "../../connect/versions.ts";
+import { CtlError } from "../../console.ts";
 
 /** What of the cluster a report is good for. */
 export type ReportedCluster = {
@@ -18,6 +21,11 @@ export type ReportedCluster = {
   readonly clusterInformationRevision: string;
   readonly clusterType: string;
 };
+
+/** Reports of another version are refused. */
+export function ownVersion(): string {
+  return clientVersion(build().version);
+}
 
 /** A handle that holds nothing; by its revision and uid it is known again. etcd has no uids. */
 export type LeakedHandle = { readonly id: string; readonly uid: string | undefined; readonly revision: string };

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import test from "node:test";
-import { block, ipamConsole, pool, withStored } from "../../../../test/kit/ctl-ipam.ts";
+import { block, ipamConsole, pool, withStored } from "../../../../../test/kit/ctl-ipam.ts";
 import { run } from "./show.ts";
 
 const objects = [

@@ -1,5 +1,5 @@
 // ctl ipam show: how full pools and blocks are, who has an address, what was borrowed, and IPAM's settings.
-import { type AddressRange, type JsonRecord, parseAddress, parseRange, rangeText } from "../../../base/lib/index.ts";
+import { type AddressRange, type JsonRecord, parseRange, rangeText } from "../../../../base/lib/index.ts";
 import {
   type Block,
   type BlockUse,
@@ -8,12 +8,13 @@ import {
   readPool,
   readReservations,
   utilizationOf,
-} from "../../../calico/ipam/index.ts";
-import { cidrName, isResourceError, type Resources, type V3Object } from "../../../calico/resources/index.ts";
-import { boxTable } from "../box-table.ts";
-import type { Run } from "../command.ts";
-import type { Connection } from "../connection.ts";
-import { type Console, CtlError } from "../console.ts";
+} from "../../../../calico/ipam/index.ts";
+import { cidrName, isResourceError, type Resources, type V3Object } from "../../../../calico/resources/index.ts";
+import { boxTable } from "../../box-table.ts";
+import type { Run } from "../../command.ts";
+import type { Connection } from "../../connection.ts";
+import { type Console, CtlError } from "../../console.ts";
+import { addressGiven } from "../address-given.ts";
 import { expectedBlock, holderOf, ownerLines } from "./address-owner.ts";
 import { borrowedIn, borrowedTable } from "./borrowed-table.ts";
 import { listBlocks, type StoredBlock, unallocatedOf } from "./stored-blocks.ts";
@@ -76,15 +77,6 @@ async function showAddress(connection: Connection, text: string, console: Consol
   const address = addressGiven(text);
   const block = await blockAround(connection, address, console.signal);
   console.out(ownerLines(address, block === undefined ? undefined : holderOf(block, address)));
-}
-
-/** One of the four errors that stand on standard output. */
-export function addressGiven(text: string): AddressRange {
-  const parsed = parseAddress(text);
-  if (parsed === undefined) {
-    throw new CtlError(`Error executing command: invalid IP address specified: ${text}`, { stream: "stdout" });
-  }
-  return { family: parsed.family, first: parsed.address, prefixLength: parsed.family === 4 ? 32 : 128 };
 }
 
 /**

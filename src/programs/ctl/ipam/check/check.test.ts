@@ -15,10 +15,10 @@ import {
   pod,
   pool,
   service,
-} from "../../../../test/kit/ctl-ipam.ts";
-import type { Connection } from "../connection.ts";
+} from "../../../../../test/kit/ctl-ipam.ts";
+import type { Connection } from "../../connection.ts";
+import { run as release } from "../release.ts";
 import { run } from "./check.ts";
-import { run as release } from "./release.ts";
 
 const held = (id: string, name: string) => ({
   handle_id: id,

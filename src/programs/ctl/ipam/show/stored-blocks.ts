@@ -1,7 +1,7 @@
 // Blocks as the datastore holds them, read no further than a command needs. A block has two lists of 64 entries; typing and
 // writing each of a thousand blocks again, as calico/resources does, costs ten times what `ipam show` takes in all (bench/ctl).
-import { type AddressRange, isRecord, type JsonRecord, parseRange, rangeText } from "../../../base/lib/index.ts";
-import type { Datastore } from "../../../calico/datastore/index.ts";
+import { type AddressRange, isRecord, type JsonRecord, parseRange, rangeText } from "../../../../base/lib/index.ts";
+import type { Datastore } from "../../../../calico/datastore/index.ts";
 
 export type StoredBlock = {
   readonly name: string;
