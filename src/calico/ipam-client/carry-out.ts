@@ -70,12 +70,19 @@ class Waits {
 
   #delayMs(step: Step, answer: Answer): number {
     if (answer.is === "failed") {
-      const asked = isDatastoreError(answer.error) ? answer.error.retryAfterMs : undefined;
-      return this.#failures.nextDelayMs(firstFailureWaitMs, asked);
+      return this.#failures.nextDelayMs(firstFailureWaitMs, askedWaitMs(answer.error));
     }
     const isRace = answer.is === "conflict" && (step.do === "update" || step.do === "delete");
     if (!isRace) return 0;
     this.#lost += 1;
     return this.#lost <= racesWithoutWait ? 0 : this.#races.nextDelayMs(firstRaceWaitMs);
   }
+}
+
+/** What the server asked for, however often its error was wrapped. */
+function askedWaitMs(error: unknown): number | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (isDatastoreError(at) && at.retryAfterMs !== undefined) return at.retryAfterMs;
+  }
+  return undefined;
 }

@@ -11,6 +11,14 @@ export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 const block = /^ipv([46])\/block\/([^/]+)$/;
 const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
 
+// Affinities of services lie beside those of nodes, below another prefix. No node's name has a colon, so their ids begin with this word.
+const virtualPrefix = "/calico/ipam/v2/virtual/";
+const virtualWord = "virtual:";
+
+function isVirtual(kind: Kind, name: string): boolean {
+  return kind === "BlockAffinity" && name.startsWith(virtualWord);
+}
+
 const onlyId: ObjectId = { namespace: "", name: "default" };
 
 /** Throws "no-such-kind" for a kind that is never in etcd. */
@@ -27,6 +35,10 @@ export function prefixOf(kind: Kind): string {
 export function keyRange(kind: Kind, { namespace, name = "", namePrefix = name }: Within = {}): KeyRange {
   const { etcdKey } = kindInfo(kind);
   if (etcdKey !== undefined) return { key: Buffer.from(etcdKey), rangeEnd: Buffer.from(`${etcdKey}\u0000`) };
+  if (isVirtual(kind, namePrefix)) {
+    const start = Buffer.from(virtualPrefix + namePrefix.slice(virtualWord.length));
+    return { key: start, rangeEnd: afterAllWith(start) };
+  }
   const prefix = prefixOf(kind);
   const { namespaced } = kindInfo(kind);
   const isNamed = namespace !== undefined && namespace !== "" && namespaced;
@@ -45,9 +57,10 @@ function afterAllWith(prefix: Buffer): Buffer {
 export function keyToId(kind: Kind, key: string): ObjectId | undefined {
   const { etcdKey } = kindInfo(kind);
   if (etcdKey !== undefined) return key === etcdKey ? onlyId : undefined;
-  const prefix = prefixOf(kind);
+  const isOfServices = kind === "BlockAffinity" && key.startsWith(virtualPrefix);
+  const prefix = isOfServices ? virtualPrefix : prefixOf(kind);
   if (!key.startsWith(prefix)) return undefined;
-  const tail = key.slice(prefix.length);
+  const tail = (isOfServices ? virtualWord : "") + key.slice(prefix.length);
   if (kind === "IPAMBlock" || kind === "BlockAffinity") {
     const [, version, cidr] = (kind === "IPAMBlock" ? block : affinity).exec(tail) ?? [];
     return cidr !== undefined && isCidrPart(cidr, version) ? { namespace: "", name: tail } : undefined;
@@ -70,7 +83,7 @@ export function idToKey(kind: Kind, id: ObjectId): string {
     if (id.name === onlyId.name) return etcdKey;
     throw new DatastoreError("invalid", `${kind}: the only object there can be is called ${onlyId.name}`);
   }
-  const key = `${prefixOf(kind)}${tail}`;
+  const key = isVirtual(kind, tail) ? virtualPrefix + tail.slice(virtualWord.length) : `${prefixOf(kind)}${tail}`;
   if (keyToId(kind, key) === undefined) {
     throw new DatastoreError("invalid", `${kind}: "${tail.slice(0, 80)}" cannot be part of an etcd key`);
   }

@@ -7,6 +7,7 @@
 //   BlockAffinity  CR named NODE-CIDRNAME, with labels to  host/NODE/ipv4/block/10.0.0.0-26    {"state":…,"deleted":…}
 //                  be found by; deleted is a text in
 //                  crd.projectcalico.org/v1
+//                                                          virtual/load-balancer/ipv4/…        the same, of services
 //   IPAMHandle     CR named after the handle, lower case   handle/HANDLE                       {"block":…,"deleted":…}
 //   IPAMConfig     CR named default                        config                              strict_affinity, …
 //
@@ -63,10 +64,9 @@ export function toIpamRecord(object: V3Object): { readonly id: Id; readonly valu
     }
     case "BlockAffinity": {
       const { node, type, cidr } = affinityOf(object);
-      if (type !== "host") throw new FieldError("spec.type", 'must be "host": etcd keeps other affinities elsewhere');
       const { state, deleted } = object.spec;
       const value = readSchema(v1BlockAffinity, cleanJson({ state, deleted }), "spec");
-      return { id: affinityRecordId(node, cidr), value: asWritten(v1BlockAffinity, value) };
+      return { id: affinityRecordId(node, cidr, type), value: asWritten(v1BlockAffinity, value) };
     }
     case "IPAMHandle": {
       const { handleID, block, deleted } = object.spec;
@@ -98,9 +98,9 @@ export function fromIpamRecord(
       // A value of no bytes is an affinity without a state.
       const isEmpty = value === undefined || value === null || value === "";
       const { state = "", deleted = false } = readSchema(v1BlockAffinity, isEmpty ? {} : cleanJson(value), "");
-      const { node, cidr: network } = recordNetwork(id.name);
+      const { node, type, cidr: network } = recordNetwork(id.name);
       const cidr = networkOf(network);
-      return made(affinityName(node, cidr) ?? "", { state, node, type: "host", cidr, deleted });
+      return made(affinityName(node, cidr) ?? "", { state, node, type, cidr, deleted });
     }
     case "IPAMHandle": {
       const { block, deleted } = readSchema(v1IpamHandle, cleanJson(value), "");
@@ -136,19 +136,28 @@ export function nameOfRecord(kind: IpamKind, { name }: Id): string {
   return (node === "" ? cidrName(cidr) : affinityName(node, cidr)) ?? name;
 }
 
-/** [NODE/]ipv4/block/10.0.0.0-26 */
-function recordNetwork(name: string): { node: string; cidr: string } {
+/** [NODE/]ipv4/block/10.0.0.0-26, and for services virtual:load-balancer/ipv4/… */
+function recordNetwork(name: string): { node: string; type: string; cidr: string } {
   const parts = name.split("/");
-  const node = parts.length > 3 ? (parts[0] ?? "") : "";
-  return { node, cidr: (parts.at(-1) ?? "").replace(/-(\d+)$/, "/$1") };
+  const owner = parts.length > 3 ? (parts[0] ?? "") : "";
+  const isVirtual = owner.startsWith(virtualWord);
+  const node = isVirtual ? owner.slice(virtualWord.length) : owner;
+  return { node, type: isVirtual ? "virtual" : "host", cidr: (parts.at(-1) ?? "").replace(/-(\d+)$/, "/$1") };
 }
+
+const virtualWord = "virtual:";
 
 export function blockRecordId(cidr: string): Id {
   return { namespace: "", name: `ipv${cidr.includes(":") ? 6 : 4}/block/${cidr.replace("/", "-")}` };
 }
 
-export function affinityRecordId(node: string, cidr: string): Id {
-  return { namespace: "", name: `${node}/${blockRecordId(cidr).name}` };
+export function affinityRecordId(node: string, cidr: string, type = "host"): Id {
+  return { namespace: "", name: `${affinityRecordOwner(node, type)}/${blockRecordId(cidr).name}` };
+}
+
+/** Services' affinities have a place of their own in etcd. */
+export function affinityRecordOwner(node: string, type: string): string {
+  return type === "host" ? node : `${virtualWord}${node}`;
 }
 
 function affinityOf({ spec }: V3Object): { node: string; type: string; cidr: string } {

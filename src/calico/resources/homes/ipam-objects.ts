@@ -9,6 +9,7 @@ import { FieldError } from "../../model/index.ts";
 import { fromCustomResource } from "../forms/custom-resource.ts";
 import {
   affinityRecordId,
+  affinityRecordOwner,
   blockRecordId,
   fromIpamRecord,
   type IpamKind,
@@ -76,7 +77,15 @@ class StoredIpamObjects implements IpamObjects {
   }
 
   async list(kind: IpamObjectKind, { signal }: Call = {}): Promise<ListedIpamObjects> {
-    return await this.#listed(kind, {}, signal);
+    const found = await this.#listed(kind, {}, signal);
+    if (kind !== "BlockAffinity" || this.#datastore.flavour !== "etcdv3") return found;
+    // Services' affinities are not among those of nodes.
+    const { items, unreadable: bad } = await this.#listed(
+      kind,
+      { namePrefix: affinityRecordOwner("", "virtual") },
+      signal,
+    );
+    return { items: [...found.items, ...items], unreadable: [...found.unreadable, ...bad] };
   }
 
   async listAffinitiesOf(
@@ -88,7 +97,8 @@ class StoredIpamObjects implements IpamObjects {
       `projectcalico.org/hostname-hash=${hostnameHash(node)}`,
       `projectcalico.org/ip-version=${family}`,
     ].join(",");
-    const within = this.#datastore.flavour === "etcdv3" ? { namePrefix: `${node}/ipv${family}/block/` } : { labels };
+    const namePrefix = `${affinityRecordOwner(node, type)}/ipv${family}/block/`;
+    const within = this.#datastore.flavour === "etcdv3" ? { namePrefix } : { labels };
     return await this.#listed("BlockAffinity", within, signal);
   }
 
@@ -178,7 +188,7 @@ function storedId(ref: IpamRef, form: StoredForm): Id {
     case "IPAMBlock":
       return blockRecordId(ref.cidr);
     case "BlockAffinity":
-      return affinityRecordId(ref.node, ref.cidr);
+      return affinityRecordId(ref.node, ref.cidr, ref.type);
     case "IPAMHandle":
       return { namespace: "", name: ref.handle };
   }
