@@ -279,10 +279,10 @@ const nodeCommands: readonly CtlCommand[] = [
   },
   {
     path: ["node", "run"],
-    says: "refused: the original starts calico/node in a Docker container with it",
+    says: "not available: the original starts calico/node in a Docker container with it",
     words: anyWords,
     flags: [...nodeRunFlags, config],
-    examples: [],
+    examples: ["ctl node run"],
     checksVersion: false,
     load: async () => (await import("./node/run.ts")).run,
   },

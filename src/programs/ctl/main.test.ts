@@ -47,6 +47,12 @@ const refused: { line: string; err?: string; out?: string; env?: { [name: string
     err: "unknown log level: loud, expected one of: panic, fatal, error, warn, info, debug\n",
   },
   { line: "version --poll nonsense", err: "invalid poll duration specified: nonsense\n" },
+  {
+    line: "get ipools",
+    env: onFolder,
+    err: "failed to get resources: resource type 'ipools' is not supported\nDid you mean ippools?\n",
+  },
+  { line: "get pods", env: onFolder, err: "failed to get resources: resource type 'pods' is not supported\n" },
   { line: "completion tcsh", err: 'unknown shell "tcsh", expected one of: bash, zsh, fish\n' },
   { line: "get nodes -c none.cfg", out: "Error reading config file: none.cfg\n" },
   { line: "ipam show -c none.cfg", out: "Error reading config file: none.cfg\n" },
@@ -185,5 +191,6 @@ test("completion for a link named calicoctl knows what follows each command", as
   const { code, out } = await ctl("completion bash");
   equal(code, 0);
   match(out, /"ipam"\) echo "show check release configure split --log-level --context/);
+  match(out, /"get"\) echo "(\S+ )*ippools (\S+ )*--output /);
   match(out, /complete -F _calicoctl calicoctl\n$/);
 });

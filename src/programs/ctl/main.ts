@@ -55,7 +55,7 @@ async function understand(
     await refuseWord(parsed.words[0] ?? "", program, path);
   if (command === undefined || isHelpAsked) {
     const { helpText } = await import("./command-line/help.ts");
-    console.out(helpText(program, path, command));
+    console.out(await helpText(program, path, command));
     return 0;
   }
   countWords(command, parsed.words.length);

@@ -8,8 +8,12 @@ const about = `Shows and changes what Calico keeps in its datastore: pools, poli
 It takes the commands and flags of calicoctl, and answers to a link of that name.`;
 
 /** `program` as it was called: "cattail ctl", or "calicoctl" through a link. */
-export function helpText(program: string, path: readonly string[], command: CtlCommand | undefined): string {
-  return command === undefined ? groupHelp(program, path) : commandHelp(program, command);
+export async function helpText(
+  program: string,
+  path: readonly string[],
+  command: CtlCommand | undefined,
+): Promise<string> {
+  return command === undefined ? groupHelp(program, path) : await commandHelp(program, command);
 }
 
 function groupHelp(program: string, path: readonly string[]): string {
@@ -39,13 +43,13 @@ ${exampleLines(isRoot ? firstSteps : examples, program)}
 
 const firstSteps = ["ctl get nodes", "ctl get ippools -o wide", "ctl apply -f pools.yaml", "ctl ipam show"];
 
-function commandHelp(program: string, command: CtlCommand): string {
+async function commandHelp(program: string, command: CtlCommand): Promise<string> {
   const name = [program, ...command.path].join(" ");
   const words = command.wordsUsage === undefined ? "" : ` ${command.wordsUsage}`;
   return `Usage: ${name}${words} [flags]
 
 ${capital(command.says)}.
-
+${await kindLines(command)}
 Flags:
 ${flagTable([...command.flags, helpFlag])}
 
@@ -55,6 +59,11 @@ ${flagTable(globalFlags)}
 Examples:
 ${exampleLines(command.examples, program)}
 `;
+}
+
+async function kindLines(command: CtlCommand): Promise<string> {
+  const { kindPlurals, takesKind } = await import("./kind-names.ts");
+  return takesKind(command) ? `\nKinds:\n  ${wrapped(kindPlurals().join(" "), 98).join("\n  ")}\n` : "";
 }
 
 function exampleLines(examples: readonly string[], program: string): string {

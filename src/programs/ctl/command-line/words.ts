@@ -3,6 +3,7 @@ import type { NextWords } from "../../shared/completion-script.ts";
 import type { CtlCommand } from "../command.ts";
 import { childrenOf } from "./find-command.ts";
 import { globalFlags, helpFlag } from "./flags.ts";
+import { kindPlurals, takesKind } from "./kind-names.ts";
 
 export type Table = {
   readonly commands: readonly CtlCommand[];
@@ -19,6 +20,9 @@ export function nextWords({ commands, groups }: Table, above: string): NextWords
       path: at(path),
       words: [...childrenOf(commands, path), ...common],
     })),
-    ...commands.map(({ path, flags }) => ({ path: at(path), words: [...long(flags), ...common] })),
+    ...commands.map((command) => ({
+      path: at(command.path),
+      words: [...(takesKind(command) ? kindPlurals() : []), ...long(command.flags), ...common],
+    })),
   ];
 }

@@ -1,6 +1,6 @@
 // What a command is about: the objects of -f, or KIND and NAMEs. Each has its kind and its place, or the reason why it has
 // none; whoever goes on with it meets the reason as any other failure of that object.
-import { kindByName } from "../../../../calico/kinds/index.ts";
+import { kindByName, kindInfo, namedKinds } from "../../../../calico/kinds/index.ts";
 import {
   type ApiKind,
   isApiKind,
@@ -11,6 +11,7 @@ import {
   v3Version,
 } from "../../../../calico/resources/index.ts";
 import type { Invocation } from "../../command.ts";
+import { suggestion } from "../../command-line/suggest.ts";
 import { type Console, CtlError } from "../../console.ts";
 import { type InputObject, readInput } from "../../input/read-input.ts";
 import { type Flags, namespaceOf } from "./place.ts";
@@ -66,8 +67,13 @@ export function targetsOfWords([word = "", ...names]: readonly string[], flags: 
 /** Throws CtlError. */
 export function kindOfWord(word: string): ApiKind {
   const kind = kindByName(word);
-  if (kind === undefined || !isApiKind(kind)) throw new CtlError(`resource type '${word}' is not supported`);
-  return kind;
+  if (kind !== undefined && isApiKind(kind)) return kind;
+  throw new CtlError(`resource type '${word}' is not supported${suggestion(word, fullNames())}`);
+}
+
+/** Without the short ones, to which everything is near. */
+function fullNames(): string[] {
+  return namedKinds.flatMap((kind) => kindInfo(kind).names?.slice(0, 2) ?? []);
 }
 
 function targetOf(kind: ApiKind, object: V3Object, flags: Flags): Target {
