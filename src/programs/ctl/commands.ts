@@ -1,7 +1,6 @@
 // Every command of ctl, once. The parser, the help, completion and docs/reference/ctl.md are loops over this table.
-import type { CtlCommand, Flag, Run } from "./command.ts";
+import type { CtlCommand, Flag } from "./command.ts";
 import { config, input, namespace } from "./command-line/flags.ts";
-import { CtlError } from "./console.ts";
 
 const anyWords = { takes: "any" } as const;
 const kindAndNames = { words: anyWords, wordsUsage: "[KIND [NAME...]]" };
@@ -339,7 +338,7 @@ const datastoreCommands: readonly CtlCommand[] = [
 const otherCommands: readonly CtlCommand[] = [
   {
     path: ["cluster", "diags"],
-    says: "collect the cluster's state and logs into an archive; needs kubectl",
+    says: "collect the cluster's state and logs into an archive",
     words: anyWords,
     flags: [
       { name: "since", value: "DURATION", says: "logs of this time only, such as 30m or 2h" },
@@ -357,7 +356,7 @@ const otherCommands: readonly CtlCommand[] = [
     ],
     examples: ["ctl cluster diags --since 1h"],
     checksVersion: false,
-    load: awaits("cluster/diags.ts"),
+    load: async () => (await import("./cluster/diags.ts")).run,
   },
   {
     path: ["version"],
@@ -400,10 +399,3 @@ export const groups: readonly { readonly path: readonly string[]; readonly says:
   { path: ["datastore", "migrate"], says: "move a cluster's data from etcd to Kubernetes" },
   { path: ["cluster"], says: "look after the cluster" },
 ];
-
-/** Until its file is there. A file of a command exports `run`. */
-function awaits(file: string): () => Promise<Run> {
-  return async () => {
-    throw new CtlError(`this command has no code yet (${file})`);
-  };
-}
