@@ -61,14 +61,14 @@ describe("faults of calico-ipam that ours has not", { skip: peer.missing ?? fals
     ]);
   });
 
-  async function call(command: string, container: string, change: JsonRecord = {}, ifname = "eth0") {
+  async function call(command: string, container: string, change: JsonRecord = {}, ifname = "eth0", args = "") {
     const variables = {
       CNI_COMMAND: command,
       CNI_CONTAINERID: container,
       CNI_NETNS: "/var/run/netns/none",
       CNI_IFNAME: ifname,
       CNI_PATH: "/opt/cni/bin",
-      CNI_ARGS: "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=p",
+      CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=p${args}`,
     };
     const configuration = {
       cniVersion: "1.0.0",
@@ -167,6 +167,21 @@ describe("faults of calico-ipam that ours has not", { skip: peer.missing ?? fals
     const { exitCode, said: refusal } = await call("CHECK", "c1", { prevResult });
     equal(exitCode, 1);
     match(String(refusal.msg), /is not held by net\.c1/);
+  });
+
+  test("an affinity of an old release gets its labels before the first named address after a boot", async () => {
+    const spec = { cidr: "10.9.0.8/30", deleted: "false", node: "n1", state: "confirmed", type: "host" };
+    await store.apply({ kind: "BlockAffinity", metadata: { name: "n1-10-9-0-8-30" }, spec });
+    const boot = { ipam_lock_file: join(folder, "boot", "ipam.lock") };
+    const { said } = await call("ADD", "c1", boot, "eth0", ";IP=10.9.0.1");
+    equal(addressIn(said), "10.9.0.1/32");
+    const { "BlockAffinity/n1-10-9-0-8-30": affinity } = (await store.dump(Date.now())) as {
+      [name: string]: JsonRecord;
+    };
+    equal((affinity?.metadata as { labels?: JsonRecord } | undefined)?.labels?.["projectcalico.org/ip-version"], "4");
+    meddler.arm([]);
+    equal((await call("ADD", "c2", boot, "eth0", ";IP=10.9.0.2")).exitCode, 0);
+    equal(meddler.seen.filter((line) => line.includes("blockaffinities")).length, 0);
   });
 
   test("requests: at most 8 for an ADD in a block that the node has, and 7 for its DEL", async () => {

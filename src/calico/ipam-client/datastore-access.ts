@@ -127,7 +127,11 @@ class DatastoreAccess implements IpamAccess {
     const old = items.filter(isOld);
     for (const { spec, revision } of old) {
       const ref = { kind: "BlockAffinity", type: "host", node, cidr: String(spec.cidr) } as const;
-      await this.#objects.update(ref, { spec, revision }, call); // writing adds the labels
+      try {
+        await this.#objects.update(ref, { spec, revision }, call); // writing adds the labels
+      } catch (error) {
+        if (!isResourceError(error, "conflict", "not-found")) throw error; // whoever wrote it added them
+      }
     }
     return old.length;
   }

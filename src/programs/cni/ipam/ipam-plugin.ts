@@ -4,6 +4,8 @@
 // ADD may be repeated: by a runtime that was killed, or that lost the answer. One for the same container and the same interface gets the
 // address that the first got. Interfaces are told apart by the attribute `interface`, which is written for those that are not called
 // eth0: that is the name in every cluster, and the original writes none.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { addressText, type Clock, type JsonRecord, rangeText, silentLog } from "../../../base/lib/index.ts";
 import { waitForFlock } from "../../../base/linux/files.ts";
 import { type Datastore, DatastoreError, openDatastore } from "../../../calico/datastore/index.ts";
@@ -55,6 +57,7 @@ async function add(options: IpamPluginOptions, call: PluginCall, version: CniVer
     } as const;
     const addresses = await locked(async (signal): Promise<ResultAddress[]> => {
       if (args.address !== undefined) {
+        await upgradeOnce(configuration, ipam, { node, signal });
         const { address } = await ipam.assignIP({ ...forWhom, address: args.address }, { signal });
         return [{ family: address.family, cidr: rangeText(address) }];
       }
@@ -125,6 +128,26 @@ async function withIpam<T>(
   const ipam = openIpam(openIpamAccess(datastore, edge), edge);
   const namespaceLabels = ({ pod }: PluginArguments) => labelsOf(pod?.namespace, { options, configuration, datastore });
   return await work({ ipam, namespaceLabels, locked: (inside) => withHostLock(configuration, options, inside) });
+}
+
+/**
+ * Affinities that an old release left have no labels, and are not found by them. The original mends that before the first named
+ * address after a boot, which a file in a folder that does not outlive it says; so do we.
+ */
+async function upgradeOnce(
+  { lockFile }: NetworkConfiguration,
+  ipam: Ipam,
+  { node, signal }: { node: string; signal: AbortSignal },
+): Promise<void> {
+  const marker = join(dirname(lockFile), "cni", "ipam_upgraded");
+  if (existsSync(marker)) return;
+  await ipam.upgradeHost(node, { signal });
+  try {
+    mkdirSync(dirname(marker), { recursive: true });
+    writeFileSync(marker, "");
+  } catch {
+    // it is looked for again the next time
+  }
 }
 
 /** The lock only saves conflicts, so that a host where it cannot be had works nevertheless. */
