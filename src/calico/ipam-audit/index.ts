@@ -11,6 +11,7 @@ export {
 } from "./audit-every.ts";
 export { type AuditPace, delayBeforeAudit } from "./audit-schedule.ts";
 export { carryOutMending, type MendingAccess } from "./carry-out-mending.ts";
+export { type Auditor, type AuditorSources, openAuditor } from "./open-auditor.ts";
 export { type PodUse, podUse } from "./pod-use.ts";
 export { type AuditSources, type ReadForAudit, readAudited } from "./read-audited.ts";
 export { assignsLoadBalancers, type LoadBalancers, loadBalancersOf } from "./services.ts";
