@@ -3,7 +3,7 @@
 // Once without, and once with calls that are killed. The original is any release's calico-ipam, or its combined program.
 import { parseArgs } from "node:util";
 import { say } from "../../kit/campaign.ts";
-import { interopOnEtcd } from "../../kit/ipam/interop.ts";
+import { interopOnEtcd, interopOnKubernetes } from "../../kit/ipam/interop.ts";
 import { seededRandom } from "../../kit/random.ts";
 
 const { values } = parseArgs({
@@ -16,9 +16,15 @@ const { values } = parseArgs({
 const original = process.env.CATTAIL_ORIGINAL_IPAM ?? "";
 const seed = Number(values.seed);
 if (original === "") console.log("skipped: CATTAIL_ORIGINAL_IPAM names no calico-ipam of the original");
-for (const kills of original === "" ? [] : [0, 0.2]) {
-  const plan = { calls: Number(values.calls), workers: Number(values.workers), kills, random: seededRandom(seed) };
-  const { refused, ...figures } = await interopOnEtcd(original, plan);
-  const said = JSON.stringify(Object.fromEntries(refused));
-  say(`interop on etcd, ${kills * 100} % killed`, { ...figures, refused: said, "given twice": 0 }, seed);
+const datastores = [
+  { name: "etcd", run: interopOnEtcd },
+  { name: "kubernetes", run: interopOnKubernetes },
+];
+for (const { name, run } of original === "" ? [] : datastores) {
+  for (const kills of [0, 0.2]) {
+    const plan = { calls: Number(values.calls), workers: Number(values.workers), kills, random: seededRandom(seed) };
+    const { refused, ...figures } = await run(original, plan);
+    const said = JSON.stringify(Object.fromEntries(refused));
+    say(`interop on ${name}, ${kills * 100} % killed`, { ...figures, refused: said, "given twice": 0 }, seed);
+  }
 }

@@ -6,6 +6,8 @@ import { type Datastore, openDatastore } from "../../../src/calico/datastore/ind
 import type { Finding, FindingCode } from "../../../src/calico/ipam/index.ts";
 import { openIpamAccess } from "../../../src/calico/ipam-client/index.ts";
 import { openIpamObjects, openResources } from "../../../src/calico/resources/index.ts";
+import { startCluster } from "../cluster.ts";
+import { installCrds, openCrd } from "../crds.ts";
 import { startEtcd } from "../etcd.ts";
 import type { Random } from "../random.ts";
 import { type AssignmentsPlan, nodeNames } from "./assignments.ts";
@@ -39,11 +41,39 @@ export async function interopOnEtcd(original: string, plan: InteropPlan): Promis
   return await interop(datastore, { plugins, access, plan });
 }
 
+export async function interopOnKubernetes(original: string, plan: InteropPlan): Promise<InteropDone> {
+  await using cluster = await startCluster();
+  await installCrds(
+    cluster,
+    kinds.map((kind) => openCrd(kind)),
+  );
+  for (const name of nodeNames(nodeCount)) {
+    await cluster.must("POST", "/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name } });
+  }
+  const { kubeconfig } = cluster;
+  const options = { type: "kubernetes", kubeconfig, streamLists: false } as const;
+  await using datastore = await openDatastore(options, { clock: systemClock, log: silentLog });
+  const plugins: Plugins = { original, ours: ourPlugin };
+  const access = { datastore_type: "kubernetes", policy: { type: "k8s" }, kubernetes: { kubeconfig } };
+  return await interop(datastore, { plugins, access, plan });
+}
+
+const nodeCount = 4;
+const kinds = [
+  "IPAMBlock",
+  "BlockAffinity",
+  "IPAMHandle",
+  "IPAMConfig",
+  "IPPool",
+  "IPReservation",
+  "ClusterInformation",
+] as const;
+
 type Setting = { readonly plugins: Plugins; readonly access: object; readonly plan: InteropPlan };
 
 async function interop(datastore: Datastore, { plugins, access: how, plan }: Setting): Promise<InteropDone> {
   const pool = { cidr: "10.88.0.0/23", blockSize: 29, firstAddress: "10.88.0.0" };
-  const nodes = 4;
+  const nodes = nodeCount;
   await prepare(datastore, { pool, nodes });
   using both = new TwoPlugins(plugins, { ...plan, nodes, named: 0.1, pool, datastore: how });
   await both.run();
@@ -94,6 +124,8 @@ async function prepare(datastore: Datastore, { pool, nodes }: Prepared): Promise
   const { cidr, blockSize } = pool;
   await resources.apply("IPPool", v3("IPPool", "interop", { cidr, blockSize, nodeSelector: "all()" }));
   await resources.apply("ClusterInformation", v3("ClusterInformation", "default", { datastoreReady: true }));
+  // In Kubernetes they are there: Calico's nodes are a view of them.
+  if (datastore.flavour === "kubernetes") return;
   for (const name of nodeNames(nodes)) await resources.apply("Node", v3("Node", name, {}));
 }
 
