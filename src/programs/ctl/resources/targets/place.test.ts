@@ -36,7 +36,7 @@ const rows: {
     name: "-A, and the object says where it is",
     A: true,
     object: { namespace: "prod", name: "web" },
-    is: inside("prod"),
+    is: refused("cannot use --all-namespace flag for getting a single resource"),
   },
   {
     name: "-A and -n",
