@@ -4,25 +4,42 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { eventually } from "../../../test/kit/eventually.ts";
 import { addressText, messageOf, systemClock } from "../../base/lib/index.ts";
-import { createMemoryDatastore, type Datastore } from "../datastore/index.ts";
+import { createMemoryDatastore, type Datastore, DatastoreError } from "../datastore/index.ts";
 import { audit, readAffinity, readBlock, readHandle } from "../ipam/index.ts";
 import { type Ipam, openIpam, openIpamAccess } from "../ipam-client/index.ts";
 import { openResources } from "../resources/index.ts";
 import { openResident, type ResidentIpam } from "./open-resident.ts";
 
-const edge = { clock: systemClock, random: Math.random };
+/** Who waits before he tries again waits a turn; what ends a silent watch takes its time. */
+const clock = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms < 5000 ? 0 : ms, signal),
+};
+const edge = { clock, random: Math.random };
 
-type Counted = Datastore & { readonly calls: string[] };
+type Counted = Datastore & { readonly calls: string[]; readonly faults: { chance: number } };
 
 /** What is asked of the datastore, but for lists and watches of the cache itself, which are not any request's. */
 function counted(datastore: Datastore, pause: () => Promise<void> = async () => undefined): Counted {
   const calls: string[] = [];
+  const faults = { chance: 0 };
   const noted = (what: string, kind: string) => calls.push(`${what} ${kind}`);
+  /** Half of the faults come before the write, and half lose its answer. */
+  const write = async <T>(act: () => Promise<T>): Promise<T> => {
+    await pause();
+    const fault = Math.random() < faults.chance ? Math.random() : undefined;
+    if (fault !== undefined && fault < 0.5) throw new DatastoreError("unavailable", "the request was lost");
+    const answer = await act();
+    await pause();
+    if (fault !== undefined) throw new DatastoreError("unavailable", "the answer was lost");
+    return answer;
+  };
   return {
     ...datastore,
     flavour: datastore.flavour,
     holdsEveryKind: true,
     calls,
+    faults,
     list: (kind, options) => {
       noted("list", kind);
       return datastore.list(kind, options);
@@ -37,26 +54,17 @@ function counted(datastore: Datastore, pause: () => Promise<void> = async () => 
     },
     create: async (kind, value, options) => {
       noted("create", kind);
-      await pause();
-      const answer = await datastore.create(kind, value, options);
-      await pause();
-      return answer;
+      return await write(() => datastore.create(kind, value, options));
     },
     update: async (kind, object, options) => {
       noted("update", kind);
-      await pause();
-      const answer = await datastore.update(kind, object, options);
-      await pause();
-      return answer;
+      return await write(() => datastore.update(kind, object, options));
     },
     updateStatus: (kind, object, options) => datastore.updateStatus(kind, object, options),
     patch: (kind, id, patch, options) => datastore.patch(kind, id, patch, options),
     delete: async (kind, id, options) => {
       noted("delete", kind);
-      await pause();
-      const answer = await datastore.delete(kind, id, options);
-      await pause();
-      return answer;
+      return await write(() => datastore.delete(kind, id, options));
     },
     [Symbol.asyncDispose]: () => datastore[Symbol.asyncDispose](),
   };
@@ -306,4 +314,42 @@ test("whoever works beside it, at the same time and on the same blocks: nothing 
     equal(new Set(holds.values()).size, holds.size);
   };
   await fc.assert(fc.asyncProperty(rounds, run), { numRuns: 25 });
+});
+
+test("a datastore that loses writes and answers: nothing is given twice, and what is given back leaves nothing behind", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `pod-${at}`);
+  const run = async (turns: readonly (readonly number[])[]) => {
+    await using world = await cluster({ cidr: "10.65.0.0/26", blockSize: 28, isSlow: true });
+    const ipam = await world.resident("n1");
+    const holds = new Map<string, string>();
+    for (const turn of turns) {
+      world.datastore.faults.chance = 0.15;
+      await Promise.all(
+        [...new Set(turn)].map(async (at) => {
+          const name = names[at] ?? "";
+          if (holds.has(name)) {
+            const isGone = await ipam.releaseByHandle(name).then(
+              () => true,
+              () => false,
+            );
+            if (isGone) holds.delete(name);
+          } else {
+            const address = await add(ipam, name).catch(() => undefined);
+            if (address !== undefined) holds.set(name, address);
+          }
+        }),
+      );
+      world.datastore.faults.chance = 0;
+      equal(new Set(holds.values()).size, holds.size);
+    }
+    await Promise.all(names.map((name) => ipam.releaseByHandle(name)));
+    const { faults, held } = await soundness(world.datastore);
+    deepEqual([...held], []);
+    deepEqual(
+      faults.filter((says) => /^handle /.test(says)),
+      [],
+    );
+  };
+  const turns = fc.array(fc.array(fc.nat(11), { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 });
+  await fc.assert(fc.asyncProperty(turns, run), { numRuns: 15 });
 });
