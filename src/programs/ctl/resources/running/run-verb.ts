@@ -8,17 +8,25 @@ import { type OrderedVerb, predecessors } from "./order.ts";
 import { type Outcome, runAll } from "./run-all.ts";
 
 /** Requests under way. An API server on the same two cores is busy with eight; more only wait in its queue (bench/ctl). */
-const atMost = 8;
+const usualMost = 8;
 
 /** What is under way at an interruption may still end: half a write is worse than a second more. */
 const graceMs = 3000;
 
 export type Doing<T> = (target: Target, signal: AbortSignal) => Promise<T>;
 
+export type DoingOptions<T> = {
+  readonly signal: AbortSignal;
+  readonly doing: Doing<T>;
+  readonly clock?: Clock;
+  /** At the same time. */
+  readonly atMost?: number;
+};
+
 export async function forEachTarget<T>(
   verb: OrderedVerb,
   targets: readonly Target[],
-  { signal, doing, clock = systemClock }: { signal: AbortSignal; doing: Doing<T>; clock?: Clock },
+  { signal, doing, clock = systemClock, atMost = usualMost }: DoingOptions<T>,
 ): Promise<readonly Outcome<T>[]> {
   const before = predecessors(verb, targets);
   const [late, done] = afterGrace(signal);
