@@ -1,10 +1,31 @@
 // IPAMConfiguration: IPAMConfig as users write it. A stored object of its own in etcd alone (storedKind).
 
-import type { SchemaType } from "../../model/index.ts";
+import {
+  flag,
+  int32,
+  integer,
+  kept,
+  lazy,
+  optional,
+  required,
+  type SchemaType,
+  struct,
+  text,
+} from "../../model/index.ts";
 import type { Problem } from "../checks/check.ts";
 import { cell, nameCell } from "../columns.ts";
 import { etcdKind, forSpec, onlyDefault, type SpecObject } from "../kind.ts";
-import { ipamConfigSpec } from "./ipam-config.ts";
+
+/** As IPAMConfig's, in another order. */
+const ipamConfigurationSpec = lazy(() =>
+  struct({
+    strictAffinity: required(kept(flag())),
+    maxBlocksPerHost: integer(int32, { minimum: 0, maximum: 2147483647 }),
+    autoAllocateBlocks: required(kept(flag())),
+    kubeVirtVMAddressPersistence: optional(text({ enum: ["Enabled", "Disabled"] })),
+    ipCooldownSeconds: integer(int32, { minimum: 0, maximum: 1200 }),
+  }),
+);
 
 const columns = [
   nameCell,
@@ -12,7 +33,7 @@ const columns = [
   cell("AUTOALLOCATEBLOCKS", "spec.autoAllocateBlocks", "false"),
 ];
 
-type Spec = SchemaType<typeof ipamConfigSpec>;
+type Spec = SchemaType<typeof ipamConfigurationSpec>;
 
 function* beforeWrite({ metadata }: SpecObject<Spec>): Generator<Problem> {
   yield* onlyDefault(metadata, 'Cannot create an IPAMConfiguration resource with a name other than "default"');
@@ -34,7 +55,7 @@ export const ipamConfiguration = etcdKind("IPAMConfiguration", {
   followed: false,
   names: ["ipamconfiguration", "ipamconfigurations", "ipamconfig", "ipamconfigs"],
   columns: { ps: columns, wide: [...columns, cell("MAXBLOCKSPERHOST", "spec.maxBlocksPerHost", "0")] },
-  schema: { spec: ipamConfigSpec },
+  schema: { spec: ipamConfigurationSpec },
   beforeWrite: forSpec(beforeWrite),
   wholeChecks: forSpec(wholeChecks),
 });
