@@ -1,9 +1,16 @@
 // What a template can call: Go's own functions that make sense here, and the three that the original adds.
 import { CtlError } from "../../console.ts";
-import { GoMap, GoStruct, type Value } from "./go-values.ts";
+import { GoFloat, GoMap, GoStruct, type Value } from "./go-values.ts";
 import { printFormatted, printValue } from "./print-value.ts";
 
 export type TemplateFunction = (values: readonly Value[]) => Value;
+
+export const functionNames: readonly string[] = [
+  "and",
+  "not",
+  "or",
+  ...Object.keys(templateFunctions(undefined)),
+].sort();
 
 /** `and`, `or` and `not` are not here: they look at no more than they need (evaluate.ts). */
 export function templateFunctions(asNumber: number | undefined): { readonly [name: string]: TemplateFunction } {
@@ -36,6 +43,7 @@ export function templateFunctions(asNumber: number | undefined): { readonly [nam
 export function isTrue(value: Value): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (value instanceof GoMap) return value.entries.size > 0;
+  if (value instanceof GoFloat) return value.value !== 0;
   return (
     value instanceof GoStruct || (value !== null && value !== "" && value !== 0 && value !== 0n && value !== false)
   );
@@ -88,8 +96,8 @@ function compare(a: Value, b: Value): number {
   throw new CtlError("incompatible types for comparison");
 }
 
-function isNumber(value: Value): value is number | bigint {
-  return typeof value === "number" || typeof value === "bigint";
+function isNumber(value: Value): value is number | bigint | GoFloat {
+  return typeof value === "number" || typeof value === "bigint" || value instanceof GoFloat;
 }
 
 function joined(items: Value, separator: string): string {

@@ -8,7 +8,19 @@ import { type V3Object, v3Version } from "../../../../calico/resources/index.ts"
 import type { Result } from "../result.ts";
 
 /** null is Go's nil. */
-export type Value = string | number | bigint | boolean | null | readonly Value[] | GoMap | GoStruct;
+export type Value = string | number | bigint | boolean | null | readonly Value[] | GoFloat | GoMap | GoStruct;
+
+/** Printed otherwise than a whole number of the same value. */
+export class GoFloat {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+
+  valueOf(): number {
+    return this.value;
+  }
+}
 
 export class GoMap {
   /** By key, as Go walks through maps here. */
@@ -126,6 +138,7 @@ function view(value: unknown, at: At): Value {
   }
   if (isRecord(value)) return isRecord(schema.properties) ? struct(value, at) : map(value, at);
   if (typeof value === "string") return schema.format === "date-time" ? timeText(value) : value;
+  if (schema.type === "number") return new GoFloat(Number(value));
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? value : null;
 }
 
@@ -159,7 +172,7 @@ function zeroValue(at: At): Value {
     case "boolean":
       return isPointer(at, false) ? null : false;
     case "array":
-      return [];
+      return isPointer(at, []) ? null : [];
     case "object":
       if (!isRecord(schema.properties)) return new GoMap([]);
       return isPointer(at, {}) ? null : struct({}, at);
@@ -170,8 +183,11 @@ function zeroValue(at: At): Value {
 
 /** Go leaves a zero value out and writes what a pointer points to: whether it is written tells them apart. */
 function isPointer({ root, path }: At, zero: unknown): boolean {
+  const name = path.at(-1);
+  if (typeof name !== "string") return false;
   const write = root.write as (value: unknown) => string; // of an object made for this question
-  return write(within(path, zero)) !== write(within(path, undefined));
+  const hasField = (value: unknown) => write(within(path, value)).includes(`${JSON.stringify(name)}:`);
+  return hasField(zero) && !hasField(undefined);
 }
 
 function within(path: At["path"], value: unknown): unknown {

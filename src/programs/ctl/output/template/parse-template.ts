@@ -1,4 +1,5 @@
 // A Go template as a tree: the part of the language that people use to print objects.
+import { functionNames } from "./functions.ts";
 import { type Piece, splitTemplate, type Token, templateError } from "./tokens.ts";
 
 export type Operand =
@@ -215,10 +216,16 @@ class PipeReader {
       case "field":
         return { is: "field", of: { is: "dot" }, name: token.text };
       case "word":
-        return constants[token.text] ?? { is: "function", name: token.text };
+        return constants[token.text] ?? this.#function(token.text);
       default:
         return token.text === "." ? { is: "dot" } : this.#parenthesis(depth);
     }
+  }
+
+  #function(name: string): Operand {
+    if (functionNames.includes(name)) return { is: "function", name };
+    const supported = functionNames.join(", ");
+    throw templateError(this.#line, `function "${name}" not defined; supported are ${supported}`);
   }
 
   #parenthesis(depth: number): Operand {

@@ -1,12 +1,13 @@
 // Values as Go's fmt prints them with %v, and printf's verbs.
 import { printGoFloat } from "../../../../calico/model/index.ts";
 import { CtlError } from "../../console.ts";
-import { GoMap, GoStruct, noValue, type Value } from "./go-values.ts";
+import { GoFloat, GoMap, GoStruct, noValue, type Value } from "./go-values.ts";
 
 export function printValue(value: Value): string {
   if (value === null) return "<nil>";
   if (value === noValue) return "<no value>";
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : printGoFloat(value);
+  if (value instanceof GoFloat) return printGoFloat(value.value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(" ")}]`;
   if (value instanceof GoMap) {
     return `map[${[...value.entries].map(([name, member]) => `${name}:${printValue(member)}`).join(" ")}]`;
@@ -43,7 +44,9 @@ export function printFormatted(format: string, values: readonly Value[]): string
 
 type Wanted = { letter: string; precision: string | undefined; whole: string; isSigned: boolean };
 
-function formatted(value: Value, { letter, precision, whole, isSigned }: Wanted): string {
+function formatted(given: Value, { letter, precision, whole, isSigned }: Wanted): string {
+  if (given instanceof GoFloat && letter === "v") return printValue(given);
+  const value = given instanceof GoFloat ? given.value : given;
   const isNumber = typeof value === "number" || typeof value === "bigint";
   const sign = isSigned && isNumber && value >= 0 ? "+" : "";
   switch (letter) {

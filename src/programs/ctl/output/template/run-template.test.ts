@@ -17,6 +17,7 @@ const policy = readV3("GlobalNetworkPolicy", {
 const results: readonly Result[] = [
   { is: "list", kind: "IPPool", items: [pool], resourceVersion: "7" },
   { is: "object", object: policy },
+  { is: "object", object: readV3("Tier", { metadata: { name: "t" }, spec: { order: 1000000 } }) },
 ];
 
 const p = "(index (index . 0).Items 0)";
@@ -56,6 +57,11 @@ const cases: { name: string; template: string; text: string }[] = [
     text: "TCP [80 90:91] []",
   },
   {
+    name: "floats as Go prints them, and as numbers where they are compared",
+    template: "{{with index . 2}}{{.Spec.Order}} {{gt .Spec.Order 5}}{{end}}",
+    text: "1e+06 true",
+  },
+  {
     name: "range with an index",
     template: `{{range $i, $r := ${g}.Spec.Ingress}}{{$i}}={{$r.Action}},{{end}}`,
     text: "0=Allow,1=Deny,",
@@ -74,19 +80,19 @@ const cases: { name: string; template: string; text: string }[] = [
   {
     name: "if, else if and else",
     template: `{{range .}}{{if eq .Kind "IPPoolList"}}1{{else if eq .Kind "X"}}2{{else}}3{{end}}{{end}}`,
-    text: "13",
+    text: "133",
   },
   {
     name: "with moves the dot, and its else does not",
     template: `{{with ${p}.Spec}}{{.CIDR}}{{end}}{{with ${g}.Spec.Egress}}x{{else}}{{len .}}{{end}}`,
-    text: "10.1.0.0/162",
+    text: "10.1.0.0/163",
   },
   {
     name: "variables are made and changed",
     template: "{{$x := 1}}{{if true}}{{$x = 2}}{{$y := 3}}{{$y}}{{end}}{{$x}}",
     text: "32",
   },
-  { name: "the dollar is all there is", template: `{{range ${g}.Spec.Ingress}}{{len $}}{{end}}`, text: "22" },
+  { name: "the dollar is all there is", template: `{{range ${g}.Spec.Ingress}}{{len $}}{{end}}`, text: "33" },
   {
     name: "white space is trimmed where it is asked for",
     template: "a \n{{- 1 -}}\n b {{/* not said */ -}} c",
@@ -159,7 +165,7 @@ const refused: { name: string; template: string; says: RegExp }[] = [
   {
     name: "an unknown function",
     template: "{{html 1}}",
-    says: /function "html" is not supported; supported are and, config/,
+    says: /^template: get:1: function "html" not defined; supported are and, config/,
   },
   { name: "definitions", template: '{{define "x"}}{{end}}', says: /\{\{define\}\} is not supported here/ },
   {

@@ -141,11 +141,8 @@ class Run {
       case "not":
         return !isTrue(operands[0] === undefined ? (piped[0] ?? null) : this.#operand(operands[0], dot));
     }
-    const known = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
-    if (known === undefined) {
-      const names = [...Object.keys(this.#functions), "and", "or", "not"].sort().join(", ");
-      throw new CtlError(`function "${name}" is not supported; supported are ${names}`);
-    }
+    const known = this.#functions[name]; // the parser has looked whether there is such a function
+    if (known === undefined) throw new CtlError(`function "${name}" not defined`);
     return known([...operands.map((operand) => this.#operand(operand, dot)), ...piped]);
   }
 
