@@ -109,24 +109,33 @@ function* beforeWrite({ metadata, spec }: SpecObject<Spec>): Generator<Problem> 
     metadata,
     'Cannot create a Kube Controllers Configuration resource with a name other than "default"',
   );
+  yield* templateProblem(spec.controllers?.node?.hostEndpoint?.templates ?? []);
+}
+
+/** The first one only: the original looks no further. */
+function templateProblem(templates: readonly Template[]): Problem[] {
+  const all = "KubeControllersConfiguration.Node.HostEndpoint.Templates";
   const seen = new Set<string>();
-  for (const [at, template] of (spec.controllers?.node?.hostEndpoint?.templates ?? []).entries()) {
-    const { generateName = "", interfaceCIDRs = [], interfacePattern = "" } = template;
+  for (const [at, { generateName = "", interfaceCIDRs = [], interfacePattern = "" }] of templates.entries()) {
     const field = `spec.controllers.node.hostEndpoint.templates[${at}]`;
-    const called = `KubeControllersConfiguration.Node.HostEndpoint.Templates.${generateName}`;
+    const called = `${all}.${generateName}`;
     if (generateName === "") {
-      yield { field, rule: "must have a generateName", name: called, reason: "GenerateName must be specified" };
-    } else if (generateName.length > 253) {
+      return [{ field, rule: "must have a generateName", name: all, reason: "Template name must be specified" }];
+    }
+    if (generateName.length > 253) {
       const rule = "must have a generateName of up to 253 characters";
-      yield { field, rule, name: called, reason: "GenerateName must not be longer than 253 characters" };
-    } else if (seen.has(generateName)) {
-      yield { field, rule: "must have a generateName of its own", name: called, reason: "GenerateName must be unique" };
+      return [{ field, rule, name: all, reason: "Template name must be shorter than 253 characters" }];
+    }
+    if (seen.has(generateName)) {
+      const rule = "must have a generateName of its own";
+      return [{ field, rule, name: called, reason: "Template name must be unique" }];
     }
     seen.add(generateName);
     if (interfaceCIDRs.length > 0 || interfacePattern !== "") continue;
     const reason = "InterfaceCIDRs or InterfacePattern must be specified";
-    yield { field, rule: "must have interfaceCIDRs or an interfacePattern", name: called, reason };
+    return [{ field, rule: "must have interfaceCIDRs or an interfacePattern", name: called, reason }];
   }
+  return [];
 }
 
 /** What the original fills in, where the controller is there at all. */

@@ -1,9 +1,11 @@
 // Which rules hold for which kind.
+
+import { isRecord } from "../../../base/lib/index.ts";
 import type { Reader } from "../../datastore/index.ts";
 import { workloadEndpointName } from "../../kinds/index.ts";
 import type { ApiKind } from "../api-kinds.ts";
 import { defaultAllowProfile } from "../forms/profile-view.ts";
-import { alreadyExists, unsupported } from "../resource-error.ts";
+import { alreadyExists, ResourceError, unsupported } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import { ipPoolRules } from "./ip-pool.ts";
 import { storedNodeRules } from "./nodes.ts";
@@ -12,10 +14,23 @@ import type { Rules } from "./rule.ts";
 
 export function rulesOf(kind: ApiKind, { flavour, holdsEveryKind }: Pick<Reader, "flavour" | "holdsEveryKind">): Rules {
   if (kind === "Node") return flavour === "etcdv3" || holdsEveryKind === true ? storedNodeRules : none;
+  if (kind === "KubeControllersConfiguration") return flavour === "etcdv3" ? none : kubeControllersRules;
   return table[kind] ?? none;
 }
 
 const none: Rules = {};
+
+/** Where Kubernetes holds the nodes, their labels are always the same: there is nothing to turn off. */
+const kubeControllersRules: Rules = {
+  check: ({ spec }) => {
+    const { controllers } = spec;
+    const node = isRecord(controllers) && isRecord(controllers.node) ? controllers.node : {};
+    if (node.syncLabels !== "Disabled") return;
+    throw new ResourceError("invalid", "invalid SyncLabels value", {
+      next: "leave syncLabels out, or set it to Enabled",
+    });
+  },
+};
 
 /** The filters that a peer names must be there. */
 const bgpPeerRules: Rules = {
