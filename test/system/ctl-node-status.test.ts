@@ -41,9 +41,9 @@ for address in ${a}/24 ${b}/24; do ip address add $address dev lo; done
 for address in ${a6}/64 ${b6}/64; do ip address add $address dev lo nodad; done
 bird -c a.conf -s /run/calico/bird.ctl -P /run/calico/bird.pid
 bird -c b.conf -s /run/other/bird.ctl -P /run/other/bird.pid
-"$NODE" -e 'require("node:http").createServer((_, answer) => answer.writeHead(204).end()).listen(9099, "127.0.0.1")' &
+"$NODE" -e 'require("node:http").createServer((_, answer) => answer.writeHead(204).end()).listen(18099, "127.0.0.1")' &
 for attempt in $(seq 100); do
-  "$NODE" "$MAIN" ctl node status > out 2> err && [ "$(grep -c Established out)" = 2 ] && break
+  FELIX_HEALTHPORT=18099 "$NODE" "$MAIN" ctl node status > out 2> err && [ "$(grep -c Established out)" = 2 ] && break
   sleep 0.2
 done
 cat out err

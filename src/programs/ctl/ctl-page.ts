@@ -86,7 +86,14 @@ ${settings.map((setting: Setting) => `| \`${setting.field}\` | ${setting.variabl
 | permissions are missing | the API server's words | the same, and on a terminal the rule to add |
 | commands | | also \`diff\`, \`apply --dry-run\`, \`get -w\`, \`get -o name\` |
 | \`datastoreType: directory\` | | [a folder](directory-datastore.md) as datastore |
-| \`node run\` | starts a Docker container | does not exist |
+| \`node run\` | starts a Docker container | is refused, and says what to do instead |
+| \`node status\` | finds processes by their exact names, and cannot read BIRD 2 | looks at BIRD's control sockets and the health port too, and reads BIRD 1 and 2; a BIRD 2 is shown for both families |
+| \`node checksystem\` | needs root and \`lsmod\` | reads files only, also \`/proc/config.gz\` |
+| \`node diags\` | signals Felix | changes nothing; also has BIRD's protocols and routes, rules, links and neighbours |
+| \`datastore migrate export\` | staged policies of the namespace \`default\` only; peers and host endpoints keep the old names of nodes | all namespaces; every reference to a node gets its new name |
+| \`datastore migrate import\` | reads the file after it has changed the cluster; cannot import a BGP peer with filters; fails if there are no IPAM records | checks the whole file first; imports filters before peers; no records are no error |
+| \`datastore migrate-policy-names\` and both names exist | deletes the old policy | is refused if the two are different |
+| \`cluster diags\` | needs kubectl; looks in namespaces with \`calico\` or \`tigera\` in their name | asks the API server; also has pods of Calico in \`kube-system\`. With kubectl, it also collects rules and routes inside the node pods. Never has Secrets, and removes passwords, tokens and keys from objects |
 
 These are the same as in calicoctl, although you may not expect them:
 
