@@ -65,6 +65,40 @@ ${settings.map((setting: Setting) => `| \`${setting.field}\` | ${setting.variabl
 | advice | after an error, on a terminal or with \`-l warn\`: what to do, such as the RBAC rule that is missing. In scripts it is left out, because they compare the text |
 | log | none, unless \`-l\` asks for it |
 
+## Formats of get
+
+| \`-o\` | what is printed |
+|---|---|
+| \`ps\`, \`wide\` | a table for each kind or name |
+| \`custom-columns=A,B\` | a table of these headings. An unknown heading is an error that lists those that exist |
+| \`yaml\`, \`json\` | one object or one list as it is, several results as an array. To the letter as calicoctl writes them |
+| \`name\` | KIND/NAME, one a line; with \`-n\` or \`-A\` KIND/NAMESPACE/NAME |
+| \`go-template=T\`, \`go-template-file=F\` | a Go template over the array of results |
+
+A template names the fields of Go's types or those of YAML: \`.ObjectMeta.Name\`, \`.Name\` and \`.metadata.name\` are the same.
+
+\`\`\`
+cattail ctl get ippools -o go-template='{{range .}}{{range .Items}}{{.Name}} {{.Spec.CIDR}}{{"\\n"}}{{end}}{{end}}'
+\`\`\`
+
+| supported | not supported, and an error |
+|---|---|
+| fields, \`range\` with \`$i, $v\` and \`else\`, \`if\`, \`else if\`, \`with\`, \`break\`, \`continue\`, variables, pipes, \`{{- -}}\`, comments | \`define\`, \`template\`, \`block\`, methods of Go's types |
+| \`and or not eq ne lt le gt ge len index slice print printf println\`, and calicoctl's \`join\`, \`joinAndTruncate\` and \`config\` | \`html js urlquery call\` |
+| \`printf\` with \`%v %s %q %d %t %x %f %g\`, width and precision | other verbs |
+| texts, numbers, lists and maps are printed as Go prints them | a whole struct: name a field of it |
+
+## Input of -f
+
+| | |
+|---|---|
+| what \`-f\` names | a file, a folder (\`.yaml\`, \`.yml\`, \`.json\`, by name; with \`-R\` those below it, too), or \`-\` for standard input |
+| documents | separated by a line that begins with \`---\`. A document is an object, an array of objects, or a KIND+List |
+| when nothing is written | when any document cannot be read: unknown kinds and fields, wrong types, keys that occur twice |
+| what is said | calicoctl's words. On a terminal, for a folder, and with \`-l warn\` also the file, the line, the field and what was probably meant |
+| YAML | version 1.1, as calicoctl reads it: an unquoted \`n\` as a name is \`false\`, \`010\` is 8. A document with nothing but comments is an error |
+| limits | 10 MiB a document, 256 MiB a file |
+
 ## Differences from calicoctl
 
 | situation | calicoctl | \`cattail ctl\` |
@@ -79,6 +113,8 @@ ${settings.map((setting: Setting) => `| \`${setting.field}\` | ${setting.variabl
 | a write meets another version of the object | \`update conflict\` | the same, with both versions |
 | a label cannot be written | \`label not changed\` | the same, with the reason |
 | a stored object cannot be read | the whole list fails | the others are shown, then the object and its problem; exit code 1 |
+| a cell, or what a template prints, looks like YAML (\`: \`) | ends with a Go stack trace or \`YAML Injection Detected\` | is printed |
+| items of a KIND+List have no kind, or another | ends with a Go stack trace | says which item, in which line |
 | a name that nearly exists | | \`Did you mean …?\` |
 | \`patch --type\` | is ignored | \`strategic\`, \`merge\` or \`json\` (RFC 6902) |
 | \`label KIND NAME a=1 b=2\` | sets the first label only | sets all, or none |

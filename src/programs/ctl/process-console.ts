@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
 import { version } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
-import type { Console } from "./console.ts";
+import { type Console, CtlError } from "./console.ts";
 import { runCtl } from "./main.ts";
 
 /** Sets the exit code. */
@@ -91,8 +91,16 @@ class Output {
   }
 }
 
+/** As much as a file may have (input/read-input.ts). */
+const mostInputBytes = 256 * 1024 * 1024;
+
 async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostInputBytes) throw new CtlError("standard input has more than 256 MiB");
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks).toString("utf8");
 }

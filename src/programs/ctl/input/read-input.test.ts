@@ -183,6 +183,17 @@ test("a folder with one bad file: its name, the line and the field are said, and
   });
 });
 
+test("where a script is told the original's words alone, the place is advice for whoever asks with -l warn", async () => {
+  const { adviceOf } = await import("../command-line/fail.ts");
+  await rejects(fromStdin(set("a", "spec:\n  netz: []\n")), (error) => {
+    deepEqual(
+      adviceOf(error).map(({ says }) => says),
+      ["See standard input:5, spec.netz; did you mean nets?"],
+    );
+    return true;
+  });
+});
+
 test("files that cannot be used", async () => {
   const folder = await write({ "empty.yaml": "", "x/readme": "", "latin.yaml": "" });
   await writeFile(join(folder, "latin.yaml"), Buffer.from([0x61, 0xe9]));

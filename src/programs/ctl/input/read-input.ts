@@ -2,7 +2,7 @@
 // handed out, because nothing is written unless all of it could be read.
 //
 //   list-files.ts  which files     split-documents.ts  which texts     read-document.ts  which objects
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { readQuickly } from "../../../base/yaml/index.ts";
 import type { ApiKind, V3Object } from "../../../calico/resources/index.ts";
 import { type Console, CtlError } from "../console.ts";
@@ -44,6 +44,9 @@ export class InputError extends CtlError {
 
 /** As long as the original takes. */
 const mostDocumentCharacters = 10 * 1024 * 1024;
+
+/** More than any cluster has; what is read has to fit into memory. */
+const mostInputBytes = 256 * 1024 * 1024;
 
 type Edge = Pick<Console, "isTerminal" | "readStdin">;
 
@@ -88,8 +91,11 @@ async function readObjects(
 async function readText(file: string): Promise<string> {
   let bytes: Uint8Array;
   try {
+    const { size } = await stat(file);
+    if (size > mostInputBytes) throw failed(`${file} has more than ${mostInputBytes / 1024 / 1024} MiB`);
     bytes = await readFile(file);
   } catch (error) {
+    if (error instanceof InputError) throw error;
     throw failed(`open ${file}: ${goWords(error)}`, error);
   }
   try {
@@ -138,11 +144,14 @@ async function refusal(error: DocumentError, told: { from: From; saysWhere: bool
   const { message, field, isOriginal, meant } = error;
   const isUnknownField = message.startsWith("field in document");
   const text = isUnknownField ? message : `failed to execute command: ${message}`;
-  if (isOriginal && !told.saysWhere) return new InputError(text, { isEmpty: false, cause: error });
   const { lineOfField } = await import("../yaml/read-yaml.ts");
   const place = placed(told.from, lineOfField(told.from.document.text, field));
   const details = [place, ...(isOriginal && field !== "" ? [field] : [])].join(", ");
   const advice = meant === undefined ? "" : `; did you mean ${meant}?`;
+  // With -l warn it follows as advice, in scripts too.
+  if (isOriginal && !told.saysWhere) {
+    return new InputError(text, { isEmpty: false, cause: { next: `See ${details}${advice}`, cause: error } });
+  }
   return new InputError(`${text} (${details}${advice})`, { isEmpty: false, cause: error });
 }
 
