@@ -345,3 +345,29 @@ test("Kubernetes: nodes, pods, namespaces and accounts are shown as Calico's obj
     break;
   }
 });
+
+const misnamed: { kind: "Profile" | "WorkloadEndpoint"; name: string; get: string; del?: string }[] = [
+  { kind: "Profile", name: "plain", get: "Invalid name plain" },
+  { kind: "Profile", name: "ksa.prod", get: "Profile ksa.prod is not formatted correctly" },
+  { kind: "Profile", name: "kns.", get: "resource name may not be empty" },
+  {
+    kind: "WorkloadEndpoint",
+    name: "a-b",
+    get: "resource does not exist: WorkloadEndpoint(prod/a-b) with error: malformed WorkloadEndpoint name - unable to determine Pod name",
+    del: "insufficient identifiers, missing 'a-b'",
+  },
+  {
+    kind: "WorkloadEndpoint",
+    name: "a-k8s-c-d-e",
+    get: "Error parsing a-k8s-c-d-e, verify that WorkloadEndpoint name is correct",
+    del: "Error parsing a-k8s-c-d-e, verify that WorkloadEndpoint name is correct",
+  },
+];
+for (const { kind, name, get, del } of misnamed) {
+  test(`a view of Kubernetes' objects cannot have the name ${name}: ${kind}`, async () => {
+    const resources = openResources(createMemoryDatastore());
+    const id = { namespace: kind === "WorkloadEndpoint" ? "prod" : "", name };
+    await rejects(resources.get(kind, id), { message: get });
+    if (del !== undefined) await rejects(resources.delete(kind, id), { message: del });
+  });
+}

@@ -1,10 +1,11 @@
 // Calico's workload endpoints where Kubernetes has pods: a view of these. Only the CNI plugin writes, and only the
 // annotations that say which addresses a pod has: `annotatePod` when it has them, delete when it gave them back.
+import { splitEndpointName } from "../../convert/views.ts";
 import type { Datastore, StoredObject } from "../../datastore/index.ts";
 import type { StringMap } from "../../model/index.ts";
 import { fromPod, podAnnotationsOf, releasedPodAnnotations } from "../forms/pod-view.ts";
 import { type Id, nameInMessages, podOfEndpoint } from "../names.ts";
-import { notFound, type ResourceError, unsupported } from "../resource-error.ts";
+import { notFound, ResourceError, unsupported } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
 import {
   asRevision,
@@ -96,6 +97,7 @@ class PodHome implements Home {
   }
 
   async delete(id: Id, call: DeleteCall): Promise<void> {
+    if (podOfEndpoint(id.name) === undefined) throw unnamed(id, `insufficient identifiers, missing '${id.name}'`);
     await annotate(this.#options.datastore, id, releasedPodAnnotations, call);
   }
 }
@@ -112,12 +114,22 @@ function refused(operation: string, object: V3Object): ResourceError {
   return unsupported(operation, nameInMessages(kind, idOf(object)), unspecified, ofPods);
 }
 
-function podIdOf({ namespace, name }: Id): Id {
-  const pod = podOfEndpoint(name);
-  if (pod === undefined) {
-    throw notFound(kind, { namespace, name }, "malformed WorkloadEndpoint name - unable to determine Pod name");
+function podIdOf(id: Id): Id {
+  const pod = podOfEndpoint(id.name);
+  if (pod !== undefined) return { namespace: id.namespace, name: pod };
+  const malformed = "malformed WorkloadEndpoint name - unable to determine Pod name";
+  throw unnamed(id, notFound(kind, id, malformed));
+}
+
+/** What is wrong with a name that leads to no pod: parts too many are said as such, whatever is asked for. */
+function unnamed({ name }: Id, otherwise: ResourceError | string): ResourceError {
+  const next = "an endpoint is called NODE-k8s-POD-eth0, with each - of a part doubled";
+  if (splitEndpointName(name).length > 4) {
+    return new ResourceError("invalid", `Error parsing ${name}, verify that WorkloadEndpoint name is correct`, {
+      next,
+    });
   }
-  return { namespace, name: pod };
+  return typeof otherwise === "string" ? new ResourceError("invalid", otherwise, { next }) : otherwise;
 }
 
 /** For the CNI plugin: says on the pod which addresses it got. Without an address nothing is said. */

@@ -5,6 +5,7 @@ import { defaultAllow, defaultAllowProfile, fromSource, sourceOf } from "../form
 import { type Id, nameInMessages } from "../names.ts";
 import { notFound, ResourceError, unsupported } from "../resource-error.ts";
 import type { V3Object } from "../v3-object.ts";
+import { requireName } from "../written-metadata.ts";
 import {
   asRevision,
   type Call,
@@ -44,10 +45,17 @@ export function createProfileHome(datastore: Datastore): Home {
 
 const ofNamespaces = "profiles follow from namespaces and service accounts: change the labels of these";
 
+function misnamed({ name }: Id): ResourceError {
+  const isAccount = name.startsWith("ksa.");
+  const text = isAccount ? `Profile ${name} is not formatted correctly` : `Invalid name ${name}`;
+  return new ResourceError("not-found", text, { next: ofNamespaces });
+}
+
 async function get(datastore: Datastore, id: Id, { signal }: Call): Promise<V3Object> {
   if (id.name === defaultAllowProfile) return defaultAllow;
   const source = sourceOf(id.name);
-  if (source === undefined) throw new ResourceError("not-found", `Invalid name ${id.name}`, { next: ofNamespaces });
+  if (source === undefined) throw misnamed(id);
+  requireName(source.id);
   const stored = await translated(kind, id, () => datastore.get(source.kind, source.id, { signal }));
   const plural = source.kind === "Namespace" ? "namespaces" : "serviceaccounts";
   if (stored === undefined) throw notFound(kind, id, `${plural} "${source.id.name}" not found`);
