@@ -2,7 +2,7 @@
 import { Command } from "commander";
 
 export function cniCommand(): Command {
-  const command = new Command("cni");
+  const command = new Command("cni").addHelpText("after", "\nExamples:\n  CNI_COMMAND=VERSION cattail cni ipam");
   command
     .command("ipam")
     .description("give a container an address, or take it back (CNI's ADD, DEL, CHECK and VERSION)")
