@@ -24,7 +24,7 @@ describe("random commands beside the original", { skip: notGiven ?? (await etcdM
   });
 
   // Seeds that have found something once.
-  for (const seed of [1004, 1011, 1032, 2009, 2031, 3083, 3117, 3135]) {
+  for (const seed of [1004, 1032, 2009, 2031, 3083, 3117, 3135]) {
     test(`seed ${seed}`, async () => {
       const program = aProcess((original ?? "").split(" "));
       const trial = { seed, store, ours: withinTest, original: program, on: "etcdv3", oddness: 12 } as const;
