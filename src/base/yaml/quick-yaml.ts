@@ -32,7 +32,7 @@ const key = /^([A-Za-z_/][\w./-]*|"[^"\\]*"|'[^']*'):(?: +(.*))?$/;
 function readWhole(text: string, readScalar: ReadScalar): unknown {
   if (startsFlow(text.trimStart())) return readFlow(text.trim(), readScalar);
   const lines = significantLines(text);
-  if (lines[0] !== undefined && /^---(?: *| +#.*)$/.test(lines[0].text)) lines.shift();
+  if (lines[0]?.indent === 0 && /^---(?: *| +#.*)$/.test(lines[0].text)) lines.shift();
   const [first] = lines;
   if (first === undefined) return null;
   if (first.indent !== 0) throw unsure;

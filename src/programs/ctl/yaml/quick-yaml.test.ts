@@ -59,6 +59,7 @@ const unusual: { name: string; text: string }[] = [
   { name: "a colon in a plain text", text: "a: b: c\n" },
   { name: "a key that is true", text: "yes: 1\n" },
   { name: "brackets without end", text: "[".repeat(10000) },
+  { name: "a document start that is indented, which is text", text: "  ---\n" },
 ];
 for (const { name, text } of unusual)
   test(`left to the whole language: ${name}`, () => equal(readQuickly(text), undefined));
