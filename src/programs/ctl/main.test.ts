@@ -30,7 +30,7 @@ const refused: { line: string; err?: string; out?: string; env?: { [name: string
     line: "ipam frobnicate",
     err: 'unknown command "frobnicate" for "calicoctl ipam"\nRun "calicoctl ipam --help" to see the commands.\n',
   },
-  { line: "aply -f x.yaml", err: "unknown shorthand flag: 'f' in -f\n" },
+  { line: "aply -f x.yaml", err: 'unknown command "aply" for "calicoctl"\nDid you mean apply?\n' },
   { line: "aply", err: 'unknown command "aply" for "calicoctl"\nDid you mean apply?\n' },
   { line: "help aply", err: 'unknown command "aply" for "calicoctl"\nDid you mean apply?\n' },
   { line: "get ippools --wide", err: "unknown flag: --wide\n" },

@@ -47,12 +47,15 @@ async function understand(
   { program }: CtlOptions,
 ): Promise<Understood | number> {
   const isHelp = words[0] === "help";
-  const { path, command, args } = findCommand(isHelp ? words.slice(1) : words, commands);
+  const { path, command, unknown, args } = findCommand(isHelp ? words.slice(1) : words, commands);
+  const isHelpFlag = args.some((arg) => arg === "-h" || arg === "--help");
+  // A slip of the pen is told as such, before anybody complains about its flags; of other words the flags are read first, as the original does.
+  if (unknown !== undefined && !isHelpFlag && (await isNearACommand(unknown, path)))
+    await refuseWord(unknown, program, path);
   const parsed = parseFlags(args, [...(command?.flags ?? []), ...globalFlags, helpFlag]);
   const { given } = parsed;
+  if (unknown !== undefined && !isHelpFlag) await refuseWord(unknown, program, path);
   const isHelpAsked = isHelp || isTrue(given.get("help")?.at(-1));
-  if (command === undefined && parsed.words.length > 0 && !isTrue(given.get("help")?.at(-1)))
-    await refuseWord(parsed.words[0] ?? "", program, path);
   if (command === undefined || isHelpAsked) {
     const { helpText } = await import("./command-line/help.ts");
     console.out(await helpText(program, path, command));
@@ -60,6 +63,11 @@ async function understand(
   }
   countWords(command, parsed.words.length);
   return { command, ...parsed, logLevel: readLogLevel(given.get("log-level")?.at(-1) ?? "panic") };
+}
+
+async function isNearACommand(word: string, path: readonly string[]): Promise<boolean> {
+  const { suggestion } = await import("./command-line/suggest.ts");
+  return suggestion(word, childrenOf(commands, path)) !== "";
 }
 
 async function refuseWord(word: string, program: string, path: readonly string[]): Promise<never> {

@@ -7,12 +7,15 @@ export type Found = {
   /** As far as the words led: [] is ctl itself, ["ipam"] a group, or a command's path. */
   readonly path: readonly string[];
   readonly command: CtlCommand | undefined;
+  /** A word where a command should stand, and none of that name is there. */
+  readonly unknown: string | undefined;
   /** Everything that was typed, without the words of the path. */
   readonly args: readonly string[];
 };
 
 export function findCommand(args: readonly string[], commands: readonly CtlCommand[]): Found {
   const taken = new Set<number>();
+  let unknown: string | undefined;
   let path: readonly string[] = [];
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? "";
@@ -22,12 +25,20 @@ export function findCommand(args: readonly string[], commands: readonly CtlComma
       if (takesNext(arg, below)) at++;
       continue;
     }
-    if (!below.some((one) => one.path[path.length] === arg)) break;
+    if (!below.some((one) => one.path[path.length] === arg)) {
+      unknown = arg;
+      break;
+    }
     path = [...path, arg];
     taken.add(at);
   }
   const command = commands.find((one) => one.path.length === path.length && isBelowOrSame(one.path, path));
-  return { path, command, args: args.filter((_, at) => !taken.has(at)) };
+  return {
+    path,
+    command,
+    unknown: command === undefined ? unknown : undefined,
+    args: args.filter((_, at) => !taken.has(at)),
+  };
 }
 
 function isBelowOrSame(path: readonly string[], above: readonly string[]): boolean {
