@@ -109,7 +109,9 @@ function isPlugin([command, plugin, ...rest]: readonly string[]): boolean {
 async function parse(): Promise<void> {
   const { Command, Help } = await import("commander");
   const program = new Command("cattail")
-    .description("Calico's control plane in TypeScript: a drop-in replacement for Typha, and the tools around it.")
+    .description(
+      "Calico's control plane in TypeScript: drop-in replacements for Typha, calicoctl and the IPAM plugin, and tools that say why.",
+    )
     .showHelpAfterError("(run the same command with --help to see what it takes)")
     // That a flag is not set when nobody sets it goes without saying.
     .configureHelp({
