@@ -2,6 +2,7 @@
 export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
 export { fromIpamRecord, type IpamKind } from "./forms/ipam.ts";
+export { fromPod as endpointOfPod } from "./forms/pod-view.ts";
 export type { Call, ChangeV3, Listed, NewState, ResourceEvent, Unreadable } from "./homes/home.ts";
 export {
   type IpamObject,
@@ -14,7 +15,7 @@ export {
 export { annotatePod } from "./homes/pod-home.ts";
 export { initialiseDatastore } from "./initialise.ts";
 export { type MigratedNames, migratePolicyNames } from "./migrate-policy-names.ts";
-export { affinityName, cidrName, handleName, hostnameHash, nameInMessages } from "./names.ts";
+export { affinityName, cidrName, endpointNameOfPod, handleName, hostnameHash, nameInMessages } from "./names.ts";
 export { openResources, type ResourcesOptions } from "./open-resources.ts";
 export {
   isResourceError,

@@ -1,4 +1,4 @@
-// `cattail cni`: what there is, for people. Runtimes start `cattail cni ipam` without this (main.ts).
+// `cattail cni`: what there is, for people. Runtimes start both without this (main.ts).
 import { Command } from "commander";
 
 export function cniCommand(): Command {
@@ -15,6 +15,19 @@ standard input. In the place of Calico's own plugin it is a link:
 
 Examples:
   CNI_COMMAND=VERSION cattail cni ipam`,
+    );
+  command
+    .command("plugin")
+    .description("connect a pod to its node, or take it off (CNI's ADD, DEL, CHECK and VERSION)")
+    .addHelpText(
+      "after",
+      `
+A container runtime starts this, with variables (CNI_COMMAND, CNI_CONTAINERID, ...) and the network configuration on
+standard input. In the place of Calico's own plugin it is a link:
+  ln -s "$(command -v cattail)" /opt/cni/bin/calico
+
+Examples:
+  CNI_COMMAND=VERSION cattail cni plugin`,
     );
   return command;
 }

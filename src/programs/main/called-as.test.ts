@@ -13,6 +13,8 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "calico", words: ["component", "typha", "version"], asks: ["version"] },
   { program: "calico", words: ["version"], asks: ["version"] },
   { program: "/opt/cni/bin/calico-ipam", words: [], asks: ["cni", "ipam"] },
+  { program: "/opt/cni/bin/calico", words: [], asks: ["cni", "plugin"] },
+  { program: "calico", words: ["-t"], asks: ["cni", "plugin", "-t"] },
   { program: "calico-ipam", words: ["-upgrade"], asks: ["cni", "ipam", "-upgrade"] },
   { program: "/usr/local/bin/calicoctl", words: ["get", "nodes"], asks: ["ctl", "get", "nodes"] },
   { program: "calicoctl", words: [], asks: ["ctl"] },

@@ -1,6 +1,6 @@
 // The names and words by which the original is started, so that an image or a link of ours can stand where it stood:
 // `calico-typha` up to Calico v3.32, `calico component typha` since (docs/guide/tigera-operator.md); `calicoctl`, and `calico ctl`, whose
-// words are ours already; `calico-ipam`, the plugin that runtimes start in /opt/cni/bin. bin/cattail, which is started
+// words are ours already; `calico` and `calico-ipam`, the plugins that runtimes start in /opt/cni/bin. bin/cattail, which is started
 // before any of this is loaded, knows them too: test/system/called-as.test.ts runs both.
 import { CattailError } from "../../base/lib/index.ts";
 
@@ -9,11 +9,17 @@ export function wordsCalledAs(program: string, words: readonly string[]): readon
   const name = program.split("/").at(-1);
   if (name === "calico-typha") return ["typha", ...words];
   if (name === "calico-ipam") return ["cni", "ipam", ...words];
+  if (name === "calico" && isPluginCall(words)) return ["cni", "plugin", ...words];
   if (name === "calicoctl") return ["ctl", ...words];
   if (words[0] !== "component") return words;
   const [, component, ...rest] = words;
   if (component !== "typha") throw otherComponent(component);
   return rest[0] === "version" ? rest : ["typha", ...rest];
+}
+
+/** Runtimes give the plugin `calico` no words, and installers one of two; every other word is a command of the program of that name. */
+function isPluginCall([first]: readonly string[]): boolean {
+  return first === undefined || first === "-v" || first === "-t";
 }
 
 function otherComponent(component: string | undefined): CattailError {

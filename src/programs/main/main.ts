@@ -58,7 +58,7 @@ const entries: readonly Entry[] = [
   },
   {
     name: "cni",
-    says: "the CNI plugins that a container runtime starts: the IPAM plugin, calico-ipam",
+    says: "the CNI plugins that a container runtime starts: calico, and the IPAM plugin, calico-ipam",
     load: async () => (await import("../cni/command.ts")).cniCommand(),
   },
   {
@@ -90,7 +90,8 @@ try {
   if (asked === "ctl") await startCtl();
   else if (words.length === 1 && asked === "version") (await import("./print-version.ts")).printVersion("text");
   // A runtime waits for it with every pod.
-  else if (isPlugin(words)) await (await import("../cni/ipam/main.ts")).runIpam(words.slice(2));
+  else if (isPlugin(words, "ipam")) await (await import("../cni/ipam/main.ts")).runIpam(words.slice(2));
+  else if (isPlugin(words, "plugin")) await (await import("../cni/plugin/main.ts")).runCalico(words.slice(2));
   else await parse();
 } catch (error) {
   fail(error);
@@ -102,8 +103,8 @@ async function startCtl(): Promise<void> {
   await start(words[0] === "help" ? ["help", ...words.slice(2)] : words.slice(1));
 }
 
-function isPlugin([command, plugin, ...rest]: readonly string[]): boolean {
-  return command === "cni" && plugin === "ipam" && !rest.includes("--help") && !rest.includes("-h");
+function isPlugin([command, plugin, ...rest]: readonly string[], name: string): boolean {
+  return command === "cni" && plugin === name && !rest.includes("--help") && !rest.includes("-h");
 }
 
 async function parse(): Promise<void> {

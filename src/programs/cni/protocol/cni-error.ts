@@ -1,5 +1,5 @@
-// Why a CNI plugin could not do what it was asked: JSON on standard output and exit status 1. Codes below 100 are the protocol's, 999
-// is everything else; the runtime shows `msg` and `details` to the user of the pod.
+// Why a CNI plugin could not do what it was asked: JSON on standard output and exit status 1. Codes below 100 are the protocol's, 100
+// says that a datastore does not answer, 999 is everything else; the runtime shows `msg` and `details` to the user of the pod.
 
 export const cniErrorCodes = {
   incompatibleVersion: 1,
@@ -7,6 +7,8 @@ export const cniErrorCodes = {
   io: 5,
   decode: 6,
   configuration: 7,
+  ownNamespace: 8,
+  connection: 100,
   other: 999,
 } as const;
 

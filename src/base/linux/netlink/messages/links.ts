@@ -65,10 +65,14 @@ export type LinkSettings = {
   readonly namespaceFd?: number;
 };
 
-export type NewLink = LinkSettings & { readonly name: string } & (
+/** How many queues a link has is said once, when it is made: of each direction. */
+export type Queues = { readonly queues?: number };
+
+export type NewLink = LinkSettings &
+  Queues & { readonly name: string } & (
     | { readonly kind: "dummy" | "bridge" }
     /** The peer is made first, and the kernel sets it up only when there are two of them: edit it later. */
-    | { readonly kind: "veth"; readonly peer: Omit<LinkSettings, "up"> & { readonly name: string } }
+    | { readonly kind: "veth"; readonly peer: Omit<LinkSettings, "up"> & Queues & { readonly name: string } }
     | { readonly kind: "vxlan"; readonly vxlan: Vxlan }
   );
 
@@ -85,6 +89,7 @@ export function writeNewLink(out: MessageWriter, link: NewLink): void {
   writeLinkHeader(out, 0, link.up);
   out.attributeText(at.IFLA_IFNAME, checkedLinkName(link.name));
   writeSettings(out, link);
+  writeQueues(out, link);
   out.nest(at.IFLA_LINKINFO, () => {
     out.attributeText(info.IFLA_INFO_KIND, link.kind);
     if (link.kind === "veth") {
@@ -94,6 +99,7 @@ export function writeNewLink(out: MessageWriter, link: NewLink): void {
           writeLinkHeader(out, 0);
           out.attributeText(at.IFLA_IFNAME, checkedLinkName(peer.name));
           writeSettings(out, peer);
+          writeQueues(out, peer);
         }),
       );
     } else if (link.kind === "vxlan") {
@@ -131,6 +137,12 @@ export function writeLinkHeader(out: MessageWriter, index: number, up?: boolean)
 
 const flagUp = 0x1;
 const flagLoopback = 0x8;
+
+function writeQueues(out: MessageWriter, { queues }: Queues): void {
+  if (queues === undefined) return;
+  out.attributeU32(at.IFLA_NUM_TX_QUEUES, queues);
+  out.attributeU32(at.IFLA_NUM_RX_QUEUES, queues);
+}
 
 function writeSettings(out: MessageWriter, { mtu, mac, master, namespaceFd }: LinkSettings): void {
   if (mtu !== undefined) out.attributeU32(at.IFLA_MTU, mtu);

@@ -52,6 +52,8 @@ export const linkAttributes = {
   IFLA_IFALIAS: 20,
   IFLA_NET_NS_FD: 28,
   IFLA_EXT_MASK: 29,
+  IFLA_NUM_TX_QUEUES: 31,
+  IFLA_NUM_RX_QUEUES: 32,
   IFLA_LINK_NETNSID: 37,
 } as const;
 

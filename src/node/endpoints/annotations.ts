@@ -1,0 +1,128 @@
+// What a pod asks for with annotations, and its namespace for all its pods: cni.projectcalico.org/NAME.
+//
+//   ipv4pools, ipv6pools, ipFamilies   the pod's, else the namespace's: put into the configuration that IPAM gets
+//   ipAddrs, ipAddrsNoIpam             these very addresses, from IPAM or without asking it
+//   hwAddr                             the MAC of the pod's end
+//   floatingIPs                        for endpoints; refused where the configuration does not allow them
+import { canonicalMac, isRecord, type JsonRecord, messageOf, parseIp } from "../../base/lib/index.ts";
+import { EndpointError } from "./endpoint-error.ts";
+import type { EndpointSettings } from "./settings.ts";
+
+export type Annotations = { readonly [name: string]: string };
+
+export type Addressing =
+  | { readonly from: "ipam" }
+  /** One call of IPAM for each. */
+  | { readonly from: "ipam by name"; readonly addresses: readonly string[] }
+  | { readonly from: "annotation"; readonly addresses: readonly string[] };
+
+const prefix = "cni.projectcalico.org/";
+
+function own(annotations: Annotations, name: string): string | undefined {
+  const value = Object.hasOwn(annotations, prefix + name) ? annotations[prefix + name] : undefined;
+  return value === "" ? undefined : value;
+}
+
+/** The configuration that IPAM gets. Throws EndpointError. */
+export function withAskedPools(
+  configuration: JsonRecord,
+  { pod, namespace }: { readonly pod: Annotations; readonly namespace: Annotations },
+): JsonRecord {
+  const ipam: { [name: string]: unknown } = { ...(isRecord(configuration.ipam) ? configuration.ipam : {}) };
+  if (ipam.type !== "calico-ipam") return configuration;
+  const asked = (name: string) => own(pod, name) ?? own(namespace, name);
+  for (const [annotation, field] of [
+    ["ipv4pools", "ipv4_pools"],
+    ["ipv6pools", "ipv6_pools"],
+  ] as const) {
+    const text = asked(annotation);
+    if (text !== undefined) ipam[field] = textList(text);
+  }
+  const families = asked("ipFamilies");
+  if (families !== undefined) {
+    const list = textList(families);
+    if (list.length === 0 || list.some((family) => family !== "IPv4" && family !== "IPv6")) {
+      throw new EndpointError(`error parsing ipFamilies: ${families}`);
+    }
+    ipam.assign_ipv4 = String(list.includes("IPv4"));
+    ipam.assign_ipv6 = String(list.includes("IPv6"));
+  }
+  return { ...configuration, ipam };
+}
+
+/** Throws EndpointError. */
+export function addressingOf(pod: Annotations, { features }: Pick<EndpointSettings, "features">): Addressing {
+  const [byName, withoutIpam] = [own(pod, "ipAddrs"), own(pod, "ipAddrsNoIpam")];
+  if (byName !== undefined && withoutIpam !== undefined) {
+    throw new EndpointError("can't have both annotations: 'ipAddrs' and 'ipAddrsNoIpam' in use at the same time");
+  }
+  if (withoutIpam !== undefined) {
+    if (!features.ipAddrsNoIpam) throw notEnabled("ip_addrs_no_ipam");
+    return { from: "annotation", addresses: addressList(withoutIpam, "ipAddrsNoIpam") };
+  }
+  if (byName !== undefined) return { from: "ipam by name", addresses: addressList(byName, "ipAddrs") };
+  return { from: "ipam" };
+}
+
+/** Undefined: the kernel chooses one. Throws EndpointError. */
+export function askedMac(pod: Annotations): string | undefined {
+  const text = own(pod, "hwAddr");
+  if (text === undefined) return undefined;
+  const mac = canonicalMac(text);
+  if (mac !== undefined) return mac;
+  throw new EndpointError(
+    `failed to parse MAC address ${text} provided via ${prefix}hwAddr: address ${text}: invalid MAC address`,
+  );
+}
+
+/** Throws EndpointError where floating addresses are asked for and not allowed. */
+export function checkFloatingAddresses(pod: Annotations, { features }: Pick<EndpointSettings, "features">): void {
+  if (own(pod, "floatingIPs") !== undefined && !features.floatingIps) throw notEnabled("floating_ips");
+}
+
+export function floatingAddresses(pod: Annotations): readonly string[] {
+  const text = own(pod, "floatingIPs");
+  return text === undefined ? [] : textList(text);
+}
+
+function notEnabled(feature: string): EndpointError {
+  return new EndpointError(`requested feature is not enabled: ${feature}`);
+}
+
+function addressList(text: string, annotation: string): readonly string[] {
+  const named = JSON.stringify(prefix + annotation);
+  let list: readonly string[];
+  try {
+    list = textList(text);
+  } catch (error) {
+    throw new EndpointError(`failed to parse IPs ${text} for annotation ${named}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  if (list.length === 0) throw new EndpointError(`annotation ${named} specified but empty`);
+  const seen = new Set<number>();
+  for (const each of list) {
+    const address = parseIp(each);
+    if (address === undefined) throw new EndpointError(`invalid IP format: ${each}`);
+    if (seen.has(address.version)) {
+      throw new EndpointError(`cannot have more than one IPv${address.version} address for ${named} annotation`);
+    }
+    seen.add(address.version);
+  }
+  return list;
+}
+
+/** As Go's parser of JSON says it, for the first letter at least: that is what people put there without quotes. */
+function textList(text: string): readonly string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const first = text.trimStart()[0] ?? "";
+    const isValue = first === "" || /[[{"\d\-tfn]/.test(first);
+    const why = isValue ? messageOf(error) : `invalid character '${first}' looking for beginning of value`;
+    throw new EndpointError(why, { cause: error });
+  }
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
+  throw new EndpointError(`an annotation must be a JSON list of texts, and is ${text.slice(0, 80)}`);
+}

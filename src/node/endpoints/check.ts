@@ -1,0 +1,19 @@
+// CHECK: whether what ADD made is still there. The original says yes without looking.
+import { EndpointError } from "./endpoint-error.ts";
+import type { EndpointEdge, EndpointRequest } from "./request.ts";
+import { readIpamAnswer } from "./result.ts";
+
+/** The datastore is asked by IPAM's check alone. Throws what is missing. */
+export async function check(
+  request: EndpointRequest,
+  { network, ipam }: Pick<EndpointEdge, "network" | "ipam">,
+): Promise<void> {
+  const { hostSide, netns, ifname, configuration, settings } = request;
+  const previous = configuration.prevResult;
+  const addresses = previous === undefined || previous === null ? [] : readIpamAnswer(previous).addresses;
+  const missing = await network.missing({ hostSide, netns, ifname, addresses });
+  if (missing.length > 0) {
+    throw new EndpointError(missing.join("; "), { next: "delete the pod, so that it is made again" });
+  }
+  if (settings.ipamType === "calico-ipam") await ipam.check(configuration);
+}

@@ -1,0 +1,79 @@
+// What Kubernetes knows about a pod, its namespace and its node, as far as a network interface needs it.
+import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+import { type Datastore, DatastoreError } from "../../calico/datastore/index.ts";
+import { endpointOfPod, ResourceError, type V3Object } from "../../calico/resources/index.ts";
+import type { Annotations } from "./annotations.ts";
+import { EndpointError } from "./endpoint-error.ts";
+
+export type PodFacts = {
+  readonly annotations: Annotations;
+  readonly uid: string | undefined;
+  readonly revision: string;
+  /** Undefined: on the host's network, or on no node yet. */
+  readonly view: V3Object | undefined;
+};
+
+type Id = { readonly namespace: string; readonly name: string };
+
+/** Undefined: there is none. */
+export async function findPod(cluster: Datastore, id: Id): Promise<PodFacts | undefined> {
+  const found = await inItsWords(() => cluster.get("Pod", id));
+  if (found === undefined) return undefined;
+  const { annotations, uid } = metadataOf(found.value);
+  const view = endpointOfPod(found, { interfacePrefix: "cali" });
+  return { annotations, uid, revision: found.revision, view };
+}
+
+export async function annotationsOfNamespace(cluster: Datastore, name: string): Promise<Annotations> {
+  const found = await inItsWords(() => cluster.get("Namespace", { namespace: "", name }));
+  if (found === undefined) throw new EndpointError(`namespaces "${name}" not found`);
+  return metadataOf(found.value).annotations;
+}
+
+/** `usePodCidr` and `usePodCidrIPv6` of host-local's configuration are what the node was given. */
+export async function withPodCidrs(
+  configuration: JsonRecord,
+  node: string,
+  cluster: () => Promise<Datastore>,
+): Promise<JsonRecord> {
+  if (!/"usePodCidr(IPv6)?"/.test(JSON.stringify(configuration.ipam ?? {}))) return configuration;
+  const found = await inItsWords(async () => (await cluster()).get("Node", { namespace: "", name: node }));
+  if (found === undefined) throw new EndpointError(`nodes "${node}" not found`);
+  const spec = isRecord(found.value) && isRecord(found.value.spec) ? found.value.spec : {};
+  const listed = Array.isArray(spec.podCIDRs) ? spec.podCIDRs : [spec.podCIDR];
+  const cidrs = listed.filter((each): each is string => typeof each === "string" && each !== "");
+  const ofFamily = (isVersion6: boolean): string => {
+    const cidr = cidrs.find((each) => each.includes(":") === isVersion6);
+    if (cidr !== undefined) return cidr;
+    throw new EndpointError(`no podCidr for node ${node}`, { next: "let the controller manager allocate node CIDRs" });
+  };
+  return { ...configuration, ipam: replaced(configuration.ipam, ofFamily) };
+}
+
+function replaced(value: unknown, ofFamily: (isVersion6: boolean) => string): unknown {
+  if (value === "usePodCidr") return ofFamily(false);
+  if (value === "usePodCidrIPv6") return ofFamily(true);
+  if (Array.isArray(value)) return value.map((each) => replaced(each, ofFamily));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaced(each, ofFamily)]));
+}
+
+/** The API server's own words, however often the error was wrapped. */
+async function inItsWords<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof DatastoreError)) throw error;
+    for (let at: unknown = error; at instanceof DatastoreError; at = at.cause) {
+      if (at.says !== undefined) throw new EndpointError(at.says, { cause: error });
+    }
+    throw new ResourceError("unavailable", error.message, { cause: error });
+  }
+}
+
+function metadataOf(value: unknown): { readonly annotations: Annotations; readonly uid: string | undefined } {
+  const metadata = isRecord(value) && isRecord(value.metadata) ? value.metadata : {};
+  const annotations = isRecord(metadata.annotations) ? metadata.annotations : {};
+  const texts = Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return { annotations: Object.fromEntries(texts), uid: typeof metadata.uid === "string" ? metadata.uid : undefined };
+}

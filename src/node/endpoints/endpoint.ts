@@ -1,0 +1,82 @@
+// The WorkloadEndpoint that stands for a pod's interface. On Kubernetes only its addresses are written, as annotations of the pod; in etcd all
+// of it is.
+import type { JsonRecord } from "../../base/lib/index.ts";
+import { workloadEndpointName } from "../../calico/kinds/index.ts";
+import { readV3, type V3Object } from "../../calico/resources/index.ts";
+import { EndpointError } from "./endpoint-error.ts";
+import type { EndpointRequest } from "./request.ts";
+import { networkOf } from "./result.ts";
+
+export type EndpointFacts = {
+  readonly addresses: readonly { readonly address: string }[];
+  readonly mac: string;
+  /** The pod as an endpoint, with the addresses that it has now; undefined where pods are not read. */
+  readonly view: V3Object | undefined;
+  readonly floatingAddresses: readonly string[];
+};
+
+/** Those who are no pods have the namespace default. */
+export function endpointId({ node, pod, containerId, ifname }: EndpointRequest): { namespace: string; name: string } {
+  const orchestrator = pod === undefined ? "cni" : "k8s";
+  const naming = workloadEndpointName({
+    node,
+    orchestrator,
+    pod: pod?.name ?? "",
+    containerID: containerId,
+    endpoint: ifname,
+  });
+  if (naming.is === "problem") {
+    throw new EndpointError(
+      `no name for this endpoint: ${naming.field} is ${JSON.stringify(naming.value)}: ${naming.reason}`,
+    );
+  }
+  return { namespace: pod?.namespace ?? "default", name: naming.name };
+}
+
+export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Object {
+  const { node, pod, containerId, ifname, hostSide, settings } = request;
+  const { namespace, name } = endpointId(request);
+  const { metadata, spec } = facts.view ?? { metadata: {}, spec: {} };
+  const orchestrator = pod === undefined ? "cni" : "k8s";
+  const own = { "projectcalico.org/namespace": namespace, "projectcalico.org/orchestrator": orchestrator };
+  return readV3("WorkloadEndpoint", {
+    metadata: {
+      name,
+      namespace,
+      ...(metadata.generateName === undefined ? {} : { generateName: metadata.generateName }),
+      labels: { ...metadata.labels, ...own },
+    },
+    spec: {
+      ...spec,
+      orchestrator,
+      node,
+      ...(pod === undefined ? {} : { pod: pod.name }),
+      containerID: containerId,
+      endpoint: ifname,
+      interfaceName: hostSide,
+      mac: facts.mac,
+      ipNetworks: facts.addresses.map(({ address }) => networkOf(address)),
+      ipNATs: natsOf(facts),
+      ...(settings.policyType === "k8s" && pod !== undefined ? {} : { profiles: [settings.network] }),
+    },
+  });
+}
+
+/** Each floating address goes to the pod's last one of its family. */
+function natsOf({ addresses, floatingAddresses }: EndpointFacts): JsonRecord[] {
+  return floatingAddresses.flatMap((externalIP) => {
+    const isVersion6 = externalIP.includes(":");
+    const internalIP = addresses.findLast(({ address }) => address.includes(":") === isVersion6)?.address;
+    return internalIP === undefined ? [] : [{ internalIP, externalIP }];
+  });
+}
+
+/** Named like the network: what all pods get where Kubernetes' own policy is not asked for. */
+export function networkProfile({ settings: { network }, pod }: EndpointRequest): JsonRecord {
+  const ingress =
+    pod === undefined ? { action: "Allow", source: { selector: `has(${network})` } } : { action: "Allow" };
+  return {
+    metadata: { name: network },
+    spec: { egress: [{ action: "Allow" }], ingress: [ingress], labelsToApply: { [network]: "" } },
+  };
+}

@@ -1,0 +1,235 @@
+// The pair of interfaces between a pod and its node, made and removed.
+//
+//        node                                          pod
+//   caliX  ee:ee:ee:ee:ee:ee  ◀──────── veth ────────▶  eth0  10.0.0.5/32, fd00::5/128
+//   10.0.0.5 dev caliX                                  default via 169.254.1.1 (proxy ARP answers), fe80::ecee:eeff:feee:eeee
+//
+// Made in an order in which nothing can answer too early: the pair with its MACs, sysctls, up, the pod's routes and addresses, and the
+// node's routes last. What is half made when something fails is removed by its host side, which takes the pod's end along.
+import { type Clock, messageOf } from "../../../base/lib/index.ts";
+import {
+  kernelErrno,
+  type Netlink,
+  openNamespace,
+  openNetlink,
+  type Route,
+  writeSysctl,
+} from "../../../base/linux/kernel.ts";
+import { EndpointError } from "../endpoint-error.ts";
+import { networkOf } from "../result.ts";
+
+export type PodLink = {
+  readonly hostSide: string;
+  /** The path of the pod's namespace. */
+  readonly netns: string;
+  readonly ifname: string;
+  /** 0: the kernel's own. */
+  readonly mtu: number;
+  readonly queues: number;
+  /** Undefined: the kernel's choice. */
+  readonly mac: string | undefined;
+  readonly addresses: readonly { readonly family: 4 | 6; readonly address: string }[];
+  /** What the pod reaches through it; undefined: everything. */
+  readonly podRoutes: readonly string[] | undefined;
+  readonly allowIpForwarding: boolean;
+};
+
+export type NetworkEdge = {
+  readonly clock: Clock;
+  /** For what is no reason to fail. */
+  readonly warn: (text: string) => void;
+};
+
+const hostMac = "ee:ee:ee:ee:ee:ee";
+const gateway4 = "169.254.1.1";
+/** The link-local address that follows from the node's MAC. */
+const gateway6 = "fe80::ecee:eeff:feee:eeee";
+const linkLocalTries = 10;
+const linkLocalPauseMs = 50;
+
+/** Returns the MAC of the pod's end. */
+export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string> {
+  using namespace = openPodNamespace(link.netns);
+  await using node = openNetlink();
+  await using pod = openNetlink({ namespace: link.netns });
+  await deleteIfThere(node, link.hostSide);
+  const common = { queues: link.queues, ...(link.mtu === 0 ? {} : { mtu: link.mtu }) };
+  const ofPod = { name: link.ifname, namespaceFd: namespace.fd, ...(link.mac === undefined ? {} : { mac: link.mac }) };
+  await node.change({
+    do: "create",
+    link: { kind: "veth", name: link.hostSide, mac: hostMac, ...common, peer: { ...ofPod, ...common } },
+  });
+  setNodeSysctls(link, edge);
+  setPodSysctls(link);
+  await node.change({ do: "edit", link: { link: link.hostSide, up: true } });
+  await pod.change({ do: "edit", link: { link: link.ifname, up: true } });
+  const inside = await mustFind(pod, link.ifname);
+  await addPodRoutes(pod, link, inside.index);
+  for (const { address } of link.addresses) {
+    await pod.change({ do: "create", address: { index: inside.index, address: networkOf(address) } });
+  }
+  const outside = await mustFind(node, link.hostSide);
+  if (has(link, 6)) await waitForLinkLocal(node, outside.index, edge);
+  for (const { address } of link.addresses) await addNodeRoute(node, { link, index: outside.index, address });
+  return inside.mac ?? "";
+}
+
+/** A namespace or an interface that is gone is as good as unplugged. Whether there was one. */
+export async function unplugInPod(netns: string, ifname: string): Promise<boolean> {
+  let pod: Netlink;
+  try {
+    pod = openNetlink({ namespace: netns });
+  } catch {
+    return false;
+  }
+  await using inside = pod;
+  return await deleteIfThere(inside, ifname);
+}
+
+export async function unplugOnNode(hostSide: string): Promise<boolean> {
+  await using node = openNetlink();
+  return await deleteIfThere(node, hostSide);
+}
+
+/** What is missing of it, as sentences. */
+export async function missingOf(link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">): Promise<string[]> {
+  openPodNamespace(link.netns)[Symbol.dispose]();
+  await using node = openNetlink();
+  await using pod = openNetlink({ namespace: link.netns });
+  const [outside, inside] = [await node.link(link.hostSide), await pod.link(link.ifname)];
+  const missing: string[] = [];
+  if (outside === undefined) missing.push(`the node has no interface ${link.hostSide}`);
+  else if (!outside.isUp) missing.push(`${link.hostSide} of the node is down`);
+  if (inside === undefined) missing.push(`the pod has no interface ${link.ifname}`);
+  else if (!inside.isUp) missing.push(`${link.ifname} of the pod is down`);
+  if (outside === undefined || inside === undefined) return missing;
+  const held = new Set(
+    (await pod.addresses()).filter(({ index }) => index === inside.index).map((each) => each.address),
+  );
+  const routed = new Set(
+    (await node.routes({ table: 254 })).filter(({ index }) => index === outside.index).map((each) => each.destination),
+  );
+  for (const { address } of link.addresses) {
+    if (!held.has(networkOf(address))) missing.push(`${link.ifname} of the pod does not have ${networkOf(address)}`);
+    if (!routed.has(networkOf(address))) missing.push(`the node has no route to ${address} by ${link.hostSide}`);
+  }
+  return missing;
+}
+
+function openPodNamespace(path: string): ReturnType<typeof openNamespace> {
+  try {
+    return openNamespace(path);
+  } catch (error) {
+    throw new EndpointError(`failed to Statfs ${JSON.stringify(path)}: no such file or directory`, { cause: error });
+  }
+}
+
+async function deleteIfThere(netlink: Netlink, name: string): Promise<boolean> {
+  const found = await netlink.link(name);
+  if (found === undefined) return false;
+  try {
+    await netlink.change({ do: "delete", link: found.index });
+    return true;
+  } catch (error) {
+    if (kernelErrno(error) === "ENODEV") return false; // gone with its other end meanwhile
+    throw error;
+  }
+}
+
+async function mustFind(
+  netlink: Netlink,
+  name: string,
+): Promise<{ readonly index: number; readonly mac: string | undefined }> {
+  const found = await netlink.link(name);
+  if (found !== undefined) return found;
+  throw new EndpointError(`interface ${name} disappeared while it was set up`, {
+    next: "another program removes interfaces: find it with ip monitor link",
+  });
+}
+
+function has({ addresses }: Pick<PodLink, "addresses">, wanted: 4 | 6): boolean {
+  return addresses.some(({ family }) => family === wanted);
+}
+
+function setNodeSysctls(link: PodLink, { warn }: NetworkEdge): void {
+  const { hostSide } = link;
+  const set = (family: "ipv4" | "ipv6", values: { readonly [name: string]: number }) => {
+    for (const [name, value] of Object.entries(values)) writeSysctl(["net", family, "conf", hostSide, name], value);
+  };
+  const tryTo = (name: readonly string[], value: number) => {
+    try {
+      writeSysctl(name, value);
+    } catch (error) {
+      warn(messageOf(error));
+    }
+  };
+  tryTo(["net", "ipv6", "conf", hostSide, "accept_ra"], 0);
+  if (has(link, 4)) {
+    set("ipv4", { route_localnet: 1, proxy_arp: 1, forwarding: 1 });
+    tryTo(["net", "ipv4", "neigh", hostSide, "proxy_delay"], 0);
+  }
+  if (has(link, 6)) set("ipv6", { accept_dad: 0, disable_ipv6: 0, proxy_ndp: 1, forwarding: 1 });
+}
+
+function setPodSysctls(link: PodLink): void {
+  const inside = { namespace: link.netns };
+  const forwarding = link.allowIpForwarding ? 1 : 0;
+  if (has(link, 4)) writeSysctl("net.ipv4.ip_forward", forwarding, inside);
+  if (!has(link, 6)) return;
+  writeSysctl(["net", "ipv6", "conf", link.ifname, "accept_dad"], 0, inside);
+  for (const each of ["all", "default", "lo"]) writeSysctl(["net", "ipv6", "conf", each, "disable_ipv6"], 0, inside);
+  writeSysctl("net.ipv6.conf.all.forwarding", forwarding, inside);
+}
+
+async function addPodRoutes(pod: Netlink, link: PodLink, index: number): Promise<void> {
+  const add = (route: { destination: string; gateway?: string; scope?: "link" }) =>
+    pod.change({ do: "create", route: { ...route, index, protocol: "boot" } });
+  if (has(link, 4)) {
+    await add({ destination: `${gateway4}/32`, scope: "link" });
+    for (const destination of destinations(link, "0.0.0.0/0")) await add({ destination, gateway: gateway4 });
+  }
+  if (has(link, 6)) for (const destination of destinations(link, "::/0")) await add({ destination, gateway: gateway6 });
+}
+
+function destinations({ podRoutes }: PodLink, everything: string): readonly string[] {
+  if (podRoutes === undefined) return [everything];
+  return podRoutes.filter((each) => each.includes(":") === everything.includes(":"));
+}
+
+async function waitForLinkLocal(node: Netlink, index: number, { clock, warn }: NetworkEdge): Promise<void> {
+  for (let attempt = 0; attempt < linkLocalTries; attempt++) {
+    const addresses = await node.addresses();
+    if (addresses.some((each) => each.index === index && each.address === `${gateway6}/64`)) return;
+    await clock.sleep(linkLocalPauseMs);
+  }
+  warn(`the node's end did not get ${gateway6} within ${linkLocalTries * linkLocalPauseMs} ms: IPv6 may not work yet`);
+}
+
+async function addNodeRoute(
+  node: Netlink,
+  { link, index, address }: { link: PodLink; index: number; address: string },
+): Promise<void> {
+  const destination = networkOf(address);
+  try {
+    await node.change({ do: "create", route: { destination, index, protocol: "boot" } });
+  } catch (error) {
+    if (kernelErrno(error) !== "EEXIST") throw error;
+    const there = (await node.routes({ table: 254 })).filter((route) => route.destination === destination);
+    if (there.some((route) => route.index === index)) return;
+    throw await taken(node, { link, index, there });
+  }
+}
+
+/** With the words of the original, which people search for. */
+async function taken(
+  node: Netlink,
+  { link: { hostSide }, index, there }: { link: PodLink; index: number; there: readonly Route[] },
+): Promise<EndpointError> {
+  const [other] = there;
+  const ours = `route (Ifindex: ${index}, Dst: ${other?.destination}, Scope: ${other?.scope})`;
+  const name = other?.index === undefined ? "" : ((await node.link(other.index))?.name ?? "");
+  const theirs = `route (Ifindex: ${other?.index}, Dst: ${other?.destination}, Scope: ${other?.scope}, Iface: ${name})`;
+  return new EndpointError(
+    `error adding host side routes for interface: ${hostSide}, error: ${ours} already exists for an interface other than '${hostSide}': ${theirs}`,
+  );
+}

@@ -1,0 +1,158 @@
+// ADD: addresses, the interface, and the endpoint that tells Felix of them. Whatever fails is undone from there back, so that a pod which did
+// not start holds nothing: neither an address nor an interface with one that somebody else may get.
+import { type JsonRecord, messageOf } from "../../base/lib/index.ts";
+import { annotatePod, isResourceError, type V3Object } from "../../calico/resources/index.ts";
+import { addressingOf, askedMac, checkFloatingAddresses, floatingAddresses, withAskedPools } from "./annotations.ts";
+import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
+import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
+import { EndpointError } from "./endpoint-error.ts";
+import { mustBeReady } from "./readiness.ts";
+import type { EndpointEdge, EndpointRequest } from "./request.ts";
+import type { Assigned, PluggedIn } from "./result.ts";
+
+export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Promise<PluggedIn> {
+  await mustBeReady(edge.resources);
+  await refuseWhatCannotBe(request, edge);
+  const { settings } = request;
+  const pod = await podOf(request, edge);
+  const annotations = pod?.annotations ?? {};
+  const namespace =
+    pod === undefined || request.pod === undefined ? {} : await namespaceOf(request.pod.namespace, edge);
+  const mac = askedMac(annotations);
+  checkFloatingAddresses(annotations, settings);
+  const asked = withAskedPools(request.configuration, { pod: annotations, namespace });
+  const configuration = await withPodCidrs(asked, request.node, edge.cluster);
+  const assigned = await assign(request, edge, { pod, configuration });
+  return await undoing(request, edge, configuration, async () => {
+    const made = await edge.network.plug(
+      {
+        hostSide: request.hostSide,
+        netns: request.netns,
+        ifname: request.ifname,
+        mtu: request.mtu,
+        queues: settings.queues,
+        mac,
+        addresses: assigned.addresses,
+        podRoutes: podRoutes(request),
+        allowIpForwarding: settings.allowIpForwarding,
+      },
+      edge,
+    );
+    const facts = { addresses: assigned.addresses, mac: made, view: pod?.view };
+    const endpoint = endpointOf(request, { ...facts, floatingAddresses: floatingAddresses(annotations) });
+    await writeEndpoint(request, edge, { endpoint, pod });
+    const { hostSide, ifname, mtu, netns: sandbox } = request;
+    return { ...assigned, hostSide, ifname, mac: made, mtu, sandbox };
+  });
+}
+
+/** Before anything is taken. */
+async function refuseWhatCannotBe(request: EndpointRequest, { datastore, resources }: EndpointEdge): Promise<void> {
+  const { pod, settings } = request;
+  if (datastore.flavour !== "kubernetes" || datastore.holdsEveryKind === true) return;
+  if (pod === undefined) {
+    const { namespace, name } = endpointId(request);
+    // Nothing but pods has endpoints there: refused in the words for an endpoint that is asked for.
+    await resources.get("WorkloadEndpoint", { namespace, name: name.replace(/-[^-]*$/, "-*") });
+  }
+  if (settings.policyType !== "k8s") throw new EndpointError(`Invalid name ${settings.network}`);
+}
+
+/** Undefined where pods are not read. */
+async function podOf({ pod, settings }: EndpointRequest, edge: EndpointEdge): Promise<PodFacts | undefined> {
+  if (pod === undefined || settings.policyType !== "k8s") return undefined;
+  const found = await findPod(await edge.cluster(), pod);
+  if (found !== undefined) return found;
+  throw new EndpointError(`pods "${pod.name}" not found`);
+}
+
+async function namespaceOf(name: string, edge: EndpointEdge): Promise<{ readonly [name: string]: string }> {
+  return await annotationsOfNamespace(await edge.cluster(), name);
+}
+
+type Assigning = { readonly pod: PodFacts | undefined; readonly configuration: JsonRecord };
+
+async function assign(
+  request: EndpointRequest,
+  edge: EndpointEdge,
+  { pod, configuration }: Assigning,
+): Promise<Assigned> {
+  const addressing = addressingOf(pod?.annotations ?? {}, request.settings);
+  if (addressing.from === "annotation") return { addresses: familiesOf(addressing.addresses), routes: [] };
+  if (addressing.from === "ipam") return await edge.ipam.add(configuration);
+  await releaseOld(request, edge, pod);
+  const addresses: Assigned["addresses"][number][] = [];
+  try {
+    for (const address of addressing.addresses)
+      addresses.push(...(await edge.ipam.add(configuration, address)).addresses);
+  } catch (error) {
+    if (addresses.length > 0) await edge.ipam.del(configuration).catch((why) => edge.warn(messageOf(why)));
+    throw new EndpointError(`error getting IP from IPAM: ${messageOf(error)}`, { cause: error });
+  }
+  return { addresses, routes: [] };
+}
+
+/** A named address can be held once: an older sandbox of the pod gives it up. */
+async function releaseOld(request: EndpointRequest, edge: EndpointEdge, pod: PodFacts | undefined): Promise<void> {
+  const old = edge.datastore.flavour === "kubernetes" ? pod?.view : await storedEndpoint(request, edge);
+  const { ipNetworks, containerID } = old?.spec ?? {};
+  if (!Array.isArray(ipNetworks) || ipNetworks.length === 0 || containerID === request.containerId) return;
+  await edge.ipam.release(ipNetworks.map((network) => String(network).replace(/\/\d+$/, "")));
+}
+
+async function storedEndpoint(request: EndpointRequest, { resources }: EndpointEdge): Promise<V3Object | undefined> {
+  try {
+    return await resources.get("WorkloadEndpoint", endpointId(request));
+  } catch (error) {
+    if (isResourceError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+function familiesOf(addresses: readonly string[]): Assigned["addresses"] {
+  return addresses.map((address) => ({ family: address.includes(":") ? 6 : 4, address }));
+}
+
+/** host-local's routes take the place of the default routes, unless both are asked for. */
+function podRoutes({ settings }: EndpointRequest): readonly string[] | undefined {
+  const { podRoutes: routes, includeDefaultRoutes } = settings;
+  if (routes.length === 0) return undefined;
+  return includeDefaultRoutes ? [...new Set([...routes, "0.0.0.0/0", "::/0"])] : routes;
+}
+
+type Writing = { readonly endpoint: V3Object; readonly pod: PodFacts | undefined };
+
+async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { endpoint, pod }: Writing): Promise<void> {
+  const { datastore, resources } = edge;
+  if (datastore.flavour === "kubernetes" && request.pod !== undefined) {
+    // With the uid of the pod that was read: another one of its name must not get this sandbox's marks.
+    return await annotatePod(datastore, endpoint, pod?.uid === undefined ? {} : { uid: pod.uid });
+  }
+  await resources.apply("WorkloadEndpoint", endpoint);
+  if (request.settings.policyType === "k8s" && request.pod !== undefined) return;
+  try {
+    await resources.create("Profile", networkProfile(request));
+  } catch (error) {
+    if (!isResourceError(error, "exists")) throw error;
+  }
+}
+
+async function undoing<T>(
+  request: EndpointRequest,
+  edge: EndpointEdge,
+  configuration: JsonRecord,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    for (const undo of [() => edge.network.unplugOnNode(request.hostSide), () => edge.ipam.del(configuration)]) {
+      try {
+        await undo();
+      } catch (why) {
+        edge.warn(`this was not undone, and DEL has to: ${messageOf(why)}`);
+      }
+    }
+    throw error;
+  }
+}

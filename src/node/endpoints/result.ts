@@ -1,0 +1,71 @@
+// What a runtime is told: the pod's interface and addresses, in the form of each version of the protocol; and what IPAM plugins answer, read
+// from any of these forms.
+import { isRecord, type JsonRecord, parseCidr } from "../../base/lib/index.ts";
+import { EndpointError } from "./endpoint-error.ts";
+
+export type Assigned = {
+  /** Without masks, in the order given. */
+  readonly addresses: readonly { readonly family: 4 | 6; readonly address: string }[];
+  readonly routes: readonly JsonRecord[];
+};
+
+export type PluggedIn = Assigned & {
+  readonly hostSide: string;
+  readonly ifname: string;
+  readonly mac: string;
+  /** 0: nobody said one. */
+  readonly mtu: number;
+  readonly sandbox: string;
+};
+
+/** One who names no version gets the second, as from the original. */
+export const versionWhenUnsaid = "0.2.0";
+
+export function resultOf(cniVersion: string, plugged: PluggedIn): JsonRecord {
+  const { hostSide, ifname, mac, mtu, sandbox, addresses, routes } = plugged;
+  if (cniVersion === "0.1.0" || cniVersion === "0.2.0") return { cniVersion, ...oldFamilies(plugged), dns: {} };
+  const isOld = cniVersion.startsWith("0.");
+  const ips = addresses.map(({ family, address }) => ({
+    ...(isOld ? { version: String(family) } : {}),
+    interface: 1,
+    address: networkOf(address),
+  }));
+  return {
+    cniVersion,
+    interfaces: [{ name: hostSide }, { name: ifname, mac, ...(isOld || mtu === 0 ? {} : { mtu }), sandbox }],
+    ips,
+    ...(routes.length === 0 ? {} : { routes }),
+    ...(isOld ? { dns: {} } : {}),
+  };
+}
+
+/** An address alone: /32 or /128. */
+export function networkOf(address: string): string {
+  return `${address}/${address.includes(":") ? 128 : 32}`;
+}
+
+function oldFamilies({ addresses, routes }: Assigned): JsonRecord {
+  const families = addresses.map(({ family, address }) => {
+    const own = routes.filter(({ dst }) => String(dst).includes(":") === (family === 6));
+    return [`ip${family}`, { ip: networkOf(address), ...(own.length === 0 ? {} : { routes: own }) }] as const;
+  });
+  return Object.fromEntries(families);
+}
+
+/** Throws EndpointError where there is no address in it. */
+export function readIpamAnswer(answer: unknown): Assigned {
+  const value = isRecord(answer) ? answer : {};
+  const old = [value.ip4, value.ip6].filter(isRecord);
+  const ips = Array.isArray(value.ips) ? value.ips.filter(isRecord).map(({ address }) => address) : [];
+  const addresses = [...ips, ...old.map(({ ip }) => ip)].map(addressOf);
+  if (addresses.length === 0) throw new EndpointError("IPAM plugin returned missing IP config");
+  const lists = [value.routes, ...old.map(({ routes }) => routes)];
+  return { addresses, routes: lists.flatMap((list) => (Array.isArray(list) ? list.filter(isRecord) : [])) };
+}
+
+function addressOf(text: unknown): Assigned["addresses"][number] {
+  const cidr = typeof text === "string" ? parseCidr(text) : undefined;
+  if (cidr === undefined)
+    throw new EndpointError(`the IPAM plugin answered with an address that is none: ${String(text).slice(0, 80)}`);
+  return { family: cidr.ip.version, address: String(text).replace(/\/\d+$/, "") };
+}

@@ -1,0 +1,115 @@
+// What the network configuration says about a pod's interface and endpoint. Which datastore is used, and what IPAM reads, is read elsewhere:
+// the configuration is passed on to IPAM as it came.
+import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+import { EndpointError } from "./endpoint-error.ts";
+
+export type EndpointSettings = {
+  readonly network: string;
+  /** "k8s": pods and namespaces are read, and their profiles hold. "": one profile named like the network. */
+  readonly policyType: string;
+  readonly nodenameFileOptional: boolean;
+  /** 0: as the file says, else as the kernel chooses. */
+  readonly mtu: number;
+  readonly requireMtuFile: boolean;
+  readonly queues: number;
+  readonly deviceType: string;
+  readonly allowIpForwarding: boolean;
+  readonly ipamType: string;
+  /** Of host-local: what the pod reaches through its interface, instead of everything. */
+  readonly podRoutes: readonly string[];
+  readonly includeDefaultRoutes: boolean;
+  readonly features: { readonly ipAddrsNoIpam: boolean; readonly floatingIps: boolean };
+  readonly policyWaitSeconds: number;
+  readonly endpointStatusDir: string;
+  readonly logLevel: "debug" | "info" | "error";
+  readonly logFile: string | undefined;
+};
+
+const deviceTypes = ["veth", "netkit"];
+
+/** Throws EndpointError. */
+export function readEndpointSettings(value: JsonRecord & { readonly name: string }): EndpointSettings {
+  const ipam = record(value.ipam);
+  const features = record(value.feature_control);
+  const settings: EndpointSettings = {
+    network: value.name,
+    policyType: text(record(value.policy), "type"),
+    nodenameFileOptional: flag(value, "nodename_file_optional"),
+    mtu: count(value, "mtu"),
+    requireMtuFile: flag(value, "require_mtu_file"),
+    queues: count(value, "num_queues") || 1,
+    deviceType: text(value, "device_type") || "veth",
+    allowIpForwarding: flag(record(value.container_settings), "allow_ip_forwarding"),
+    ipamType: text(ipam, "type"),
+    podRoutes: list(ipam.routes).flatMap((route) => text(record(route), "dst") || []),
+    includeDefaultRoutes: flag(value, "include_default_routes"),
+    features: { ipAddrsNoIpam: flag(features, "ip_addrs_no_ipam"), floatingIps: flag(features, "floating_ips") },
+    policyWaitSeconds: count(value, "policy_setup_timeout_seconds"),
+    endpointStatusDir: text(value, "endpoint_status_dir") || "/var/run/calico/endpoint-status",
+    logLevel: logLevel(text(value, "log_level")),
+    logFile: text(value, "log_file_path") || undefined,
+  };
+  if (settings.policyWaitSeconds < 0) {
+    throw new EndpointError(`invalid pod startup delay of ${settings.policyWaitSeconds}`);
+  }
+  return settings;
+}
+
+/** Said after the MTU's file was read, as the original does. */
+export function checkDeviceType({ deviceType }: EndpointSettings): void {
+  if (deviceTypes.includes(deviceType)) return;
+  const known = deviceTypes.map((each) => JSON.stringify(each)).join(", ");
+  throw new EndpointError(`unknown device_type ${JSON.stringify(deviceType)} in CNI config (supported: ${known})`);
+}
+
+/** The file's number; undefined: there is no file. */
+export function readMtu(content: string | undefined, { mtu, requireMtuFile }: EndpointSettings, path: string): number {
+  const failed = (why: string) => new EndpointError(`failed to read MTU file: ${why}`);
+  if (content === undefined) {
+    if (requireMtuFile) throw failed(`open ${path}: no such file or directory`);
+    return mtu;
+  }
+  const digits = content.trim();
+  if (!/^[+-]?\d+$/.test(digits)) throw failed(`strconv.Atoi: parsing ${JSON.stringify(digits)}: invalid syntax`);
+  return mtu === 0 ? Number(digits) : mtu;
+}
+
+function record(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function wrongType(name: string, wanted: string, value: unknown): EndpointError {
+  return new EndpointError(
+    `failed to load netconf: ${name} must be ${wanted}, and is ${JSON.stringify(value).slice(0, 80)}`,
+  );
+}
+
+function text(of: JsonRecord, name: string): string {
+  const value = Object.hasOwn(of, name) ? of[name] : undefined;
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  throw wrongType(name, "a text", value);
+}
+
+function flag(of: JsonRecord, name: string): boolean {
+  const value = Object.hasOwn(of, name) ? of[name] : undefined;
+  if (value === undefined || value === null) return false;
+  if (typeof value === "boolean") return value;
+  throw wrongType(name, "true or false", value);
+}
+
+function count(of: JsonRecord, name: string): number {
+  const value = Object.hasOwn(of, name) ? of[name] : undefined;
+  if (value === undefined || value === null) return 0;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw wrongType(name, "a whole number", value);
+}
+
+function logLevel(given: string): "debug" | "info" | "error" {
+  const level = given.toLowerCase();
+  return level === "debug" || level === "error" ? level : "info";
+}

@@ -1,0 +1,95 @@
+// DEL: the endpoint first, so that nobody is told of an address that is given back, then the interface, then the address. Everything may be gone
+// already, or belong to a newer sandbox of the same pod: that is left alone.
+import { isDatastoreError } from "../../calico/datastore/index.ts";
+import { isResourceError } from "../../calico/resources/index.ts";
+import { findPod } from "./cluster-facts.ts";
+import { endpointId } from "./endpoint.ts";
+import { EndpointError } from "./endpoint-error.ts";
+import { mustBeReady } from "./readiness.ts";
+import type { EndpointEdge, EndpointRequest } from "./request.ts";
+
+const tries = 6;
+const podIp = "cni.projectcalico.org/podIP";
+const podIps = "cni.projectcalico.org/podIPs";
+const containerIdAnnotation = "cni.projectcalico.org/containerID";
+
+/** Whose the pod's endpoint is now. */
+type Owner = "this container" | "another container" | "nobody";
+
+export async function unplug(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
+  await mustBeReady(edge.resources);
+  const owner = await forgetEndpoint(request, edge);
+  const { configuration, settings, pod } = request;
+  const ipam = async () => {
+    if (settings.ipamType !== "") await edge.ipam.del(configuration);
+  };
+  if (pod === undefined) await ipam();
+  const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));
+  // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too.
+  if (isGone && owner === "this container") await edge.network.unplugOnNode(request.hostSide);
+  if (pod !== undefined) await ipam();
+}
+
+async function forgetEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<Owner> {
+  let last: unknown;
+  for (let attempt = 0; attempt < tries; attempt++) {
+    try {
+      if (edge.datastore.flavour === "kubernetes" && request.pod !== undefined) {
+        return await clearPod(request.pod, request, edge);
+      }
+      return await deleteEndpoint(request, edge);
+    } catch (error) {
+      if (!isResourceError(error, "conflict") && !isDatastoreError(error, "conflict")) throw error;
+      last = error;
+    }
+  }
+  const why = last instanceof Error ? last.message : String(last);
+  throw new EndpointError(`error deleting endpoint: endpoint was modified before it could be deleted: ${why}`, {
+    cause: last,
+  });
+}
+
+/** A pod that says nothing of addresses has nothing to be cleared. */
+async function clearPod(
+  id: { readonly namespace: string; readonly name: string },
+  { containerId }: EndpointRequest,
+  { datastore }: EndpointEdge,
+): Promise<Owner> {
+  const pod = await findPod(datastore, id);
+  if (pod === undefined) return "nobody";
+  const { annotations, uid, revision } = pod;
+  const holder = annotations[containerIdAnnotation] ?? "";
+  if (holder !== "" && holder !== containerId) return "another container";
+  const owner = holder === containerId ? "this container" : "nobody";
+  if (!annotations[podIp] && !annotations[podIps]) return owner;
+  const patch = { metadata: { annotations: { [podIp]: "", [podIps]: "" }, ...(uid === undefined ? {} : { uid }) } };
+  try {
+    await datastore.patch("Pod", id, patch, { through: "status", revision: revision as never });
+    return owner;
+  } catch (error) {
+    if (isDatastoreError(error, "not-found")) return owner;
+    throw error;
+  }
+}
+
+async function deleteEndpoint(request: EndpointRequest, { datastore, resources }: EndpointEdge): Promise<Owner> {
+  const id = endpointId(request);
+  try {
+    if (datastore.flavour === "kubernetes" && datastore.holdsEveryKind !== true) {
+      await resources.delete("WorkloadEndpoint", id); // which refuses those that are no pods
+      return "nobody";
+    }
+    const { metadata, spec } = await resources.get("WorkloadEndpoint", id);
+    const { containerID = "" } = spec;
+    if (containerID !== "" && containerID !== request.containerId) return "another container";
+    const { resourceVersion, uid } = metadata;
+    await resources.delete("WorkloadEndpoint", id, {
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(uid === undefined ? {} : { uid }),
+    });
+    return "this container";
+  } catch (error) {
+    if (isResourceError(error, "not-found")) return "nobody";
+    throw error;
+  }
+}
