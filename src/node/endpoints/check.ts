@@ -4,14 +4,12 @@ import type { EndpointEdge, EndpointRequest } from "./request.ts";
 import { readIpamAnswer } from "./result.ts";
 
 /** The datastore is asked by IPAM's check alone. Throws what is missing. */
-export async function check(
-  request: EndpointRequest,
-  { network, ipam }: Pick<EndpointEdge, "network" | "ipam">,
-): Promise<void> {
+export async function check(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
+  const { network, ipam } = edge;
   const { hostSide, netns, ifname, configuration, settings } = request;
   const previous = configuration.prevResult;
   const addresses = previous === undefined || previous === null ? [] : readIpamAnswer(previous).addresses;
-  const missing = await network.missing({ hostSide, netns, ifname, addresses });
+  const missing = await network.missing({ hostSide, netns, ifname, addresses }, edge);
   if (missing.length > 0) {
     throw new EndpointError(missing.join("; "), { next: "delete the pod, so that it is made again" });
   }

@@ -146,7 +146,7 @@ async function undoing<T>(
   try {
     return await work();
   } catch (error) {
-    for (const undo of [() => edge.network.unplugOnNode(request.hostSide), () => edge.ipam.del(configuration)]) {
+    for (const undo of [() => edge.network.unplugOnNode(request.hostSide, edge), () => edge.ipam.del(configuration)]) {
       try {
         await undo();
       } catch (why) {

@@ -39,8 +39,11 @@ export type IpamCalls = {
 export type PodNetwork = {
   plug(link: PodLink, edge: NetworkEdge): Promise<string>;
   unplugInPod(netns: string, ifname: string): Promise<boolean>;
-  unplugOnNode(hostSide: string): Promise<boolean>;
-  missing(link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">): Promise<readonly string[]>;
+  unplugOnNode(hostSide: string, edge: NetworkEdge): Promise<boolean>;
+  missing(
+    link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">,
+    edge: NetworkEdge,
+  ): Promise<readonly string[]>;
 };
 
 export type EndpointEdge = NetworkEdge & {

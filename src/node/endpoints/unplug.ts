@@ -26,7 +26,7 @@ export async function unplug(request: EndpointRequest, edge: EndpointEdge): Prom
   if (pod === undefined) await ipam();
   const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));
   // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too.
-  if (isGone && owner === "this container") await edge.network.unplugOnNode(request.hostSide);
+  if (isGone && owner === "this container") await edge.network.unplugOnNode(request.hostSide, edge);
   if (pod !== undefined) await ipam();
 }
 
@@ -90,6 +90,7 @@ async function deleteEndpoint(request: EndpointRequest, { datastore, resources }
     return "this container";
   } catch (error) {
     if (isResourceError(error, "not-found")) return "nobody";
+    if (isResourceError(error, "invalid")) throw new EndpointError(error.message, { cause: error });
     throw error;
   }
 }

@@ -38,7 +38,11 @@ export type NetworkEdge = {
   readonly clock: Clock;
   /** For what is no reason to fail. */
   readonly warn: (text: string) => void;
+  /** The path of the node's namespace; not given: the one that this process is in. */
+  readonly nodeNamespace?: string | undefined;
 };
+
+type NodeNamespace = Pick<NetworkEdge, "nodeNamespace">;
 
 const hostMac = "ee:ee:ee:ee:ee:ee";
 const gateway4 = "169.254.1.1";
@@ -50,7 +54,7 @@ const linkLocalPauseMs = 50;
 /** Returns the MAC of the pod's end. */
 export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string> {
   using namespace = openPodNamespace(link.netns);
-  await using node = openNetlink();
+  await using node = openNetlink({ namespace: edge.nodeNamespace });
   await using pod = openNetlink({ namespace: link.netns });
   await deleteIfThere(node, link.hostSide);
   const common = { queues: link.queues, ...(link.mtu === 0 ? {} : { mtu: link.mtu }) };
@@ -86,15 +90,18 @@ export async function unplugInPod(netns: string, ifname: string): Promise<boolea
   return await deleteIfThere(inside, ifname);
 }
 
-export async function unplugOnNode(hostSide: string): Promise<boolean> {
-  await using node = openNetlink();
+export async function unplugOnNode(hostSide: string, { nodeNamespace }: NodeNamespace = {}): Promise<boolean> {
+  await using node = openNetlink({ namespace: nodeNamespace });
   return await deleteIfThere(node, hostSide);
 }
 
 /** What is missing of it, as sentences. */
-export async function missingOf(link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">): Promise<string[]> {
+export async function missingOf(
+  link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">,
+  { nodeNamespace }: NodeNamespace = {},
+): Promise<string[]> {
   openPodNamespace(link.netns)[Symbol.dispose]();
-  await using node = openNetlink();
+  await using node = openNetlink({ namespace: nodeNamespace });
   await using pod = openNetlink({ namespace: link.netns });
   const [outside, inside] = [await node.link(link.hostSide), await pod.link(link.ifname)];
   const missing: string[] = [];
@@ -151,14 +158,16 @@ function has({ addresses }: Pick<PodLink, "addresses">, wanted: 4 | 6): boolean 
   return addresses.some(({ family }) => family === wanted);
 }
 
-function setNodeSysctls(link: PodLink, { warn }: NetworkEdge): void {
+function setNodeSysctls(link: PodLink, { warn, nodeNamespace }: NetworkEdge): void {
+  const there = { namespace: nodeNamespace };
   const { hostSide } = link;
   const set = (family: "ipv4" | "ipv6", values: { readonly [name: string]: number }) => {
-    for (const [name, value] of Object.entries(values)) writeSysctl(["net", family, "conf", hostSide, name], value);
+    for (const [name, value] of Object.entries(values))
+      writeSysctl(["net", family, "conf", hostSide, name], value, there);
   };
   const tryTo = (name: readonly string[], value: number) => {
     try {
-      writeSysctl(name, value);
+      writeSysctl(name, value, there);
     } catch (error) {
       warn(messageOf(error));
     }

@@ -1,0 +1,73 @@
+// What the network configuration says about a pod's interface.
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonRecord } from "../../base/lib/index.ts";
+import { checkDeviceType, readEndpointSettings, readMtu } from "./settings.ts";
+
+const read = (given: JsonRecord) => readEndpointSettings({ name: "net", ...given });
+
+test("what nobody says has the original's defaults", () => {
+  const { policyType, mtu, queues, deviceType, ipamType, podRoutes, features, policyWaitSeconds, logLevel } = read({});
+  deepEqual([policyType, mtu, queues, deviceType, ipamType, podRoutes], ["", 0, 1, "veth", "", []]);
+  deepEqual([features, policyWaitSeconds, logLevel], [{ ipAddrsNoIpam: false, floatingIps: false }, 0, "info"]);
+});
+
+test("what is said is read", () => {
+  const settings = read({
+    policy: { type: "k8s" },
+    mtu: 1450,
+    num_queues: 4,
+    ipam: { type: "host-local", routes: [{ dst: "10.0.0.0/8" }, {}] },
+    container_settings: { allow_ip_forwarding: true },
+    feature_control: { floating_ips: true },
+    log_level: "Debug",
+    log_file_path: "/a",
+  });
+  deepEqual([settings.policyType, settings.mtu, settings.queues, settings.ipamType], ["k8s", 1450, 4, "host-local"]);
+  deepEqual([settings.podRoutes, settings.allowIpForwarding, settings.logLevel], [["10.0.0.0/8"], true, "debug"]);
+  deepEqual([settings.features.floatingIps, settings.logFile], [true, "/a"]);
+});
+
+const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
+  { name: "a number for a text", given: { device_type: 7 }, says: /device_type must be a text, and is 7/ },
+  { name: "a text for a number", given: { mtu: "1450" }, says: /mtu must be a whole number, and is "1450"/ },
+  { name: "a text for a flag", given: { require_mtu_file: "yes" }, says: /require_mtu_file must be true or false/ },
+  {
+    name: "a wait that ends before it begins",
+    given: { policy_setup_timeout_seconds: -1 },
+    says: /^invalid pod startup delay of -1$/,
+  },
+];
+for (const { name, given, says } of refused)
+  test(`${name} is refused`, () => throws(() => read(given), { message: says }));
+
+test("a device type that nobody knows is refused in the original's words", () => {
+  checkDeviceType(read({ device_type: "netkit" }));
+  throws(() => checkDeviceType(read({ device_type: "macvlan" })), {
+    message: 'unknown device_type "macvlan" in CNI config (supported: "veth", "netkit")',
+  });
+});
+
+const mtus: { name: string; given: JsonRecord; content: string | undefined; mtu: number | RegExp }[] = [
+  { name: "no file and no word: the kernel's own", given: {}, content: undefined, mtu: 0 },
+  { name: "the file's, with a line's end", given: {}, content: "1400\n", mtu: 1400 },
+  { name: "the configuration's wins", given: { mtu: 1450 }, content: "1400", mtu: 1450 },
+  {
+    name: "a file that must be there",
+    given: { mtu: 1450, require_mtu_file: true },
+    content: undefined,
+    mtu: /open \/f: no such file/,
+  },
+  {
+    name: "a file that holds a word",
+    given: { mtu: 1450 },
+    content: "many",
+    mtu: /strconv.Atoi: parsing "many": invalid syntax/,
+  },
+];
+for (const { name, given, content, mtu } of mtus)
+  test(`MTU: ${name}`, () => {
+    const ask = () => readMtu(content, read(given), "/f");
+    if (typeof mtu === "number") equal(ask(), mtu);
+    else throws(ask, { message: mtu });
+  });
