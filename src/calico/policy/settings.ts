@@ -13,6 +13,8 @@ export type NodeSettings = {
   readonly vxlanPort: number;
   readonly allowsVxlanFromWorkloads: boolean;
   readonly allowsIpipFromWorkloads: boolean;
+  /** Whether pods may ask for source addresses that are not their own. */
+  readonly allowsSpoofedSources: boolean;
   /** What becomes of a packet that policy denies. */
   readonly denyAction: "drop" | "reject";
   /** Stands before the lines that rules of action Log write. */
@@ -36,6 +38,7 @@ export function nodeSettings(setting: SettingOf): NodeSettings {
     vxlanPort: Number(setting("VXLANPort") ?? 4789),
     allowsVxlanFromWorkloads: isTrue(setting("AllowVXLANPacketsFromWorkloads")),
     allowsIpipFromWorkloads: isTrue(setting("AllowIPIPPacketsFromWorkloads")),
+    allowsSpoofedSources: setting("WorkloadSourceSpoofing")?.toLowerCase() === "any",
     denyAction: setting("NftablesFilterDenyAction")?.toLowerCase() === "reject" ? "reject" : "drop",
     logPrefix: setting("LogPrefix") ?? "calico-packet",
   };

@@ -1,5 +1,6 @@
 // The chains that the kernel starts, and how they find an endpoint's own. An "accept" ends one of them and the packet goes on to the next;
 // a "drop" is final. So the sender's egress and the receiver's ingress are two chains of one hook, and an allow needs no mark.
+import { type AddressRange, rangeText } from "../../../base/lib/index.ts";
 import type { Direction, NodeSettings } from "../../../calico/policy/index.ts";
 import { type HostStage, hex, type Marks } from "./endpoint-chains.ts";
 import { comment } from "./names.ts";
@@ -10,6 +11,8 @@ export type BaseOptions = {
   /** "cali" */
   readonly interfacePrefixes: readonly string[];
   readonly marks: Marks;
+  /** Networks whose addresses a pod may send from, by its interface. */
+  readonly spoofedSources: readonly { readonly interfaceName: string; readonly net: AddressRange }[];
   /** The chain of the host endpoint that governs every interface that no other one does. */
   readonly ofOtherInterfaces: (stage: HostStage, direction: Direction) => string | undefined;
 };
@@ -46,6 +49,10 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
       "raw-prerouting",
       hooked("filter hook prerouting priority raw", [
         clear,
+        ...options.spoofedSources.map(
+          ({ interfaceName, net }) =>
+            `iifname "${interfaceName}" ${net.family === 4 ? "ip" : "ip6"} saddr ${rangeText(net)} accept`,
+        ),
         // The source of a pod's packet must have a route back to that pod, or it is not its own.
         ...each(
           from,

@@ -234,7 +234,18 @@ export class RulesetBuilder {
     const others = ofOthers;
     const ofOtherInterfaces = (stage: (typeof hostStages)[number], direction: Direction) =>
       others === undefined || stage === "untracked" ? undefined : endpointChain(others, direction, stage);
-    for (const [name, chain] of baseChains({ ...this.#options, ofOtherInterfaces })) this.ruleset.setChain(name, chain);
+    const spoofedSources = this.#spoofedSources();
+    for (const [name, chain] of baseChains({ ...this.#options, spoofedSources, ofOtherInterfaces }))
+      this.ruleset.setChain(name, chain);
+  }
+
+  #spoofedSources() {
+    if (!this.#options.settings.allowsSpoofedSources) return [];
+    return [...this.#endpoints.values()].flatMap(({ endpoint }) => {
+      if (endpoint.is !== "workload") return [];
+      const { interfaceName, allowedSources } = endpoint;
+      return isInterfaceName(interfaceName) ? allowedSources.map((net) => ({ interfaceName, net })) : [];
+    });
   }
 
   #fill(map: string, wanted: ReadonlyMap<string, string>): void {
@@ -242,7 +253,15 @@ export class RulesetBuilder {
     for (const [key, value] of wanted) this.ruleset.setMapElement(map, key, value);
   }
 
-  #interfacesOf({ interfaceName, addresses, is }: NodeEndpoint["endpoint"]): readonly string[] {
+  #interfacesOf(endpoint: NodeEndpoint["endpoint"]): readonly string[] {
+    const { interfaceName, addresses, is } = endpoint;
+    // A pod that asks for what the node does not allow is as good as unknown, which lets nothing pass.
+    if (
+      endpoint.is === "workload" &&
+      endpoint.allowedSources.length > 0 &&
+      !this.#options.settings.allowsSpoofedSources
+    )
+      return [];
     if (interfaceName !== "") return isInterfaceName(interfaceName) ? [interfaceName] : [];
     if (is !== "host") return [];
     const carries = (one: HostInterface) =>
