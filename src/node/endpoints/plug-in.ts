@@ -125,8 +125,7 @@ type Writing = { readonly endpoint: V3Object; readonly pod: PodFacts | undefined
 async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { endpoint, pod }: Writing): Promise<void> {
   const { datastore, resources } = edge;
   if (datastore.flavour === "kubernetes" && request.pod !== undefined) {
-    // With the uid of the pod that was read: another one of its name must not get this sandbox's marks.
-    return await annotatePod(datastore, endpoint, pod?.uid === undefined ? {} : { uid: pod.uid });
+    return await markPod(request.pod, edge, { endpoint, pod });
   }
   await resources.apply("WorkloadEndpoint", endpoint);
   if (request.settings.policyType === "k8s" && request.pod !== undefined) return;
@@ -134,6 +133,22 @@ async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { end
     await resources.create("Profile", networkProfile(request));
   } catch (error) {
     if (!isResourceError(error, "exists")) throw error;
+  }
+}
+
+/** With the uid of the pod that was read: another one of its name must not get this sandbox's marks. */
+async function markPod(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { datastore }: EndpointEdge,
+  { endpoint, pod }: Writing,
+): Promise<void> {
+  try {
+    await annotatePod(datastore, endpoint, pod?.uid === undefined ? {} : { uid: pod.uid });
+  } catch (error) {
+    // An API server says "metadata.uid: field is immutable", which nobody understands who did not write the patch.
+    if (!messageOf(error).includes("metadata.uid")) throw error;
+    const said = `pod ${namespace}/${name} was replaced by another of its name while it got its network`;
+    throw new EndpointError(said, { cause: error });
   }
 }
 
