@@ -1,19 +1,21 @@
 // Runs the guide: every `sh` block of docs/guide, in order, in one shell, against a real kube-apiserver, exactly as
 // printed. Alone, because the guide uses the ports that a reader's server would.
 import { equal, ok } from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { startCluster } from "../kit/cluster.ts";
 import { portInUse } from "../kit/free-port.ts";
+import { missingForGuide, runShell } from "../kit/guide-shell.ts";
 
 const pages = readdirSync("docs/guide")
   .filter((name) => /^\d/.test(name))
   .sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
 
-const missing = await missingFor();
+const missing =
+  (await missingForGuide(["kubectl", "openssl", "curl", "bash"])) ?? (await portInUse([5473, 6060, 9093, 9098]));
 
 test("every block of the guide works as printed", {
   ...(missing === undefined ? {} : { skip: missing }),
@@ -62,29 +64,4 @@ function launcherFolder(folder: string): string {
     },
   );
   return bin;
-}
-
-function runShell(
-  script: string,
-  options: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<{ code: number | null; output: string }> {
-  return new Promise((done) => {
-    const shell = spawn("bash", [script], { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 540_000 });
-    let output = "";
-    for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
-    shell.on("close", (code) => done({ code, output }));
-  });
-}
-
-async function missingFor(): Promise<string | undefined> {
-  const peer = await clusterPeer();
-  if (peer.missing !== undefined) return peer.missing;
-  for (const program of ["kubectl", "openssl", "curl", "bash"]) {
-    try {
-      execFileSync("sh", ["-c", `command -v ${program}`], { stdio: "pipe" });
-    } catch {
-      return `${program} is not installed`;
-    }
-  }
-  return portInUse([5473, 6060, 9093, 9098]);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { isRecord, type JsonRecord, parseRange, silentLog } from "../../src/base/lib/index.ts";
 import { recognise } from "../../src/calico/datastore/directory/recognise.ts";
 import type { FollowEvent, Revision } from "../../src/calico/datastore/index.ts";
-import type { Kind } from "../../src/calico/kinds/index.ts";
+import { builtInTiers, type Kind } from "../../src/calico/kinds/index.ts";
 import { type Flow, type Place, PolicyData, protocolNumber } from "../../src/calico/policy/index.ts";
 import { createSyncerCore, feedsOf } from "../../src/calico/syncer/index.ts";
 
@@ -62,11 +62,12 @@ const hosts: { readonly [place: string]: readonly string[] } = {
 };
 
 /** Those that a server makes where they are missing. */
-const serversTiers: readonly ApiObject[] = [
-  { name: "default", order: 1_000_000, defaultAction: "Deny" },
-  { name: "kube-admin", order: 1_000, defaultAction: "Pass" },
-  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
-].map(({ name, ...spec }) => ({ apiVersion: "crd.projectcalico.org/v1", kind: "Tier", metadata: { name }, spec }));
+const serversTiers: readonly ApiObject[] = builtInTiers.map(({ name, ...spec }) => ({
+  apiVersion: "crd.projectcalico.org/v1",
+  kind: "Tier",
+  metadata: { name },
+  spec,
+}));
 
 export class PolicyWorld {
   readonly data = new PolicyData();

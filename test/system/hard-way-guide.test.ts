@@ -1,17 +1,17 @@
 // Runs docs/guide/hard-way: every `sh` block, in order, in one shell, against a real kube-apiserver, exactly as printed; and a
 // `console` block that follows one is what that one prints. Columns may have other widths, and lines spaces at their ends.
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
-import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { startCluster } from "../kit/cluster.ts";
+import { missingForGuide, runShell } from "../kit/guide-shell.ts";
 
 const folderOfPages = "docs/guide/hard-way";
 type Block = { readonly page: string; readonly code: string; readonly prints: string | undefined };
 
-const missing = await missingFor();
+const missing = await missingForGuide(["kubectl", "bash"]);
 
 test("every block of the hard way works as printed, and prints what the page shows", {
   ...(missing === undefined ? {} : { skip: missing }),
@@ -68,29 +68,4 @@ function pathWithCattail(folder: string): string {
   mkdirSync(bin);
   symlinkSync(resolve("bin/cattail"), join(bin, "cattail"));
   return `${bin}:${dirname(process.execPath)}:${process.env.PATH}`;
-}
-
-function runShell(
-  script: string,
-  options: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<{ code: number | null; output: string }> {
-  return new Promise((done) => {
-    const shell = spawn("bash", [script], { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 540_000 });
-    let output = "";
-    for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
-    shell.on("close", (code) => done({ code, output }));
-  });
-}
-
-async function missingFor(): Promise<string | undefined> {
-  const peer = await clusterPeer();
-  if (peer.missing !== undefined) return peer.missing;
-  for (const program of ["kubectl", "bash"]) {
-    try {
-      execFileSync("sh", ["-c", `command -v ${program}`], { stdio: "pipe" });
-    } catch {
-      return `${program} is not installed`;
-    }
-  }
-  return undefined;
 }

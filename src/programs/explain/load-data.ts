@@ -1,7 +1,7 @@
 // Where the answer comes from: a datastore, read once, or a Typha, followed until it is in sync.
 import { CattailError, isRecord, type JsonRecord, silentLog, systemClock } from "../../base/lib/index.ts";
 import { type Datastore, type DatastoreOptions, openDatastore, readFolder } from "../../calico/datastore/index.ts";
-import type { Kind } from "../../calico/kinds/index.ts";
+import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
 import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
 import { type Policy, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
@@ -75,7 +75,7 @@ async function addWhatFoldersLack(
   const pods: { namespace: string; name: string; value: JsonRecord }[] = [];
   for await (const { items } of datastore.list("Pod", { signal }))
     for (const { id, value } of items) if (isRecord(value)) pods.push({ ...id, value });
-  for (const { name, ...tier } of serversTiers)
+  for (const { name, ...tier } of builtInTiers)
     if (!data.tiers.has(name)) data.set(`/calico/v1/policy/tier/${name}/metadata`, JSON.stringify(tier));
   const policies = [...data.policies.values()];
   const missing = new Set<string>();
@@ -101,12 +101,6 @@ async function addWhatFoldersLack(
         ]),
   ];
 }
-
-const serversTiers = [
-  { name: "default", order: 1_000_000, defaultAction: "Deny" },
-  { name: "kube-admin", order: 1_000, defaultAction: "Pass" },
-  { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
-];
 
 function addNamespace(namespace: string, data: PolicyData): void {
   const everything = JSON.stringify({ inbound_rules: [{ action: "allow" }], outbound_rules: [{ action: "allow" }] });
