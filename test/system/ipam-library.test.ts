@@ -69,6 +69,16 @@ const subjects: readonly Subject[] = [
   },
 ];
 
+/** What no datastore writes, because the key is no object's. */
+async function etcdPut(subject: string, key: string): Promise<void> {
+  if (subject === "etcd") await etcd?.members[0]?.ask({ do: "put", key, value: "{}" });
+}
+
+async function etcdKeys(subject: string, prefix: string): Promise<readonly string[]> {
+  const answer = subject === "etcd" ? await etcd?.members[0]?.ask({ do: "list", key: prefix }) : undefined;
+  return (answer?.pairs ?? []).map(({ key }) => key);
+}
+
 for (const { name, skip, open } of subjects) {
   describe(`address management on ${name}`, { skip }, () => {
     let datastore: Datastore;
@@ -153,6 +163,16 @@ for (const { name, skip, open } of subjects) {
       await ipam.autoAssign({ node: "", use: "LoadBalancer", handle: "lb-2", ipv4: { count: 1 } });
       equal((await ipam.releasePoolAffinities("10.8.0.0/28")).released.length, 1);
       await ipam.releaseByHandle("lb-2");
+    });
+
+    test("a removed node leaves no claim, and in etcd no mark of an old release", async () => {
+      const mark = "/calico/ipam/v2/host/n3";
+      await etcdPut(name, mark);
+      const ipam = ipamOf();
+      await ipam.ensureBlock("n3");
+      equal((await ipam.removeHost("n3")).released.length, 1);
+      deepEqual(await etcdKeys(name, mark), []);
+      deepEqual((await ipam.removeHost("n3")).released, []);
     });
 
     test("a configuration is written and read; without one the defaults hold", async () => {

@@ -38,4 +38,6 @@ export type IpamAccess = IpamFacts & {
   writeConfig(config: IpamConfig, call: Call): Promise<void>;
   /** Old affinities of a node get the labels by which they are found. How many did. */
   labelAffinities(node: string, call: Call): Promise<number>;
+  /** What old versions wrote of a node besides its affinities, which is in etcd alone. */
+  forgetNode(node: string, call: Call): Promise<void>;
 };

@@ -44,11 +44,13 @@ export function openIpamAccess(datastore: Datastore, options: AccessOptions): Ip
 }
 
 class DatastoreAccess implements IpamAccess {
+  readonly #datastore: Datastore;
   readonly #objects: IpamObjects;
   readonly #resources: Resources;
   readonly #options: AccessOptions;
 
   constructor(datastore: Datastore, options: AccessOptions) {
+    this.#datastore = datastore;
     this.#objects = openIpamObjects(datastore);
     this.#resources = openResources(datastore, options);
     this.#options = options;
@@ -134,6 +136,15 @@ class DatastoreAccess implements IpamAccess {
       }
     }
     return old.length;
+  }
+
+  async forgetNode(node: string, { signal }: Call): Promise<void> {
+    if (this.#datastore.flavour !== "etcdv3") return;
+    try {
+      await this.#datastore.delete("BlockAffinity", { namespace: "", name: node }, { signal });
+    } catch (error) {
+      if (!isDatastoreError(error, "not-found")) throw error;
+    }
   }
 
   async #carryOut(step: Exclude<Step, { do: "read the clock" }>, call: Call): Promise<Answer> {

@@ -156,8 +156,10 @@ class AccessIpam implements Ipam {
     return await this.#releaseAll({ within, mustBeEmpty: false, cooldownSeconds }, [within.family], call);
   }
 
-  removeHost(node: string, call: Call = {}): Promise<ClaimsReleased> {
-    return this.releaseHostAffinities(node, { ...call, mustBeEmpty: false });
+  async removeHost(node: string, call: Call = {}): Promise<ClaimsReleased> {
+    const released = await this.releaseHostAffinities(node, { ...call, mustBeEmpty: false });
+    await this.#access.forgetNode(node, call);
+    return released;
   }
 
   async ensureBlock(node: string, call: Call = {}) {

@@ -71,6 +71,10 @@ export class ResidentAccess implements IpamAccess {
     return this.#known.access.labelAffinities(node, call);
   }
 
+  forgetNode(node: string, call: Call): Promise<void> {
+    return this.#known.access.forgetNode(node, call);
+  }
+
   /** Nothing is promised to it any more. */
   end(): void {
     this.#known.blocks.leave(this);

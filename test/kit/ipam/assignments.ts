@@ -183,6 +183,7 @@ class Worker {
       nodeLabels: async () => ({}),
       writeConfig: async () => undefined,
       labelAffinities: async () => 0,
+      forgetNode: async () => {},
     };
     this.#ipam = openIpam(facts, { clock: systemClock, random: () => this.#random.next() });
   }

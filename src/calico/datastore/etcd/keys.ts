@@ -10,6 +10,8 @@ export type KeyRange = { readonly key: Buffer; readonly rangeEnd: Buffer };
 
 const block = /^ipv([46])\/block\/([^/]+)$/;
 const affinity = /^[^/]+\/ipv([46])\/block\/([^/]+)$/;
+// What old versions of Calico wrote above a node's affinities. It is no object: it is not listed, but whoever removes a node deletes it.
+const nodeMark = /^[^/:]+$/;
 
 // Affinities of services lie beside those of nodes, below another prefix. No node's name has a colon, so their ids begin with this word.
 const virtualPrefix = "/calico/ipam/v2/virtual/";
@@ -84,7 +86,8 @@ export function idToKey(kind: Kind, id: ObjectId): string {
     throw new DatastoreError("invalid", `${kind}: the only object there can be is called ${onlyId.name}`);
   }
   const key = isVirtual(kind, tail) ? virtualPrefix + tail.slice(virtualWord.length) : `${prefixOf(kind)}${tail}`;
-  if (keyToId(kind, key) === undefined) {
+  const isNodeMark = kind === "BlockAffinity" && nodeMark.test(tail);
+  if (keyToId(kind, key) === undefined && !isNodeMark) {
     throw new DatastoreError("invalid", `${kind}: "${tail.slice(0, 80)}" cannot be part of an etcd key`);
   }
   return key;
