@@ -1,4 +1,4 @@
-// The door to the kernel: netlink, network namespaces, sysctls. Its own door, because most programs need files only; node:ffi is loaded when a
+// The door to the kernel: netlink, network namespaces, sysctls, pings. Its own door, because most programs need files only; node:ffi is loaded when a
 // socket is opened or a namespace entered, not before.
 //
 //   openNetlink ────────▶ Netlink: links(), addresses(), routes(), neighbours(), rules(); change(), changeAll()
@@ -12,6 +12,8 @@ import { inNamespace } from "./namespaces/network-namespace.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
 
+export type { Refusal } from "./echo/messages.ts";
+export { type Pinged, type PingOptions, ping } from "./echo/ping.ts";
 export { kernelErrno } from "./ffi/kernel-errno.ts";
 export {
   createNamespace,
