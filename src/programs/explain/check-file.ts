@@ -7,9 +7,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
+import { type Answered, answer, parseSubject } from "../../calico/explain/index.ts";
 import type { PolicyData } from "../../calico/policy/index.ts";
-import { type Answered, answer } from "./answer.ts";
-import { parseSubject } from "./subject.ts";
 
 export type Expectation = {
   readonly from: string;

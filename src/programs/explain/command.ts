@@ -2,14 +2,19 @@
 import { Command, Option } from "commander";
 import { CattailError, silentLog } from "../../base/lib/index.ts";
 import type { DatastoreOptions } from "../../calico/datastore/index.ts";
+import {
+  answer,
+  matrixOf,
+  matrixText,
+  parseSubject,
+  reportJson,
+  reportText,
+  subjectForms,
+} from "../../calico/explain/index.ts";
 import { gather, port } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
-import { answer } from "./answer.ts";
 import { check, readExpectations } from "./check-file.ts";
 import { type Loaded, loadFromDatastore, loadFromFolder, loadFromTypha } from "./load-data.ts";
-import { matrixOf, matrixText } from "./matrix.ts";
-import { reportJson, reportText } from "./report.ts";
-import { parseSubject, subjectForms } from "./subject.ts";
 
 type ExplainFlags = TlsFlags & {
   port?: number;

@@ -1,12 +1,12 @@
 // Where the answer comes from: a datastore, read once, or a Typha, followed until it is in sync.
 import { CattailError, isRecord, type JsonRecord, silentLog, systemClock } from "../../base/lib/index.ts";
 import { type Datastore, type DatastoreOptions, openDatastore, readFolder } from "../../calico/datastore/index.ts";
+import { addPod } from "../../calico/explain/index.ts";
 import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
 import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
 import { type Policy, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
 import { runSyncers } from "../../calico/syncer/index.ts";
 import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
-import { addPod } from "./subject.ts";
 
 export type Loaded = {
   readonly data: PolicyData;

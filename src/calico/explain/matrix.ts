@@ -8,7 +8,7 @@ import {
   protocolText,
   type World,
   worldOf,
-} from "../../calico/policy/index.ts";
+} from "../policy/index.ts";
 import { portText } from "./words.ts";
 
 export type Matrix = {

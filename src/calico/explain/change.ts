@@ -1,6 +1,6 @@
 // What would turn the verdict round: the smallest rule that does it, in the words of the policy that decides.
 import { rangeText } from "../../base/lib/index.ts";
-import { type Place, protocolText, type Stage, type Verdict } from "../../calico/policy/index.ts";
+import { type Place, protocolText, type Stage, type Verdict } from "../policy/index.ts";
 import type { Answered } from "./answer.ts";
 import { causeText, policyText } from "./words.ts";
 

@@ -1,6 +1,6 @@
 // A verdict in words: who decided, by which rule, and what that rule asks.
 import { rangeText } from "../../base/lib/index.ts";
-import { printSelector } from "../../calico/model/index.ts";
+import { printSelector } from "../model/index.ts";
 import {
   type Cause,
   type Direction,
@@ -10,7 +10,7 @@ import {
   type Rule,
   type Side,
   type Stage,
-} from "../../calico/policy/index.ts";
+} from "../policy/index.ts";
 
 export function policyText({ kind, namespace, name }: Policy): string {
   const shown =

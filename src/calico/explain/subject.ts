@@ -1,7 +1,7 @@
 // The ends of a question as people type them, and which place of the cluster each is.
 import { CattailError, nearest, parseRange } from "../../base/lib/index.ts";
-import type { HostEndpoint, Place, PolicyData, Workload } from "../../calico/policy/index.ts";
-import { pathOfWorkload } from "../../calico/policy/index.ts";
+import type { HostEndpoint, Place, PolicyData, Workload } from "../policy/index.ts";
+import { pathOfWorkload } from "../policy/index.ts";
 import { listOf } from "./words.ts";
 
 export type Subject =

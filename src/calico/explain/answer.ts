@@ -13,7 +13,7 @@ import {
   type Verdict,
   type World,
   worldOf,
-} from "../../calico/policy/index.ts";
+} from "../policy/index.ts";
 import { placesOf, type Subject, subjectText } from "./subject.ts";
 
 export type Asked = {

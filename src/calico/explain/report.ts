@@ -8,7 +8,7 @@ import {
   type Stage,
   type TierAsked,
   type Verdict,
-} from "../../calico/policy/index.ts";
+} from "../policy/index.ts";
 import type { Answered } from "./answer.ts";
 import { whatWouldChange } from "./change.ts";
 import { causeText, endpointText, listOf, policyText, portText, ruleText, stageText } from "./words.ts";

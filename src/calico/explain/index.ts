@@ -1,0 +1,6 @@
+// Why two may talk or not, in words: a question as people ask it, the verdict of calico/policy, and what would change it. Pure; for whoever
+// shows it: the command, the dashboard, the doctor.
+export { type Answered, type Asked, answer } from "./answer.ts";
+export { type Matrix, matrixOf, matrixText } from "./matrix.ts";
+export { type ReportOptions, reportJson, reportText } from "./report.ts";
+export { addPod, parseSubject, type Subject, subjectForms, subjectText } from "./subject.ts";
