@@ -6,6 +6,7 @@ export {
   settingsHelp,
   settingsPage,
 } from "./describe-settings.ts";
+export { parseIni } from "./ini.ts";
 export { type LoadOptions, loadSettings } from "./load-settings.ts";
 export {
   type CheckedSettings,
