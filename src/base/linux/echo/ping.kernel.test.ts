@@ -1,8 +1,9 @@
 // Pings between namespaces that the test makes.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { eventually } from "../../../../test/kit/eventually.ts";
 import { freshNamespace, noNamespaces } from "../../../../test/kit/namespace.ts";
-import { openNamespace, openNetlink } from "../kernel.ts";
+import { openNamespace, openNetlink, writeSysctl } from "../kernel.ts";
 import { ping } from "./ping.ts";
 
 /** Two namespaces with a link between them, of these MTUs. */
@@ -25,6 +26,9 @@ async function pair(mtu = 1500) {
       await netlink.change({ do: "create", address: { index: link.index, address, flags: ["nodad"] } });
     }
   }
+  // The kernel takes its time over a link's carrier, the longer the more links come and go, and drops what is sent before.
+  for (const [netlink, name] of addresses)
+    await eventually(async () => (await netlink.link(name))?.operState === "up", `${name} has its carrier`);
   return { left: left.path, right: right.path };
 }
 
@@ -52,6 +56,18 @@ describe("pings", { skip: noNamespaces }, () => {
     deepEqual((await ping("192.0.2.1", { namespace, count: 2, intervalMs: 1 })).refusals, [
       { is: "not sent", errno: "ENETUNREACH" },
     ]);
+  });
+
+  test("whoever would pass on a packet that has made its last hop says so: it has arrived there", async () => {
+    const { left, right } = await pair();
+    await using netlink = openNetlink({ namespace: left });
+    await netlink.change({ do: "create", route: { destination: "192.0.2.0/24", gateway: "10.77.0.2" } });
+    const probe = { namespace: left, count: 1, timeoutMs: 300, hops: 1 };
+    deepEqual((await ping("192.0.2.1", probe)).refusals, []);
+    writeSysctl("net.ipv4.ip_forward", 1, { namespace: right });
+    await using there = openNetlink({ namespace: right });
+    await there.change({ do: "create", route: { destination: "192.0.2.0/24", gateway: "10.77.0.9" } });
+    deepEqual((await ping("192.0.2.1", probe)).refusals, [{ is: "time exceeded" }]);
   });
 
   test("what fills a packet passes, and one byte more does not", async () => {

@@ -18,6 +18,8 @@ export type PingOptions = {
   readonly payloadBytes?: number;
   /** A packet that is too long for a link is refused there, and not cut up. */
   readonly dontFragment?: boolean;
+  /** So many machines may pass it on, this one not counted: with 1 the first says "time exceeded" of what is not its own. */
+  readonly hops?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -37,7 +39,7 @@ export async function ping(to: string, options: PingOptions = {}): Promise<Pinge
   const target = ipBytes(to);
   const family = target.family === "inet" ? 4 : 6;
   const from = options.from === undefined ? undefined : ipBytes(options.from).bytes;
-  const open = () => openEchoSocket(family, from, dontFragment);
+  const open = () => openEchoSocket(family, { from, dontFragment, hops: options.hops });
   using socket = options.namespace === undefined ? open() : inNamespace(options.namespace, open);
   lastId = (lastId + 1) & 0xffff;
   const id = lastId;

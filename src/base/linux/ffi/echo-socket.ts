@@ -10,6 +10,7 @@ const nonBlockingCloseOnExec = 0o4000 | 0o2000000;
 const dontWait = 0x40;
 // Level, option and value that set "do not fragment" and send whatever size one asks for, without looking at what the path took before.
 const probeSizes = { 4: [0, 10, 3], 6: [41, 23, 3] } as const;
+const hopLimits = { 4: [0, 2], 6: [41, 16] } as const;
 const { EAGAIN, EINTR } = constants.errno;
 
 export type EchoSocket = Disposable & {
@@ -23,8 +24,15 @@ export type EchoSocket = Disposable & {
   wake(): void;
 };
 
-/** In the network namespace that this thread is in now. `from`: the source address, as bytes. */
-export function openEchoSocket(family: 4 | 6, from: Uint8Array | undefined, dontFragment: boolean): EchoSocket {
+export type EchoSocketOptions = {
+  /** The source address, as bytes. */
+  readonly from: Uint8Array | undefined;
+  readonly dontFragment: boolean;
+  readonly hops: number | undefined;
+};
+
+/** In the network namespace that this thread is in now. */
+export function openEchoSocket(family: 4 | 6, { from, dontFragment, hops }: EchoSocketOptions): EchoSocket {
   const c = libc();
   let isRaw = true;
   let fd = c.socket(addressFamilies[family], raw | nonBlockingCloseOnExec, protocols[family]);
@@ -33,10 +41,12 @@ export function openEchoSocket(family: 4 | 6, from: Uint8Array | undefined, dont
     fd = c.socket(addressFamilies[family], datagram | nonBlockingCloseOnExec, protocols[family]);
   }
   if (fd < 0) throw failedCall("socket", "no socket for pings");
-  if (dontFragment) {
-    const [level, option, value] = probeSizes[family];
+  const set = (level: number, option: number, value: number) =>
     c.setsockopt(fd, level, option, new Uint8Array(new Int32Array([value]).buffer), 4);
-  }
+  const [sizesLevel, sizesOption, probe] = probeSizes[family];
+  if (dontFragment) set(sizesLevel, sizesOption, probe);
+  const [hopsLevel, hopsOption] = hopLimits[family];
+  if (hops !== undefined) set(hopsLevel, hopsOption, hops);
   const source = from === undefined ? undefined : socketAddress(family, from);
   if (source !== undefined && c.bind(fd, source, source.length) < 0) {
     const error = failedCall("bind", "the address to ping from is not one of this machine");
