@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { isRecord, type JsonRecord, systemClock } from "../../src/base/lib/index.ts";
 import { crdManifest } from "../../src/calico/kinds/index.ts";
-import { createIpamPlugin } from "../../src/programs/cni/ipam/ipam-plugin.ts";
-import { runPlugin } from "../../src/programs/cni/protocol/run-plugin.ts";
+import { createIpamPlugin, freshBacking, runPlugin } from "../../src/node/cni/index.ts";
 import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 import { applyAll } from "../kit/ipam-cases/case-store.ts";
@@ -80,8 +79,9 @@ describe("faults of calico-ipam that ours has not", { skip: peer.missing ?? fals
       ...change,
     };
     const warn = (text: string) => ok(false, text);
-    const edge = { clock: systemClock, random: Math.random, version: "v0", warn };
-    const plugin = createIpamPlugin({ variables, ...edge });
+    const edge = { clock: systemClock, random: Math.random, warn };
+    const backing = freshBacking(edge);
+    const plugin = createIpamPlugin({ variables, ...edge, version: "v0", backing, isOwnFile: () => false });
     const { exitCode, stdout } = await runPlugin(plugin, variables, async () => JSON.stringify(configuration));
     return { exitCode, said: stdout === "" ? {} : (JSON.parse(stdout) as JsonRecord) };
   }

@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { isRecord, type JsonRecord, systemClock } from "../../src/base/lib/index.ts";
 import { crdManifest, customKinds } from "../../src/calico/kinds/index.ts";
-import { createIpamPlugin } from "../../src/programs/cni/ipam/ipam-plugin.ts";
-import { runPlugin } from "../../src/programs/cni/protocol/run-plugin.ts";
+import { createIpamPlugin, freshBacking, runPlugin } from "../../src/node/cni/index.ts";
 import { Cattail } from "../kit/cattail-process.ts";
 import { type Cluster, clusterPeer, kubeconfigText, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
@@ -58,13 +57,9 @@ const rights = {
 } as const;
 
 const inProcess: CallPlugin = (variables, stdin) => {
-  const plugin = createIpamPlugin({
-    variables,
-    clock: systemClock,
-    random: Math.random,
-    version: "v0",
-    warn: (text) => ok(false, text),
-  });
+  const edge = { clock: systemClock, random: Math.random, warn: (text: string) => ok(false, text) };
+  const isOwnFile = () => false;
+  const plugin = createIpamPlugin({ ...edge, variables, version: "v0", backing: freshBacking(edge), isOwnFile });
   return runPlugin(plugin, variables, async () => stdin);
 };
 

@@ -29,6 +29,7 @@ export type { FollowEvent } from "./follow/follow-event.ts";
 export type { FollowLimits } from "./follow/follow-machine.ts";
 export type { FollowReport, FollowState } from "./follow/follow-report.ts";
 export { KindLog } from "./follow/kind-log.ts";
+export { type FactEdge, type FactSource, WatchedFact } from "./follow/watched-fact.ts";
 export type { Account, Asker } from "./kubernetes/access-reviews.ts";
 export type { KubernetesDatastore, KubernetesSettings } from "./kubernetes/kubernetes-datastore.ts";
 export type { Verb } from "./kubernetes/refusals.ts";

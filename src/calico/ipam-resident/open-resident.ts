@@ -1,7 +1,7 @@
 // Address management for a program that lives on a node: the same library, over what the program knows. In a block that the node has, an
 // address costs two calls of the datastore (its handle, and the block), and giving it back as many; requests at the same time share
 // the block's. What is kept is the node's own: its blocks, its affinities, its containers' handles, and the cluster's pools.
-import type { Datastore, Within } from "../datastore/index.ts";
+import { type Datastore, WatchedFact, type Within } from "../datastore/index.ts";
 import { type Answer, ownerText } from "../ipam/index.ts";
 import { type Call, type Edge, type Ipam, type IpamAccess, openIpam, openIpamAccess } from "../ipam-client/index.ts";
 import type { Kind } from "../kinds/index.ts";
@@ -9,7 +9,6 @@ import type { Labels } from "../model/index.ts";
 import { hostnameHash } from "../resources/index.ts";
 import { BlockCache } from "./block-cache.ts";
 import { HandleCache, type Known, ResidentAccess } from "./resident-access.ts";
-import { WatchedFact } from "./watched-fact.ts";
 
 export type ResidentOptions = Edge & {
   /** An API server's is opened without a limit of requests (clientQps below 0): five a second are pods that wait. */

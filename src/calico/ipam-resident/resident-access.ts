@@ -2,6 +2,7 @@
 // datastore for the rest. What it knows may be old, and need not be true: whatever is decided is written at the revision that it
 // was decided by. Only "there is none" is never answered from memory.
 import type { Family } from "../../base/lib/index.ts";
+import type { WatchedFact } from "../datastore/index.ts";
 import {
   type Answer,
   addressOf,
@@ -19,7 +20,6 @@ import {
 import type { Call, IpamAccess, IpamConfig } from "../ipam-client/index.ts";
 import type { Labels } from "../model/index.ts";
 import type { BlockCache } from "./block-cache.ts";
-import type { WatchedFact } from "./watched-fact.ts";
 
 export type Known = {
   readonly access: IpamAccess;

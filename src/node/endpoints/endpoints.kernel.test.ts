@@ -12,13 +12,11 @@ import {
   type EndpointEdge,
   type EndpointRequest,
   hostSideName,
-  missingOf,
+  mustBeReady,
+  network,
   plugIn,
-  plugLink,
   readEndpointSettings,
   unplug,
-  unplugInPod,
-  unplugOnNode,
 } from "./index.ts";
 
 const skip = noNamespaces;
@@ -56,7 +54,8 @@ async function stage(
       del: async () => void asked.push("DEL"),
       release: async () => void asked.push("release"),
     },
-    network: { plug: change.plug ?? plugLink, unplugInPod, unplugOnNode, missing: missingOf },
+    mustBeReady: () => mustBeReady(resources),
+    network: { ...network, plug: change.plug ?? network.plug },
   };
   const configuration = { name: "net", policy: { type: "k8s" }, ipam: { type: "calico-ipam" } };
   const settings = readEndpointSettings(configuration);
@@ -66,7 +65,9 @@ async function stage(
     netns: inside,
     ifname: "eth0",
     pod,
+    uid: undefined,
     node: "n1",
+    prefix: "cali",
     hostSide,
     mtu: 1450,
     settings,
@@ -157,7 +158,7 @@ test("a namespace that is not there: the address is given back", { skip }, async
 test("a pod that goes while it is plugged in: neither interface nor address stays", { skip }, async () => {
   const set: Awaited<ReturnType<typeof stage>> = await stage({
     async plug(link, edge) {
-      const mac = await plugLink(link, edge);
+      const mac = await network.plug(link, edge);
       await set.edge.datastore.delete("Pod", pod);
       return mac;
     },

@@ -1,10 +1,11 @@
 // Pods' network interfaces and the endpoints that stand for them: what CNI's ADD, DEL and CHECK do. request.ts has the picture.
 export { check } from "./check.ts";
+export { collect } from "./collect.ts";
 export { EndpointError } from "./endpoint-error.ts";
+export { network } from "./network/index.ts";
 export { hostSideName, interfacePrefix, type PodName } from "./network/names.ts";
-export { missingOf, plugLink, unplugInPod, unplugOnNode } from "./network/pod-network.ts";
 export { plugIn } from "./plug-in.ts";
-export { mustBeReady } from "./readiness.ts";
+export { clusterInformation, mustBeReady, refuseUnready } from "./readiness.ts";
 export type { EndpointEdge, EndpointRequest, IpamCalls, PodNetwork } from "./request.ts";
 export { type Assigned, type PluggedIn, readIpamAnswer, resultOf, versionWhenUnsaid } from "./result.ts";
 export { checkDeviceType, type EndpointSettings, readEndpointSettings, readMtu } from "./settings.ts";

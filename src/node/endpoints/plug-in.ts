@@ -2,30 +2,37 @@
 // not start holds nothing: neither an address nor an interface with one that somebody else may get.
 import { type JsonRecord, messageOf } from "../../base/lib/index.ts";
 import { annotatePod, isResourceError, type V3Object } from "../../calico/resources/index.ts";
-import { addressingOf, askedMac, checkFloatingAddresses, floatingAddresses, withAskedPools } from "./annotations.ts";
+import {
+  type Annotations,
+  addressingOf,
+  askedMac,
+  checkFloatingAddresses,
+  floatingAddresses,
+  withAskedPools,
+} from "./annotations.ts";
 import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
-import { mustBeReady } from "./readiness.ts";
-import type { EndpointEdge, EndpointRequest } from "./request.ts";
+import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 import type { Assigned, PluggedIn } from "./result.ts";
 
 export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Promise<PluggedIn> {
-  await mustBeReady(edge.resources);
+  await edge.mustBeReady();
   await refuseWhatCannotBe(request, edge);
   const { settings } = request;
-  const pod = await podOf(request, edge);
+  const { pod, namespace } = await factsOf(request, edge);
   const annotations = pod?.annotations ?? {};
-  const namespace =
-    pod === undefined || request.pod === undefined ? {} : await namespaceOf(request.pod.namespace, edge);
   const mac = askedMac(annotations);
   checkFloatingAddresses(annotations, settings);
   const asked = withAskedPools(request.configuration, { pod: annotations, namespace });
   const configuration = await withPodCidrs(asked, request.node, edge.cluster);
+  edge.signal?.throwIfAborted();
   const assigned = await assign(request, edge, { pod, configuration });
   return await undoing(request, edge, configuration, async () => {
+    edge.signal?.throwIfAborted();
     const made = await edge.network.plug(
       {
+        holder: holderOf(request),
         hostSide: request.hostSide,
         netns: request.netns,
         ifname: request.ifname,
@@ -40,6 +47,7 @@ export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Prom
     );
     const facts = { addresses: assigned.addresses, mac: made, view: pod?.view };
     const endpoint = endpointOf(request, { ...facts, floatingAddresses: floatingAddresses(annotations) });
+    edge.signal?.throwIfAborted();
     await writeEndpoint(request, edge, { endpoint, pod });
     const { hostSide, ifname, mtu, netns: sandbox } = request;
     return { ...assigned, hostSide, ifname, mac: made, mtu, sandbox };
@@ -58,17 +66,33 @@ async function refuseWhatCannotBe(request: EndpointRequest, { datastore, resourc
   if (settings.policyType !== "k8s") throw new EndpointError(`Invalid name ${settings.network}`);
 }
 
-/** Undefined where pods are not read. */
-async function podOf({ pod, settings }: EndpointRequest, edge: EndpointEdge): Promise<PodFacts | undefined> {
-  if (pod === undefined || settings.policyType !== "k8s") return undefined;
-  const found = await findPod(await edge.cluster(), pod);
-  if (found !== undefined) return found;
-  throw new EndpointError(`pods "${pod.name}" not found`);
+type Facts = { readonly pod: PodFacts | undefined; readonly namespace: Annotations };
+
+/** Both are read at once; where pods are not read there is neither. */
+async function factsOf({ pod, uid, settings }: EndpointRequest, edge: EndpointEdge): Promise<Facts> {
+  if (pod === undefined || settings.policyType !== "k8s") return { pod: undefined, namespace: {} };
+  const cluster = await edge.cluster();
+  const namespace = annotationsOfNamespace(cluster, pod.namespace);
+  namespace.catch(() => undefined); // the pod's error is told first
+  const found = await findPod(cluster, pod);
+  if (found === undefined) throw new EndpointError(`pods "${pod.name}" not found`);
+  if (!isFor(found, uid)) throw replaced(pod);
+  return { pod: found, namespace: await namespace };
 }
 
-async function namespaceOf(name: string, edge: EndpointEdge): Promise<{ readonly [name: string]: string }> {
-  return await annotationsOfNamespace(await edge.cluster(), name);
+/** A pod that a node runs from a file has another uid there than its mirror has in the API. */
+function isFor({ uid, annotations }: PodFacts, wanted: string | undefined): boolean {
+  if (wanted === undefined || uid === undefined || uid === wanted) return true;
+  return annotations["kubernetes.io/config.mirror"] !== undefined;
 }
+
+function replaced({ namespace, name }: Id, cause?: unknown): EndpointError {
+  return new EndpointError(`pod ${namespace}/${name} was replaced by another of its name while it got its network`, {
+    cause,
+  });
+}
+
+type Id = { readonly namespace: string; readonly name: string };
 
 type Assigning = { readonly pod: PodFacts | undefined; readonly configuration: JsonRecord };
 
@@ -137,18 +161,13 @@ async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { end
 }
 
 /** With the uid of the pod that was read: another one of its name must not get this sandbox's marks. */
-async function markPod(
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  { datastore }: EndpointEdge,
-  { endpoint, pod }: Writing,
-): Promise<void> {
+async function markPod(id: Id, { datastore }: EndpointEdge, { endpoint, pod }: Writing): Promise<void> {
   try {
     await annotatePod(datastore, endpoint, pod?.uid === undefined ? {} : { uid: pod.uid });
   } catch (error) {
     // An API server says "metadata.uid: field is immutable", which nobody understands who did not write the patch.
     if (!messageOf(error).includes("metadata.uid")) throw error;
-    const said = `pod ${namespace}/${name} was replaced by another of its name while it got its network`;
-    throw new EndpointError(said, { cause: error });
+    throw replaced(id, error);
   }
 }
 
@@ -161,7 +180,9 @@ async function undoing<T>(
   try {
     return await work();
   } catch (error) {
-    for (const undo of [() => edge.network.unplugOnNode(request.hostSide, edge), () => edge.ipam.del(configuration)]) {
+    const { hostSide } = request;
+    const side = { hostSide, holder: holderOf(request), orNobodys: true };
+    for (const undo of [() => edge.network.unplugOnNode(side, edge), () => edge.ipam.del(configuration)]) {
       try {
         await undo();
       } catch (why) {

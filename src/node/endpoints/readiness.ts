@@ -4,11 +4,15 @@ import { ResourceError, type Resources, type V3Object } from "../../calico/resou
 import { EndpointError } from "./endpoint-error.ts";
 
 export async function mustBeReady(resources: Resources, signal?: AbortSignal): Promise<void> {
-  const { spec } = await clusterInformation(resources, signal);
+  refuseUnready(await clusterInformation(resources, signal));
+}
+
+/** Throws EndpointError where it is not. */
+export function refuseUnready({ spec }: V3Object): void {
   if (spec.datastoreReady === false) throw new EndpointError("Calico is currently not ready to process requests");
 }
 
-async function clusterInformation(resources: Resources, signal: AbortSignal | undefined): Promise<V3Object> {
+export async function clusterInformation(resources: Resources, signal: AbortSignal | undefined): Promise<V3Object> {
   try {
     return await resources.get("ClusterInformation", { namespace: "", name: "default" }, { signal });
   } catch (error) {

@@ -8,7 +8,7 @@ import type { JsonRecord } from "../../base/lib/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Resources } from "../../calico/resources/index.ts";
 import type { PodName } from "./network/names.ts";
-import type { NetworkEdge, PodLink } from "./network/pod-network.ts";
+import type { NetworkEdge, NodeSide, PodLink } from "./network/pod-network.ts";
 import type { Assigned } from "./result.ts";
 import type { EndpointSettings } from "./settings.ts";
 
@@ -18,7 +18,11 @@ export type EndpointRequest = {
   readonly netns: string;
   readonly ifname: string;
   readonly pod: PodName;
+  /** Of the pod, where the runtime says it. */
+  readonly uid: string | undefined;
   readonly node: string;
+  /** What names of the node's ends begin with. */
+  readonly prefix: string;
   readonly hostSide: string;
   /** With what the node's file says. */
   readonly mtu: number;
@@ -39,7 +43,10 @@ export type IpamCalls = {
 export type PodNetwork = {
   plug(link: PodLink, edge: NetworkEdge): Promise<string>;
   unplugInPod(netns: string, ifname: string): Promise<boolean>;
-  unplugOnNode(hostSide: string, edge: NetworkEdge): Promise<boolean>;
+  /** Only an interface of this holder, and, if so asked, one that names none. */
+  unplugOnNode(side: NodeSide, edge: NetworkEdge): Promise<boolean>;
+  /** Removes interfaces whose names begin so, and whose holders are gone; returns whose they were. */
+  collect(prefix: string, isGone: (holder: string) => boolean, edge: NetworkEdge): Promise<readonly string[]>;
   missing(
     link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">,
     edge: NetworkEdge,
@@ -51,6 +58,15 @@ export type EndpointEdge = NetworkEdge & {
   readonly resources: Resources;
   /** Where pods, namespaces and nodes are read: the same datastore, or a cluster beside etcd. */
   readonly cluster: () => Promise<Datastore>;
+  /** Throws EndpointError where nothing may be done now. */
+  readonly mustBeReady: () => Promise<void>;
   readonly ipam: IpamCalls;
   readonly network: PodNetwork;
+  /** Aborted when nobody waits for the answer any more. An ADD then goes no further, and is undone; a DEL goes on to its end. */
+  readonly signal?: AbortSignal | undefined;
 };
+
+/** Who an interface is for, as the node's end says in its alias: the name under which the container also holds its addresses. */
+export function holderOf({ settings, containerId }: Pick<EndpointRequest, "settings" | "containerId">): string {
+  return `${settings.network}.${containerId}`;
+}

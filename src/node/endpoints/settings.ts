@@ -21,6 +21,8 @@ export type EndpointSettings = {
   readonly features: { readonly ipAddrsNoIpam: boolean; readonly floatingIps: boolean };
   readonly policyWaitSeconds: number;
   readonly endpointStatusDir: string;
+  /** URLs that must answer before a pod gets its network. */
+  readonly readinessGates: readonly string[];
   readonly logLevel: "debug" | "info" | "error";
   readonly logFile: string | undefined;
 };
@@ -46,6 +48,7 @@ export function readEndpointSettings(value: JsonRecord & { readonly name: string
     features: { ipAddrsNoIpam: flag(features, "ip_addrs_no_ipam"), floatingIps: flag(features, "floating_ips") },
     policyWaitSeconds: count(value, "policy_setup_timeout_seconds"),
     endpointStatusDir: text(value, "endpoint_status_dir") || "/var/run/calico/endpoint-status",
+    readinessGates: texts(value, "readiness_gates"),
     logLevel: logLevel(text(value, "log_level")),
     logFile: text(value, "log_file_path") || undefined,
   };
@@ -93,6 +96,13 @@ function text(of: JsonRecord, name: string): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   throw wrongType(name, "a text", value);
+}
+
+function texts(of: JsonRecord, name: string): readonly string[] {
+  const value = Object.hasOwn(of, name) ? of[name] : undefined;
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
+  throw wrongType(name, "a list of texts", value);
 }
 
 function flag(of: JsonRecord, name: string): boolean {

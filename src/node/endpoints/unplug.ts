@@ -5,8 +5,7 @@ import { isResourceError } from "../../calico/resources/index.ts";
 import { findPod } from "./cluster-facts.ts";
 import { endpointId } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
-import { mustBeReady } from "./readiness.ts";
-import type { EndpointEdge, EndpointRequest } from "./request.ts";
+import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 
 const tries = 6;
 const podIp = "cni.projectcalico.org/podIP";
@@ -17,7 +16,7 @@ const containerIdAnnotation = "cni.projectcalico.org/containerID";
 type Owner = "this container" | "another container" | "nobody";
 
 export async function unplug(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
-  await mustBeReady(edge.resources);
+  await edge.mustBeReady();
   const owner = await forgetEndpoint(request, edge);
   const { configuration, settings, pod } = request;
   const ipam = async () => {
@@ -25,12 +24,14 @@ export async function unplug(request: EndpointRequest, edge: EndpointEdge): Prom
   };
   if (pod === undefined) await ipam();
   const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));
-  // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too.
-  if (isGone && owner === "this container") await edge.network.unplugOnNode(request.hostSide, edge);
+  // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too: it says itself whose
+  // it is, unless the original made it. Then the endpoint does.
+  const side = { hostSide: request.hostSide, holder: holderOf(request), orNobodys: owner === "this container" };
+  if (isGone) await edge.network.unplugOnNode(side, edge);
   if (pod !== undefined) await ipam();
 }
 
-async function forgetEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<Owner> {
+export async function forgetEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<Owner> {
   let last: unknown;
   for (let attempt = 0; attempt < tries; attempt++) {
     try {

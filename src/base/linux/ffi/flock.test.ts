@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { hasBuiltin } from "../load-builtin.ts";
-import { waitForFlock } from "./flock.ts";
+import { tryFlock, waitForFlock } from "./flock.ts";
 
 const isHere = spawnSync("flock", ["--version"]).status === 0;
 const skip = !isHere ? "no program flock" : hasBuiltin("node:ffi") ? false : "no node:ffi";
@@ -31,4 +31,15 @@ test("we wait for another program that has it", { skip }, async () => {
   const before = performance.now();
   using _held = waitForFlock(path);
   equal(performance.now() - before > 100, true);
+});
+
+test("whoever does not wait gets it at once or not at all", { skip }, () => {
+  const path = join(folder, "at-once.lock");
+  {
+    using held = tryFlock(path);
+    equal(held !== undefined, true);
+    equal(isTaken(path), true);
+    equal(tryFlock(path), undefined);
+  }
+  equal(isTaken(path), false);
 });

@@ -9,20 +9,40 @@ import { dirname } from "node:path";
 import { failedCall, libc } from "./libc.ts";
 
 const lockExclusive = 2;
+const withoutWaiting = 4;
 
 /** Waits until nobody else has it. Disposing of it lets go; so does the end of the process. Makes the folder and the file. */
 export function waitForFlock(path: string): Disposable {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
-  const file = openSync(path, constants.O_CREAT | constants.O_RDONLY, 0o750);
-  try {
+  return locked(path, (file) => {
     while (libc().flock(file, lockExclusive) !== 0) {
       if (libc().errno() !== system.errno.EINTR) throw failedCall("flock", `the file ${path} cannot be locked`);
     }
-  } catch (error) {
-    closeSync(file);
-    throw error;
+    return true;
+  });
+}
+
+/** At once or not at all: undefined where somebody else has it. For programs that have other things to do, which come back. */
+export function tryFlock(path: string): Disposable | undefined {
+  return locked(path, (file) => {
+    if (libc().flock(file, lockExclusive | withoutWaiting) === 0) return true;
+    const errno = libc().errno();
+    if (errno === system.errno.EWOULDBLOCK || errno === system.errno.EINTR) return false;
+    throw failedCall("flock", `the file ${path} cannot be locked`);
+  });
+}
+
+function locked(path: string, lock: (file: number) => true): Disposable;
+function locked(path: string, lock: (file: number) => boolean): Disposable | undefined;
+function locked(path: string, lock: (file: number) => boolean): Disposable | undefined {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
+  const file = openSync(path, constants.O_CREAT | constants.O_RDONLY, 0o750);
+  let isHeld = false;
+  try {
+    isHeld = lock(file);
+  } finally {
+    if (!isHeld) closeSync(file);
   }
-  let isHeld = true;
+  if (!isHeld) return undefined;
   return {
     [Symbol.dispose]() {
       if (isHeld) closeSync(file);

@@ -19,6 +19,8 @@ import { EndpointError } from "../endpoint-error.ts";
 import { networkOf } from "../result.ts";
 
 export type PodLink = {
+  /** Whose it is, written on the node's end. */
+  readonly holder: string;
   readonly hostSide: string;
   /** The path of the pod's namespace. */
   readonly netns: string;
@@ -40,6 +42,13 @@ export type NetworkEdge = {
   readonly warn: (text: string) => void;
   /** The path of the node's namespace; not given: the one that this process is in. */
   readonly nodeNamespace?: string | undefined;
+};
+
+export type NodeSide = {
+  readonly hostSide: string;
+  readonly holder: string;
+  /** Also one that does not say whose it is: the original's plugin made it, or it is half made. */
+  readonly orNobodys: boolean;
 };
 
 type NodeNamespace = Pick<NetworkEdge, "nodeNamespace">;
@@ -65,7 +74,7 @@ export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string
   });
   setNodeSysctls(link, edge);
   setPodSysctls(link);
-  await node.change({ do: "edit", link: { link: link.hostSide, up: true } });
+  await node.change({ do: "edit", link: { link: link.hostSide, up: true, alias: link.holder } });
   await pod.change({ do: "edit", link: { link: link.ifname, up: true } });
   const inside = await mustFind(pod, link.ifname);
   await addPodRoutes(pod, link, inside.index);
@@ -90,9 +99,31 @@ export async function unplugInPod(netns: string, ifname: string): Promise<boolea
   return await deleteIfThere(inside, ifname);
 }
 
-export async function unplugOnNode(hostSide: string, { nodeNamespace }: NodeNamespace = {}): Promise<boolean> {
+/** By its index: one that was made under its name meanwhile is another. */
+export async function unplugOnNode(
+  { hostSide, holder, orNobodys }: NodeSide,
+  { nodeNamespace }: NodeNamespace = {},
+): Promise<boolean> {
   await using node = openNetlink({ namespace: nodeNamespace });
-  return await deleteIfThere(node, hostSide);
+  const found = await node.link(hostSide);
+  const { alias = "" } = found ?? {};
+  const isHis = alias === holder || (alias === "" && orNobodys);
+  return found !== undefined && isHis && (await deleteLink(node, found.index));
+}
+
+export async function collectOnNode(
+  prefix: string,
+  isGone: (holder: string) => boolean,
+  { nodeNamespace }: NodeNamespace = {},
+): Promise<string[]> {
+  await using node = openNetlink({ namespace: nodeNamespace });
+  const holders: string[] = [];
+  for (const { name, index, alias = "" } of await node.links()) {
+    if (!name.startsWith(prefix) || alias === "" || !isGone(alias)) continue;
+    await deleteLink(node, index);
+    holders.push(alias);
+  }
+  return holders;
 }
 
 /** What is missing of it, as sentences. */
@@ -133,9 +164,12 @@ function openPodNamespace(path: string): ReturnType<typeof openNamespace> {
 
 async function deleteIfThere(netlink: Netlink, name: string): Promise<boolean> {
   const found = await netlink.link(name);
-  if (found === undefined) return false;
+  return found !== undefined && (await deleteLink(netlink, found.index));
+}
+
+async function deleteLink(netlink: Netlink, index: number): Promise<boolean> {
   try {
-    await netlink.change({ do: "delete", link: found.index });
+    await netlink.change({ do: "delete", link: index });
     return true;
   } catch (error) {
     if (kernelErrno(error) === "ENODEV") return false; // gone with its other end meanwhile

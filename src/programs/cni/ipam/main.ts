@@ -1,13 +1,10 @@
 // `cattail cni ipam`, and a link named calico-ipam: started by a runtime for each pod, so nothing is loaded that it does not need, the
 // parser of command lines least of all.
-import { text } from "node:stream/consumers";
-import { systemClock } from "../../../base/lib/index.ts";
+import { createIpamPlugin } from "../../../node/cni/index.ts";
 import { version } from "../../shared/build.ts";
-import { runPlugin } from "../protocol/run-plugin.ts";
-import { createIpamPlugin } from "./ipam-plugin.ts";
+import { runAsProgram, type Started, say } from "../run-program.ts";
 
-/** What the words ask for beside the plugin's own work; undefined: nothing. */
-export async function runIpam(words: readonly string[]): Promise<void> {
+export async function runIpam(words: readonly string[], started: Started = {}): Promise<void> {
   const [word] = words;
   if (word === "-v" || word === "--version") return say(`${version()}\n`, 0);
   if (word === "-upgrade" || word === "--upgrade") {
@@ -23,19 +20,5 @@ export async function runIpam(words: readonly string[]): Promise<void> {
     );
     return process.exit(1);
   }
-  const plugin = createIpamPlugin({
-    variables: process.env,
-    clock: systemClock,
-    random: Math.random,
-    version: version(),
-    warn: (line) => process.stderr.write(`${line}\n`),
-  });
-  const { exitCode, stdout, stderr } = await runPlugin(plugin, process.env, () => text(process.stdin));
-  process.stderr.write(stderr);
-  return say(stdout, exitCode);
-}
-
-/** Whatever is still open is of no use to anybody. */
-function say(stdout: string, exitCode: number): void {
-  process.stdout.write(stdout, () => process.exit(exitCode));
+  await runAsProgram(createIpamPlugin, started);
 }

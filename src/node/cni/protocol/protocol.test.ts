@@ -13,6 +13,8 @@ const plugin: Plugin = {
   add: async (_call, version) => ({ cniVersion: version }),
   check: async () => undefined,
   del: async () => undefined,
+  status: async () => undefined,
+  collect: async () => undefined,
 };
 const usual = { CNI_CONTAINERID: "c1", CNI_NETNS: "/ns", CNI_IFNAME: "eth0", CNI_PATH: "/bin" };
 const configuration = { cniVersion: "1.0.0", name: "net" };
@@ -61,11 +63,17 @@ const calls: {
     says: [1, "config version does not allow CHECK"],
   },
   {
-    name: "STATUS, which no version has that we speak",
+    name: "STATUS in a version that does not have it",
+    variables: { CNI_COMMAND: "STATUS", ...usual },
+    says: [1, "config version does not allow STATUS"],
+  },
+  {
+    name: "STATUS",
     variables: { CNI_COMMAND: "STATUS", ...usual },
     change: { cniVersion: "1.1.0" },
-    says: [1, "plugin version does not allow STATUS"],
+    says: 0,
   },
+  { name: "GC", variables: { CNI_COMMAND: "GC", CNI_PATH: "/bin" }, change: { cniVersion: "1.1.0" }, says: 0 },
 ];
 for (const { name, variables, stdin, change, says } of calls)
   test(`a call: ${name}`, async () => {

@@ -1,9 +1,10 @@
 // Something that is read about the cluster, kept until a watch says that it may have changed. The watch is only a sign: what the fact
 // is now is read again when somebody next needs it, in the one way in which it is always read. While there is no watch, nothing
 // is kept. So a fact is as old as the watch's delay at most, and its memory is that of the fact, not of the watch.
-import { Backoff, type Clock, untilSilent } from "../../base/lib/index.ts";
-import { DatastoreError, type Reader, type Revision, type Within } from "../datastore/index.ts";
-import type { Kind } from "../kinds/index.ts";
+import { Backoff, type Clock, untilSilent } from "../../../base/lib/index.ts";
+import type { Kind } from "../../kinds/index.ts";
+import type { Reader, Revision, Within } from "../datastore.ts";
+import { DatastoreError } from "../errors.ts";
 
 export type FactSource<T> = {
   readonly datastore: Reader;

@@ -6,6 +6,8 @@ export type PluginArguments = {
   /** Undefined: this is no pod of Kubernetes. */
   readonly pod: { readonly namespace: string; readonly name: string } | undefined;
   readonly address: string | undefined;
+  /** Of the pod that the sandbox is for, where the runtime says it. */
+  readonly uid: string | undefined;
 };
 
 const known = ["IgnoreUnknown", "IP", "K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_INFRA_CONTAINER_ID", "K8S_POD_UID"];
@@ -29,7 +31,11 @@ export function readArguments(text: string): PluginArguments {
   }
   const namespace = pairs.get("K8S_POD_NAMESPACE") ?? "";
   const name = pairs.get("K8S_POD_NAME") ?? "";
-  return { pod: namespace === "" || name === "" ? undefined : { namespace, name }, address };
+  return {
+    pod: namespace === "" || name === "" ? undefined : { namespace, name },
+    address,
+    uid: pairs.get("K8S_POD_UID") || undefined,
+  };
 }
 
 function isTrue(text: string): boolean {

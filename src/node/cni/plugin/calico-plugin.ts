@@ -1,49 +1,42 @@
-// The plugin `calico`: reads what the node's files say, opens what the work needs, and has node/endpoints do it.
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { type JsonRecord, messageOf, silentLog } from "../../../base/lib/index.ts";
+// The plugin `calico`: reads what the node's files say, takes what the work needs, and has node/endpoints do it.
+import { readFileSync, statSync } from "node:fs";
+import { type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import { errnoOf } from "../../../base/linux/files.ts";
-import { type Datastore, openDatastore } from "../../../calico/datastore/index.ts";
-import { openResources } from "../../../calico/resources/index.ts";
 import {
   check,
   checkDeviceType,
+  collect,
   type EndpointEdge,
   type EndpointRequest,
   hostSideName,
   interfacePrefix,
-  missingOf,
   mustBeReady,
+  network,
   plugIn,
-  plugLink,
   readEndpointSettings,
   readMtu,
   resultOf,
   unplug,
-  unplugInPod,
-  unplugOnNode,
   versionWhenUnsaid,
   waitForPolicy,
-} from "../../../node/endpoints/index.ts";
+} from "../../endpoints/index.ts";
 import { type NetworkConfiguration, readNetworkConfiguration } from "../configuration.ts";
-import type { IpamPluginOptions } from "../ipam/ipam-plugin.ts";
 import { nodeNameOf } from "../node-name.ts";
+import type { PluginOptions } from "../options.ts";
 import { readArguments } from "../protocol/arguments.ts";
+import { validContainers } from "../protocol/attachments.ts";
 import type { PluginCall } from "../protocol/call.ts";
 import { CniError, cniErrorCodes } from "../protocol/cni-error.ts";
 import type { Plugin } from "../protocol/run-plugin.ts";
-import { createIpamCalls } from "./ipam-calls.ts";
+import { collectByIpam, createIpamCalls, type IpamCallsOptions, statusOfIpam } from "./ipam-calls.ts";
 import { openLogFile, type WriteLog } from "./log-file.ts";
-
-export type CalicoPluginOptions = IpamPluginOptions & {
-  /** Files that are this program: IPAM under one of them is called in this process. */
-  readonly ownFiles: readonly string[];
-};
+import { waitForGates } from "./readiness-gates.ts";
 
 const mtuFile = "/var/lib/calico/mtu";
 const ownNamespace = "/proc/self/ns/net";
-const network = { plug: plugLink, unplugInPod, unplugOnNode, missing: missingOf };
 
-export function createCalicoPlugin(options: CalicoPluginOptions): Plugin {
+export function createCalicoPlugin(options: PluginOptions): Plugin {
+  const { signal } = options;
   return {
     about: `Calico CNI plugin ${options.version}`,
     add: (call, version) =>
@@ -60,16 +53,29 @@ export function createCalicoPlugin(options: CalicoPluginOptions): Plugin {
         await unplug(request, edge);
         log("info", `deleted the interface of container ${request.containerId}`);
       }),
+    status: (call) =>
+      worked(options, call, async ({ request, edge, ipam }) => {
+        await edge.mustBeReady();
+        await waitForGates(request.settings.readinessGates, { clock: options.clock, signal, limitMs: 0 });
+        await statusOfIpam(ipam);
+      }),
+    collect: (call) =>
+      worked(options, call, async ({ request, edge, ipam, log }) => {
+        const valid = validContainers(call.configuration);
+        await edge.mustBeReady();
+        const removed = await collect({ request, valid, holders: await collectByIpam(ipam) }, edge);
+        log("info", `gave back what was left of ${removed} containers`);
+      }),
   };
 }
 
 /** For installers (-t): whether the datastore answers, and may be used. Throws CniError. */
-export async function testConnection(options: CalicoPluginOptions, stdin: string): Promise<void> {
+export async function testConnection(options: PluginOptions, stdin: string): Promise<void> {
   try {
     const value = JSON.parse(stdin) as JsonRecord & { readonly name: string }; // read field by field, each with its type
     const configuration = readNetworkConfiguration(value, options.variables);
-    await using datastore = await openClient(configuration, options);
-    await mustBeReady(openResources(datastore, { clock: options.clock }), AbortSignal.timeout(testLimitMs));
+    await using backed = await options.backing.open(configuration);
+    await mustBeReady(backed.resources, AbortSignal.timeout(testLimitMs));
   } catch (error) {
     throw new CniError(cniErrorCodes.connection, "data store connection failed", {
       details: messageOf(error),
@@ -80,13 +86,14 @@ export async function testConnection(options: CalicoPluginOptions, stdin: string
 
 const testLimitMs = 2_000;
 
-type Work = { readonly request: EndpointRequest; readonly edge: EndpointEdge; readonly log: WriteLog };
+type Work = {
+  readonly request: EndpointRequest;
+  readonly edge: EndpointEdge;
+  readonly ipam: IpamCallsOptions;
+  readonly log: WriteLog;
+};
 
-async function worked<T>(
-  options: CalicoPluginOptions,
-  call: PluginCall,
-  work: (given: Work) => Promise<T>,
-): Promise<T> {
+async function worked<T>(options: PluginOptions, call: PluginCall, work: (given: Work) => Promise<T>): Promise<T> {
   const settings = readEndpointSettings(call.configuration);
   const log = openLogFile(settings, () => options.clock.wallMs());
   try {
@@ -103,36 +110,37 @@ type Given = {
   readonly settings: EndpointRequest["settings"];
 };
 
-async function withEdge<T>(options: CalicoPluginOptions, given: Given, work: (given: Work) => Promise<T>): Promise<T> {
+async function withEdge<T>(options: PluginOptions, given: Given, work: (given: Work) => Promise<T>): Promise<T> {
   const { call, log, settings } = given;
   const configuration = readNetworkConfiguration(call.configuration, options.variables);
   const request = await requestOf(options, given, configuration);
-  await using datastore = await openClient(configuration, options);
-  await using opened = new AsyncDisposableStack();
-  let cluster: Promise<Datastore> | undefined;
+  await using backed = await options.backing.open(configuration);
   const warn = (text: string) => {
     options.warn(text);
     log("warning", text);
   };
+  const ipam = { call, plugin: { ...options, warn }, backed };
   const edge: EndpointEdge = {
     clock: options.clock,
     warn,
-    datastore,
-    resources: openResources(datastore, { clock: options.clock }),
-    cluster() {
-      if (datastore.flavour === "kubernetes") return Promise.resolve(datastore);
-      cluster ??= openCluster(configuration, options).then((each) => opened.use(each));
-      return cluster;
+    datastore: backed.datastore,
+    resources: backed.resources,
+    cluster: () => backed.cluster(),
+    async mustBeReady() {
+      await backed.mustBeReady();
+      if (call.command === "ADD")
+        await waitForGates(settings.readinessGates, { clock: options.clock, signal: options.signal });
     },
-    ipam: createIpamCalls({ call, plugin: { ...options, warn }, datastore, ownFiles: options.ownFiles }),
+    ipam: createIpamCalls(ipam),
     network,
+    signal: options.signal,
   };
   log("info", `${call.command} of container ${call.containerId} on node ${request.node}, network ${settings.network}`);
-  return await work({ request, edge, log });
+  return await work({ request, edge, ipam, log });
 }
 
 async function requestOf(
-  { variables }: CalicoPluginOptions,
+  { variables }: PluginOptions,
   { call, settings }: Given,
   configuration: NetworkConfiguration,
 ): Promise<EndpointRequest> {
@@ -140,17 +148,21 @@ async function requestOf(
   if (!settings.nodenameFileOptional) mustExist(configuration.nodenameFile);
   const mtu = command === "ADD" ? readMtu(contentOf(mtuFile), settings, mtuFile) : settings.mtu;
   mustNotBeOurs(netns);
-  const { pod } = readArguments(call.args === "" ? "" : `IgnoreUnknown=1;${call.args}`);
+  const { pod, uid } = readArguments(call.args === "" ? "" : `IgnoreUnknown=1;${call.args}`);
   const prefix = interfacePrefix(variables.FELIX_INTERFACEPREFIX);
   const hostSide = hostSideName(prefix, { pod, containerId });
   const node = await nodeNameOf(configuration);
-  return { containerId, netns, ifname, pod, node, hostSide, mtu, settings, configuration: call.configuration };
+  const names = { containerId, netns, ifname, pod, uid, node, prefix, hostSide };
+  return { ...names, mtu, settings, configuration: call.configuration };
 }
 
 function mustExist(nodenameFile: string): void {
   if (contentOf(nodenameFile) !== undefined) return;
   const advice = "check that the calico/node container is running and has mounted /var/lib/calico/";
-  throw new CniError(cniErrorCodes.other, `stat ${nodenameFile}: no such file or directory: ${advice}`);
+  throw new CniError(cniErrorCodes.other, `stat ${nodenameFile}: no such file or directory: ${advice}`, {
+    details:
+      "cattail node writes this file when it starts; nodename_file_optional in the configuration does without it",
+  });
 }
 
 /** Undefined: there is no such file. */
@@ -179,34 +191,6 @@ function inodeOf(path: string): string | undefined {
   }
 }
 
-async function openClient(configuration: NetworkConfiguration, { clock }: CalicoPluginOptions): Promise<Datastore> {
-  try {
-    return await openDatastore(configuration.datastore(), { clock, log: silentLog });
-  } catch (error) {
-    const { problem } = error as { readonly problem?: unknown }; // a CattailError's message has the advice in it
-    const why = typeof problem === "string" ? problem : messageOf(error);
-    throw new CniError(cniErrorCodes.other, `error creating calico client: ${why}`, { cause: error });
-  }
-}
-
-async function openCluster({ kubernetes }: NetworkConfiguration, { clock }: CalicoPluginOptions): Promise<Datastore> {
-  if (kubernetes === undefined) {
-    throw new CniError(cniErrorCodes.other, "pods are to be read, and the configuration has no kubernetes.kubeconfig");
-  }
-  return await openDatastore({ type: "kubernetes", ...kubernetes }, { clock, log: silentLog });
-}
-
 function saysVersion({ cniVersion }: JsonRecord): boolean {
   return typeof cniVersion === "string" && cniVersion !== "";
-}
-
-/** Real paths of what this process was started from. */
-export function filesOfThisProgram(started: readonly (string | undefined)[]): readonly string[] {
-  return started.flatMap((file) => {
-    try {
-      return file === undefined ? [] : [realpathSync(file)];
-    } catch {
-      return [];
-    }
-  });
 }

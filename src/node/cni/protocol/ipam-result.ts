@@ -2,7 +2,7 @@
 //
 //   0.1, 0.2   {"ip4":{"ip","routes"},"ip6":…,"dns":{}}
 //   0.3, 0.4   {"ips":[{"version":"4","address"}],"routes":[…],"dns":{}}
-//   1.0        {"ips":[{"address"}],"routes":[…]}
+//   1.0, 1.1   {"ips":[{"address"}],"routes":[…]}
 import type { JsonRecord } from "../../../base/lib/index.ts";
 import type { CniVersion } from "./versions.ts";
 
@@ -23,6 +23,7 @@ export function ipamResult(cniVersion: CniVersion, addresses: readonly ResultAdd
       return { cniVersion, ips, routes, dns: {} };
     }
     case "1.0.0":
+    case "1.1.0":
       return { cniVersion, ips: addresses.map(({ cidr }) => ({ address: cidr })), routes };
   }
 }

@@ -1,7 +1,7 @@
 // The versions of the CNI protocol, and which of its commands each has.
 import { CniError, cniErrorCodes } from "./cni-error.ts";
 
-export const supportedVersions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0"] as const;
+export const supportedVersions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] as const;
 export type CniVersion = (typeof supportedVersions)[number];
 
 /** What VERSION says that we speak, which is what the protocol's own library says. */

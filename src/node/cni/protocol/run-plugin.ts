@@ -11,6 +11,10 @@ export type Plugin = {
   add(call: PluginCall, version: CniVersion): Promise<JsonRecord>;
   check(call: PluginCall): Promise<void>;
   del(call: PluginCall): Promise<void>;
+  /** Throws why no pod could be added now. */
+  status(call: PluginCall): Promise<void>;
+  /** Gives back what belongs to containers that are not in the configuration's list. */
+  collect(call: PluginCall): Promise<void>;
 };
 
 export type Answered = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
@@ -52,9 +56,24 @@ async function answered(
     case "STATUS":
     case "GC":
       mustHaveCommand(call.command, configured, "1.1.0");
+      checkedVersion(configured);
+      await (call.command === "GC" ? plugin.collect(call) : saysStatus(plugin, call));
       return undefined;
     default:
       throw new CniError(cniErrorCodes.environment, `unknown CNI_COMMAND: ${call.command}`);
+  }
+}
+
+/** Whatever the reason, the runtime learns that it should not start pods now. */
+async function saysStatus(plugin: Plugin, call: PluginCall): Promise<void> {
+  try {
+    await plugin.status(call);
+  } catch (error) {
+    const { message, details } = toCniError(error);
+    throw new CniError(cniErrorCodes.notAvailable, message, {
+      cause: error,
+      ...(details === undefined ? {} : { details }),
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 // The plugin's log: a file, where the configuration names one. Never standard output, which is the runtime's.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { EndpointSettings } from "../../../node/endpoints/index.ts";
+import type { EndpointSettings } from "../../endpoints/index.ts";
 
 export type WriteLog = (level: "info" | "warning" | "error", text: string) => void;
 

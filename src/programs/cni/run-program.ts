@@ -1,0 +1,60 @@
+// Either plugin as a program of its own: what is asked comes from the process, and everything is opened for this one call.
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { systemClock } from "../../base/lib/index.ts";
+import { freshBacking, type Plugin, type PluginOptions, runPlugin } from "../../node/cni/index.ts";
+import { version } from "../shared/build.ts";
+
+/** What the thin start has read already; undefined: nobody has. */
+export type Started = {
+  readonly stdin?: string | undefined;
+  /** The file that the runtime started. */
+  readonly file?: string | undefined;
+};
+
+export function optionsOfProcess({ file = process.argv[1] }: Started): PluginOptions {
+  const edge = {
+    clock: systemClock,
+    random: Math.random,
+    warn: (line: string) => void process.stderr.write(`${line}\n`),
+  };
+  const own = [file, process.execPath];
+  return {
+    ...edge,
+    variables: process.env,
+    backing: freshBacking(edge),
+    version: version(),
+    isOwnFile: (other) => own.some((each) => each !== undefined && isSameProgram(each, other)),
+  };
+}
+
+export function stdinOf({ stdin }: Started): Promise<string> {
+  return stdin === undefined ? text(process.stdin) : Promise.resolve(stdin);
+}
+
+export async function runAsProgram(create: (options: PluginOptions) => Plugin, started: Started): Promise<void> {
+  const plugin = create(optionsOfProcess(started));
+  const { exitCode, stdout, stderr } = await runPlugin(plugin, process.env, () => stdinOf(started));
+  process.stderr.write(stderr);
+  say(stdout, exitCode);
+}
+
+/** Whatever is still open is of no use to anybody. */
+export function say(stdout: string, exitCode: number): void {
+  process.stdout.write(stdout, () => process.exit(exitCode));
+}
+
+const largestCopy = 1 << 20;
+
+/** Through links of both sorts; a small file may also be copied. bin/cni-plugin.cjs asks the same. */
+function isSameProgram(a: string, b: string): boolean {
+  try {
+    if (realpathSync(a) === realpathSync(b)) return true;
+    const [one, other] = [statSync(a, { bigint: true }), statSync(b, { bigint: true })];
+    if (one.ino === other.ino && one.dev === other.dev) return true;
+    if (one.size !== other.size || one.size > largestCopy) return false;
+    return readFileSync(a).equals(readFileSync(b));
+  } catch {
+    return false; // what cannot be read is not ours
+  }
+}
