@@ -3,10 +3,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { ago } from "./format.ts";
 import { type Link, useNow, useOverview } from "./live.ts";
 import { linkTo, useRoute, type View, views } from "./route.ts";
+import { AddressesView } from "./views/addresses.tsx";
 import { EndpointsView } from "./views/endpoints.tsx";
 import { KeysView } from "./views/keys.tsx";
 import { NodesView } from "./views/nodes.tsx";
 import { OverviewPage } from "./views/overview.tsx";
+import { PairView } from "./views/pair.tsx";
 import { WatchesView } from "./views/watches.tsx";
 
 const titles: { readonly [view in View]: string } = {
@@ -14,8 +16,12 @@ const titles: { readonly [view in View]: string } = {
   nodes: "Nodes",
   keys: "Keys",
   endpoints: "Pods and policies",
+  pair: "May they talk?",
+  addresses: "Addresses",
   watches: "Watches",
 };
+
+const shortTitles: { readonly [view in View]?: string } = { endpoints: "Pods", pair: "Explain" };
 
 export function App() {
   const { overview, heardAtMs, link } = useOverview();
@@ -43,7 +49,7 @@ export function App() {
         <nav aria-label="Views">
           {views.map((view) => (
             <a key={view} href={linkTo(view)} aria-current={route.view === view ? "page" : undefined}>
-              {view === "endpoints" ? "Pods" : titles[view]}
+              {shortTitles[view] ?? titles[view]}
             </a>
           ))}
         </nav>
@@ -59,6 +65,8 @@ export function App() {
             {route.view === "nodes" && <NodesView overview={overview} parameters={parameters} />}
             {route.view === "keys" && <KeysView overview={overview} parameters={parameters} />}
             {route.view === "endpoints" && <EndpointsView nowMs={nowMs} parameters={parameters} />}
+            {route.view === "pair" && <PairView nowMs={nowMs} parameters={parameters} />}
+            {route.view === "addresses" && <AddressesView nowMs={nowMs} parameters={parameters} />}
             {route.view === "watches" && <WatchesView nowMs={nowMs} />}
           </>
         )}

@@ -8,7 +8,7 @@ import { accessibilityProblems, type Complaints, openPage, startChromium, withou
 import { type DashboardSubject, startDashboardSubject } from "../kit/dashboard-subject.ts";
 import { freePort } from "../kit/free-port.ts";
 
-const views = ["overview", "nodes", "keys", "endpoints", "watches"] as const;
+const views = ["overview", "nodes", "keys", "endpoints", "pair", "addresses", "watches"] as const;
 
 // A few pages at a time: most of it is waiting for what is pushed once a second.
 describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
@@ -168,6 +168,35 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
     page.getByText("There is no such pod").waitFor(),
   );
 
+  visit("says whether two pods may talk, and which rule decides", "#/endpoints", async (page) => {
+    await page.getByLabel("Pod").fill("shop");
+    const pods = page.getByRole("link", { name: /^shop\// });
+    await pods.first().waitFor();
+    const to = (await pods.nth(1).textContent()) ?? "";
+    await pods.first().click();
+    await page.getByRole("link", { name: "whom may it talk to?" }).click();
+    await page.getByLabel("To", { exact: true }).fill(to);
+    await page.getByLabel("Port").fill("8080");
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByRole("region", { name: /^(?:Allowed|Denied)$/ }).waitFor();
+    await page
+      .getByText(/^(?:egress|ingress) of shop\//)
+      .first()
+      .waitFor();
+  });
+
+  visit("says what is wrong with a question", "#/pair?from=shop/nobody&to=10.0.0.1", async (page) => {
+    await page.getByRole("alert").getByText("there is no pod shop/nobody").waitFor();
+    await page.getByLabel("From").fill("shop/app=web");
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByText("a pod that does not exist yet").waitFor();
+  });
+
+  visit("shows pools, and that no block is claimed yet", "#/addresses", async (page) => {
+    await page.getByRole("rowheader", { name: "10.64.0.0/10" }).waitFor();
+    await page.getByText("No node has claimed one yet").waitFor();
+  });
+
   visit("says that every kind is followed", "#/watches", async (page) => {
     await page.getByText(/^All \d+ kinds of objects are followed/).waitFor();
     await page.getByRole("rowheader", { name: "Pod", exact: true }).waitFor();
@@ -179,6 +208,7 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
       `#/${view}`,
       async (page) => {
         await page.locator("main h2").waitFor();
+        if (view === "pair") await askAboutTwoPods(page);
         await page.locator("main table, main ul, main ol").first().waitFor();
         deepEqual({ light: await accessibilityProblems(page) }, { light: [] });
         await page.emulateMedia({ colorScheme: "dark" });
@@ -262,4 +292,16 @@ describe("the dashboard when not all is well", { skip: withoutChromium }, () => 
 
 function focused(page: Page): Promise<unknown> {
   return page.evaluate("document.activeElement.textContent.trim()");
+}
+
+/** Two of the simulated cluster's shop, whose names are its own business. */
+async function askAboutTwoPods(page: Page): Promise<void> {
+  const pods = await page.evaluate(async () => {
+    const answer = await fetch("/api/keys?syncer=felix&kind=WorkloadEndpoint&search=shop&limit=2");
+    const { rows } = (await answer.json()) as { rows: { path: string }[] };
+    return rows.map(({ path }) => decodeURIComponent(path.split("/")[7] ?? ""));
+  });
+  await page.getByLabel("From", { exact: true }).fill(pods[0] ?? "");
+  await page.getByLabel("To", { exact: true }).fill(pods[1] ?? "");
+  await page.getByRole("button", { name: "Ask" }).click();
 }

@@ -54,7 +54,8 @@ function OneEndpoint({ path, nowMs }: { path: string; nowMs: number }) {
     <>
       <h2>{podOfKey(path)}</h2>
       <p>
-        <a href={linkTo("endpoints")}>← all pods</a> · <a href={linkTo("keys", { syncer: "felix", path })}>its key</a>
+        <a href={linkTo("endpoints")}>← all pods</a> · <a href={linkTo("keys", { syncer: "felix", path })}>its key</a> ·{" "}
+        <a href={linkTo("pair", { from: podOfKey(path) })}>whom may it talk to?</a>
       </p>
       <WithAnswer answer={answer} missing="There is no such pod (any more).">
         {(endpoint) => (

@@ -2,5 +2,5 @@
 // shows it: the command, the dashboard, the doctor.
 export { type Answered, type Asked, answer } from "./answer.ts";
 export { type Matrix, matrixOf, matrixText } from "./matrix.ts";
-export { type ReportOptions, reportJson, reportText } from "./report.ts";
+export { type ReportOptions, reportJson, reportText, type Shown, shownOf } from "./report.ts";
 export { addPod, parseSubject, type Subject, subjectForms, subjectText } from "./subject.ts";

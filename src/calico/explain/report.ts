@@ -18,15 +18,88 @@ export type ReportOptions = {
   readonly fileOf: (policy: Policy) => string | undefined;
 };
 
+/** An answer in the pieces in which it is shown, without marks of a terminal. */
+export type Shown = {
+  readonly source: string;
+  readonly destination: string;
+  readonly traffic: string;
+  /** One, or one for each group of ports that have the same answer. */
+  readonly answers: readonly ShownAnswer[];
+  readonly change: string | undefined;
+  /** Where staged policies would make a difference. */
+  readonly staged: readonly ShownAnswer[];
+};
+
+export type ShownAnswer = {
+  /** "port 80", "every other port"; undefined where the answer is for all that was asked. */
+  readonly ports: string | undefined;
+  readonly verdict: "allow" | "deny";
+  readonly stages: readonly { readonly where: string; readonly outcome: string; readonly lines: readonly string[] }[];
+};
+
+export function shownOf(answered: Answered, options: Pick<ReportOptions, "fileOf">): Shown {
+  const { source, destination, traffic, verdict, staged } = answered;
+  const answers = (of: Pick<Answered, "verdict" | "ports">) =>
+    of.verdict !== undefined
+      ? [shownVerdict(undefined, of.verdict, options)]
+      : sameAnswers(of.ports).map(({ name, verdict: one }) => shownVerdict(name, one, options));
+  return {
+    ...{ source, destination, traffic },
+    answers: answers(answered),
+    change: verdict === undefined ? undefined : whatWouldChange(answered, verdict),
+    staged: staged === undefined ? [] : answers(staged),
+  };
+}
+
+function shownVerdict(
+  ports: string | undefined,
+  verdict: Verdict,
+  options: Pick<ReportOptions, "fileOf">,
+): ShownAnswer {
+  return { ports, verdict: verdict.verdict, stages: verdict.stages.map((stage) => shownStage(stage, options)) };
+}
+
+function shownStage(stage: Stage, options: Pick<ReportOptions, "fileOf">): ShownAnswer["stages"][number] {
+  const outcome = stage.verdict === "allow" ? "allowed" : stage.verdict === "deny" ? "denied" : "no policy about it";
+  const lines: string[] = [];
+  if (stage.reason !== undefined) lines.push(stage.reason);
+  for (const tier of stage.answer?.tiers ?? []) lines.push(...tierLines(tier, stage, options));
+  const cause = stage.answer?.cause;
+  if (cause?.is === "end of tier") lines.push(`the end of tier ${cause.tier.name} denies what its policies leave open`);
+  else if (cause !== undefined && cause.is !== "rule") lines.push(causeText(cause, stage.direction));
+  return { where: stageText(stage), outcome, lines };
+}
+
 export function reportText(answered: Answered, options: ReportOptions): string {
-  const { source, destination, traffic, verdict, ports } = answered;
+  const { source, destination, traffic, answers, change, staged } = shownOf(answered, options);
   const lines = [`${source} -> ${destination}, ${traffic}: ${headline(answered, options)}`];
-  if (verdict !== undefined) lines.push("", ...verdictLines(verdict, options), ...changeLines(answered, verdict));
-  else
-    for (const { name, verdict: one } of sameAnswers(ports))
-      lines.push("", `${name}: ${mark(one.verdict, options)}`, ...verdictLines(one, options));
-  lines.push(...stagedLines(answered, options));
+  for (const one of answers)
+    lines.push(
+      "",
+      ...(one.ports === undefined ? [] : [`${one.ports}: ${mark(one.verdict, options)}`]),
+      ...stageLines(one),
+    );
+  if (change !== undefined) lines.push("", ...change.split("\n").map((line) => `  ${line}`.trimEnd()));
+  const [first] = staged;
+  if (first?.ports === undefined && first !== undefined)
+    lines.push("", `With the staged policies enforced: ${mark(first.verdict, options)}`, ...stageLines(first));
+  else if (first !== undefined)
+    lines.push(
+      "",
+      "With the staged policies enforced:",
+      ...(answered.staged?.ports ?? []).map(
+        (range) => `  port ${portText(range)}: ${mark(range.verdict.verdict, options)}`,
+      ),
+    );
   return lines.join("\n");
+}
+
+function stageLines({ stages }: ShownAnswer): readonly string[] {
+  if (stages.length === 0) return ["  no node on the way has anything to say about it"];
+  return stages.flatMap(({ where, outcome, lines }) => [
+    `  ${where}: ${outcome}`,
+    ...lines.map((line) => `    ${line}`),
+  ]);
 }
 
 /** Ports with one answer are told together, and the largest number of them as the rest. */
@@ -65,34 +138,17 @@ function mark(verdict: "allow" | "deny", { isColoured }: ReportOptions): string 
   return isColoured ? `\u001b[${verdict === "allow" ? 32 : 31}m${word}\u001b[0m` : word;
 }
 
-function verdictLines({ stages }: Verdict, options: ReportOptions): readonly string[] {
-  if (stages.length === 0) return ["  no node on the way has anything to say about it"];
-  return stages.flatMap((stage) => stageLines(stage, options));
-}
-
-function stageLines(stage: Stage, options: ReportOptions): readonly string[] {
-  const outcome = stage.verdict === "allow" ? "allowed" : stage.verdict === "deny" ? "denied" : "no policy about it";
-  const lines = [`  ${stageText(stage)}: ${outcome}`];
-  if (stage.reason !== undefined) lines.push(`    ${stage.reason}`);
-  for (const tier of stage.answer?.tiers ?? []) lines.push(...tierLines(tier, stage, options));
-  const cause = stage.answer?.cause;
-  if (cause?.is === "end of tier")
-    lines.push(`    the end of tier ${cause.tier.name} denies what its policies leave open`);
-  else if (cause !== undefined && cause.is !== "rule") lines.push(`    ${causeText(cause, stage.direction)}`);
-  return lines;
-}
-
 function tierLines(
   { tier, isMissing, policies, outcome }: TierAsked,
   stage: Stage,
-  options: ReportOptions,
+  options: Pick<ReportOptions, "fileOf">,
 ): readonly string[] {
   const order = isMissing
     ? "no such tier: it comes last"
     : tier.order === undefined
       ? "no order"
       : `order ${tier.order}`;
-  const lines = [`    tier ${tier.name} (${order})`];
+  const lines = [`tier ${tier.name} (${order})`];
   for (const { policy, matched, logged } of policies) {
     const file = options.fileOf(policy);
     const where = file === undefined ? "" : `  [${file}]`;
@@ -100,34 +156,13 @@ function tierLines(
       matched === undefined
         ? "no rule holds"
         : `${stage.direction} rule ${matched.number} holds: ${ruleText(matched.rule)}`;
-    lines.push(`      ${policyText(policy)}: ${says}${where}`);
+    lines.push(`  ${policyText(policy)}: ${says}${where}`);
     if (logged.length > 0)
-      lines.push(`        rule ${listOf(logged.map(({ number }) => String(number)))} writes a log line and goes on`);
+      lines.push(`    rule ${listOf(logged.map(({ number }) => String(number)))} writes a log line and goes on`);
   }
-  if (outcome === "pass") lines.push("      passes on to the next tier");
-  if (outcome === "pass at its end") lines.push("      its end passes on to the next tier");
+  if (outcome === "pass") lines.push("  passes on to the next tier");
+  if (outcome === "pass at its end") lines.push("  its end passes on to the next tier");
   return lines;
-}
-
-function changeLines(answered: Answered, verdict: Verdict): readonly string[] {
-  const change = whatWouldChange(answered, verdict);
-  return change === undefined ? [] : ["", ...change.split("\n").map((line) => `  ${line}`.trimEnd())];
-}
-
-function stagedLines({ staged }: Answered, options: ReportOptions): readonly string[] {
-  if (staged === undefined) return [];
-  const { verdict, ports } = staged;
-  if (verdict !== undefined)
-    return [
-      "",
-      `With the staged policies enforced: ${mark(verdict.verdict, options)}`,
-      ...verdictLines(verdict, options),
-    ];
-  return [
-    "",
-    "With the staged policies enforced:",
-    ...ports.map((range) => `  port ${portText(range)}: ${mark(range.verdict.verdict, options)}`),
-  ];
 }
 
 export function reportJson(answered: Answered, options: Pick<ReportOptions, "fileOf">): unknown {

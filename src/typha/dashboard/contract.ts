@@ -157,6 +157,54 @@ export type EndpointView = {
   unparsable: { path: string; why: string }[];
 };
 
+/** May these two talk, and which rule says so: what `cattail explain` prints. */
+export type ExplainView =
+  | { is: "refused"; problem: string; next: string }
+  | {
+      is: "answered";
+      source: string;
+      destination: string;
+      traffic: string;
+      /** One, or one for each group of ports with the same answer. */
+      answers: ExplainedView[];
+      /** What would turn the verdict round; null where nothing would, or where it depends on the port. */
+      change: string | null;
+      /** Where staged policies would make a difference, if they were enforced. */
+      staged: ExplainedView[];
+    };
+
+export type ExplainedView = {
+  ports: string | null;
+  verdict: "allow" | "deny";
+  stages: { where: string; outcome: string; lines: string[] }[];
+};
+
+export type PoolView = {
+  cidr: string;
+  encapsulation: string;
+  isDisabled: boolean;
+  natOutgoing: boolean;
+  /** Decimal: a pool of IPv6 has more addresses than a number can count. */
+  size: string;
+  blocks: number;
+  used: number;
+};
+
+/** `node` is null for a block that no node has any more. */
+export type BlockView = { path: string; cidr: string; node: string | null; size: number; used: number };
+
+/** An address that is held for a pod which has no endpoint with it. */
+export type HeldInVain = { address: string; pod: string; node: string };
+
+export type AddressesView = {
+  pools: PoolView[];
+  /** The fullest first; not all of very many. */
+  blocks: BlockView[];
+  blockTotal: number;
+  inVain: HeldInVain[];
+  inVainTotal: number;
+};
+
 export type WatchView = {
   kind: string;
   state: string;

@@ -3,10 +3,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Log } from "../../base/lib/index.ts";
 import { type HttpHandler, type HttpServer, startHttp } from "../../base/observe/index.ts";
+import { addressesView } from "./addresses.ts";
 import { type Assets, assetPaths, loadAssets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import type { NodeState, OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
+import { Explainer } from "./explainer.ts";
 import { History, sampleIntervalMs } from "./history.ts";
 import { type Pace, Paced, paces } from "./paced.ts";
 import type { DashboardSource, KeyQuery } from "./source.ts";
@@ -38,6 +40,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
     const make = async () => JSON.stringify(await overview(source, history, clock));
     return (await answers.paced.get("overview to push", make, paces.bySource)).value;
   };
+  const explainer = new Explainer(source.felix, clock);
   const answer = (make: (url: URL) => Promise<unknown>, pace: Pace = paces.byCost): HttpHandler =>
     jsonAnswer(answers, make, pace);
   const server = startHttp({
@@ -55,6 +58,8 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
       "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
       "/api/key": answer((url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
       "/api/endpoint": answer(async (url) => endpointPolicies(pathOf(url), source.felix)),
+      "/api/addresses": answer(async () => addressesView(source.felix)),
+      "/api/explain": answer((url) => explainer.ask(url.searchParams)),
     },
   });
   void every(sampleIntervalMs, options, async () => history.add(await source.sample()));
