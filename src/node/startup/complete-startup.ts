@@ -1,0 +1,74 @@
+// The end of a start-up: once the daemons work, or after five minutes in any case, the Kubernetes Node is marked as having a network, and the time of the
+// last shutdown is forgotten.
+import type { Environment } from "../../base/config/index.ts";
+import { type Clock, type Log, messageOf } from "../../base/lib/index.ts";
+import type { KubernetesDatastore } from "../../calico/datastore/index.ts";
+import { removeShutdownTime } from "./folders.ts";
+import { markNetwork } from "./network-available.ts";
+import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
+import { readNodeSettings } from "./settings/read.ts";
+import { StartupError } from "./startup-error.ts";
+
+export type CompleteWorld = {
+  readonly environment: Environment;
+  /** Undefined: nothing says where Kubernetes is. */
+  readonly kubernetes: () => Promise<Pick<KubernetesDatastore, "api"> | undefined>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+const markMs = 30_000;
+
+/** At once. Throws StartupError. */
+export async function completeStartup(world: CompleteWorld): Promise<void> {
+  const { environment, clock, log, signal } = world;
+  const { values } = readNodeSettings(environment);
+  if (values.backend === "none") {
+    log.info("Calico is not managing networking, skipping NetworkUnavailable condition update");
+    return;
+  }
+  const kubernetes = await world.kubernetes();
+  if (kubernetes === undefined) {
+    log.info("Kubernetes configuration not detected; skipping NetworkUnavailable condition update");
+  } else {
+    const name = kubernetesNameOf(await determineNodeName(values, log), values);
+    try {
+      await markNetwork("available", { kubernetes, name, clock, log, signal, limitMs: markMs });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new StartupError("Unable to set NetworkUnavailable to False", {
+        cause: error,
+        next: "Grant patch of nodes/status, and look whether the API server answers",
+      });
+    }
+  }
+  await removeShutdownTime(values.shutdownTimeFile, log);
+  log.info("Calico started successfully");
+}
+
+const waitMs = 5 * 60_000;
+const betweenMs = 1000;
+
+/** `isReady`: throws why not, or answers. Goes on after five minutes, ready or not. */
+export async function waitUntilReady(
+  isReady: () => Promise<void>,
+  { clock, log, signal }: Pick<CompleteWorld, "clock" | "log" | "signal">,
+): Promise<void> {
+  log.info("Waiting for Calico to become ready before continuing...");
+  const startedMs = clock.monotonicMs();
+  let last: string | undefined;
+  while (clock.monotonicMs() - startedMs < waitMs) {
+    try {
+      await isReady();
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = messageOf(error);
+      if (reason !== last) log.warn("Calico is not ready yet, waiting...", { reason });
+      last = reason;
+    }
+    await clock.sleep(betweenMs, signal);
+  }
+  log.error("Calico failed to become ready, continuing anyway", { reason: last });
+}

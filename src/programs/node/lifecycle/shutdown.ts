@@ -1,0 +1,22 @@
+// `cattail node shutdown`: a pod's preStop hook.
+import { Command } from "commander";
+import { forgetNode, shutDown } from "../../../node/startup/index.ts";
+import { openKubernetesBeside, runToItsEnd } from "./surroundings.ts";
+
+export function shutdownCommand(): Command {
+  return new Command("shutdown")
+    .option(
+      "--clean",
+      "also take away what the agent put into the kernel, and the name file; pods lose their network",
+      false,
+    )
+    .addHelpText("after", "\nExamples:\n  cattail node shutdown\n  cattail node shutdown --clean")
+    .action(({ clean }: { clean: boolean }) => runShutdownProgram(clean));
+}
+
+export function runShutdownProgram(isClean: boolean): Promise<void> {
+  return runToItsEnd("shutdown", async (around) => {
+    await shutDown({ ...around, kubernetes: () => openKubernetesBeside(around) });
+    if (isClean) await forgetNode(around);
+  });
+}
