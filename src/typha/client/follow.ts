@@ -42,10 +42,23 @@ export function followBatches<Problems extends boolean = false>(
   return batchesOf(options) as AsyncGenerator<(Update | Asked<Problems>)[]>;
 }
 
-async function* batchesOf(options: FollowOptions<boolean>): AsyncGenerator<(Update | ProblemUpdate)[]> {
+/**
+ * As followBatches(), for who opens it anew and still knows what it was told: each key is told again, and what has gone meanwhile is deleted.
+ */
+export function followKnowing(
+  options: FollowOptions<boolean>,
+  known: KnownKeys,
+): AsyncGenerator<(Update | ProblemUpdate)[]> {
+  return batchesOf(options, known);
+}
+
+async function* batchesOf(
+  options: FollowOptions<boolean>,
+  knownBefore?: KnownKeys,
+): AsyncGenerator<(Update | ProblemUpdate)[]> {
   const following = withDefaults(options);
   const { signal, clock, log, random, maxFailures } = following;
-  const known = new KnownKeys(random);
+  const known = knownBefore ?? new KnownKeys(random);
   const attempts = new Attempts();
   const badSetups = new BadSetups();
   // Since one was in sync: connections that ended or were never made, and those of them that did not get so far.
