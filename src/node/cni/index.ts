@@ -10,3 +10,4 @@ export { createCalicoPlugin, testConnection } from "./plugin/calico-plugin.ts";
 export type { Variables } from "./protocol/call.ts";
 export { cniErrorJson, toCniError } from "./protocol/cni-error.ts";
 export { type Answered, type Plugin, runPlugin } from "./protocol/run-plugin.ts";
+export { type CniPartOptions, cniPart, usualCniSocket } from "./resident/cni-part.ts";

@@ -1,0 +1,190 @@
+// The part of the agent that answers for the plugins: it has open what each call needs, so that the program a runtime starts only has to ask.
+// It serves what it would do exactly as the plugin itself would: the same node, the same namespaces, the same IPAM plugin, the same datastore. Everything
+// else it hands back, and the plugin does the work.
+//
+// A caller who hangs up (a runtime that gave up) ends his ADD, which is undone. When the part ends, calls under way are first waited for, then ended;
+// connections are cut only after them. So a plugin whose connection breaks knows that nobody works for it any more, and starts over by itself.
+import { chmodSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { CattailError, isRecord, messageOf } from "../../../base/lib/index.ts";
+import { answerCalls } from "../../../base/linux/index.ts";
+import type { Part, PartWorld } from "../../part/index.ts";
+import { readNetworkConfiguration } from "../configuration.ts";
+import { createIpamPlugin } from "../ipam/ipam-plugin.ts";
+import { nodeNameOf } from "../node-name.ts";
+import { createCalicoPlugin } from "../plugin/calico-plugin.ts";
+import { runPlugin } from "../protocol/run-plugin.ts";
+import { OneAtATime } from "./one-at-a-time.ts";
+import { type ResidentAnswer, type ResidentRequest, readResidentRequest, residentCall } from "./request.ts";
+import { openResidentBacking, type ResidentBacking } from "./resident-backing.ts";
+import { SameDatastore } from "./same-datastore.ts";
+
+export type CniPartOptions = {
+  /** The socket's path; its folder becomes this user's alone. Also bin/cni-plugin.cjs and docs/reference/cni.md say the usual one. */
+  readonly socket?: string | undefined;
+  readonly version: string;
+};
+
+export const usualCniSocket = "/var/run/calico/cattail/cni.sock";
+
+/** A runtime gives a call two minutes. */
+const answerLimitMs = 115_000;
+const mostCalls = 1_024;
+/** So long calls under way may go on when the part ends; then those that add are ended and undone. */
+const graceMs = 10_000;
+const ownNamespace = "/proc/self/ns/net";
+const reportEveryMs = 5_000;
+
+export function cniPart(options: CniPartOptions): Part {
+  return { name: "cni", run: (world, signal) => run(options, world, signal) };
+}
+
+async function run({ socket = usualCniSocket, version }: CniPartOptions, world: PartWorld, signal: AbortSignal) {
+  makePrivateFolder(dirname(socket));
+  const ending = new AbortController();
+  const { clock, node, log } = world;
+  const warn = (text: string) => log.warn(text);
+  await using backing = openResidentBacking({
+    datastore: await world.datastore(),
+    ...{ node, clock, warn, random: Math.random, signal: ending.signal },
+  });
+  const calls = new ResidentCalls({ world, version, backing });
+  const server = await answerCalls({
+    path: socket,
+    log,
+    answerLimitMs,
+    maxConnections: mostCalls,
+    answer: async ({ call, body }, hangUp) =>
+      call === residentCall
+        ? await calls.answer(body, hangUp)
+        : notMine(`there is no call ${JSON.stringify(call)} here`),
+  });
+  log.info("the CNI plugins are answered", { socket });
+  try {
+    await untilAborted(backing, world, signal);
+  } finally {
+    await calls.end();
+    await server[Symbol.asyncDispose]();
+    ending.abort();
+  }
+}
+
+/** Health is said again and again: silence counts as a fault. */
+async function untilAborted(backing: ResidentBacking, world: PartWorld, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const detail = backing.isWarm ? "" : "the datastore is not watched: calls work, with more requests";
+    world.health.report({ live: true, ready: true, detail });
+    const pause = world.clock.sleep(reportEveryMs, signal).catch(() => undefined);
+    await Promise.race([pause, backing.running]);
+  }
+}
+
+type CallsOptions = { readonly world: PartWorld; readonly version: string; readonly backing: ResidentBacking };
+
+class ResidentCalls {
+  readonly #options: CallsOptions;
+  readonly #same: SameDatastore;
+  readonly #queue = new OneAtATime();
+  readonly #stop = new AbortController();
+  #isEnding = false;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    this.#same = new SameDatastore(() => options.world.datastore(), options.world.clock);
+  }
+
+  async answer(body: unknown, hangUp: AbortSignal): Promise<ResidentAnswer & { readonly protocol: number }> {
+    const request = readResidentRequest(body);
+    if (typeof request === "string") return notMine(request);
+    if (this.#isEnding) return notMine("the agent is ending");
+    const why = await this.#whyNotMine(request);
+    if (why !== undefined) return notMine(why);
+    const container = request.variables.CNI_CONTAINERID ?? "";
+    return await this.#queue.run(container, () => this.#work(request, AbortSignal.any([hangUp, this.#stop.signal])));
+  }
+
+  /** Whoever asks after this is sent away; whoever has asked is answered. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    const late = this.#options.world.clock.sleep(graceMs, this.#stop.signal).catch(() => undefined);
+    await Promise.race([this.#queue.idle(), late]);
+    this.#stop.abort(new Error("the agent is ending"));
+    await this.#queue.idle();
+  }
+
+  async #work(request: ResidentRequest, signal: AbortSignal) {
+    const { variables, stdin, plugin, ipam } = request;
+    const { world, version, backing } = this.#options;
+    const warnings: string[] = [];
+    const create = plugin === "calico" ? createCalicoPlugin : createIpamPlugin;
+    const worker = create({
+      variables,
+      version,
+      clock: world.clock,
+      random: Math.random,
+      warn: (text) => void warnings.push(`${text}\n`),
+      isOwnFile: (file) => ipam?.isOwn === true && file === ipam.file,
+      backing: { open: async (configuration) => backing.lend(configuration) },
+      signal,
+    });
+    const { exitCode, stdout, stderr } = await runPlugin(worker, variables, async () => stdin);
+    return { protocol: 1, is: "answered", exitCode, stdout, stderr: warnings.join("") + stderr } as const;
+  }
+
+  /** Undefined: it is. What is wrong with the call itself is answered as always. */
+  async #whyNotMine({ variables, stdin, seen, ipam }: ResidentRequest): Promise<string | undefined> {
+    const node = idOf(ownNamespace);
+    if (seen.node !== node) return "the plugin runs in another network namespace than the agent";
+    const { CNI_NETNS: netns = "" } = variables;
+    if (netns !== "" && idOf(netns) !== seen.pod) return `the agent does not see the namespace ${netns}`;
+    if (ipam !== undefined && idOf(ipam.file) !== ipam.id) return `the agent does not see the file ${ipam.file}`;
+    try {
+      const configuration = parsed(stdin);
+      if (configuration === undefined) return undefined;
+      const network = readNetworkConfiguration(configuration, variables);
+      const name = await nodeNameOf(network);
+      if (name !== this.#options.world.node) return `the agent is node ${this.#options.world.node}, not ${name}`;
+      const sameness = await this.#same.compare(network.datastore());
+      return sameness.is === "same" ? undefined : sameness.why;
+    } catch (error) {
+      return messageOf(error); // the plugin says it better
+    }
+  }
+}
+
+/** Undefined: it is refused for what it is, before any datastore is asked. */
+function parsed(stdin: string): { readonly [name: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(stdin);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function notMine(why: string) {
+  return { protocol: 1, is: "not mine", why } as const;
+}
+
+/** Undefined: there is none, or it cannot be seen. */
+function idOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whoever may enter could put a socket of his own there. */
+function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid } = lstatSync(folder);
+  if (uid !== process.getuid?.()) {
+    throw new CattailError("CNI_SOCKET_FOLDER", {
+      problem: `the folder ${folder} of the plugins' socket belongs to user ${uid}`,
+      next: "Remove it, or set CATTAIL_CNI_SOCKET to a path in a folder of the agent's user",
+    });
+  }
+  chmodSync(folder, 0o700);
+}
