@@ -55,6 +55,33 @@ test("what the build runs is a script of package.json", () => {
   ok(build.some(({ word, rest }) => word === "RUN" && rest.includes("npm run build:binary")));
 });
 
+test("the node's image has what the agent runs, and answers to what manifests of the original call", () => {
+  const node = readStages(readFileSync("Dockerfile.node", "utf8"));
+  const runs = (node.at(-1) ?? []).filter(({ word }) => word === "RUN").map(({ rest }) => rest);
+  for (const needed of ["bird2", "nftables", "iproute2"])
+    ok(
+      runs.some((text) => text.includes(needed)),
+      needed,
+    );
+  for (const link of [
+    "/usr/bin/calico-node",
+    "/opt/cni/bin/install",
+    "/opt/cni/bin/calico",
+    "/opt/cni/bin/calico-ipam",
+  ])
+    ok(
+      runs.some((text) => text.includes(`/usr/local/bin/cattail ${link}`)),
+      link,
+    );
+  deepEqual(JSON.parse(node.at(-1)?.findLast(({ word }) => word === "CMD")?.rest ?? ""), ["node", "run"]);
+});
+
+test("both images are built alike", () => {
+  const steps = (file: string) =>
+    (readStages(readFileSync(file, "utf8"))[0] ?? []).filter(({ word }) => word !== "RUN");
+  deepEqual(steps("Dockerfile.node"), steps("Dockerfile"));
+});
+
 function readStages(text: string): Instruction[][] {
   const lines = text
     .replace(/^\s*#.*\n/gm, "")

@@ -8,9 +8,11 @@ import {
   besideOperator,
   type CertificateSource,
   defaultInstallOptions,
+  defaultNodeOptions,
   type ManifestSet,
   manifestSets,
   manifests,
+  type NodeInstallOptions,
 } from "./index.ts";
 
 type Flags = {
@@ -32,6 +34,11 @@ type Flags = {
   clientCn: string;
   metricsPort?: number;
   serviceMonitor: boolean;
+  nodeImage?: string;
+  cniImage?: string;
+  backend: NodeInstallOptions["backend"];
+  nodeSecret: string;
+  typha: boolean;
 };
 
 export function manifestsCommand(): Command {
@@ -77,6 +84,19 @@ export function manifestsCommand(): Command {
     .option("--client-cn <name>", "common name that client certificates must have", defaults.clientCn)
     .option("--metrics-port <port>", "serve Prometheus metrics on this port", port)
     .option("--service-monitor", "add a ServiceMonitor for the Prometheus operator (needs --metrics-port)", false)
+    .option(
+      "--node-image <image>",
+      "image of the agent, ours or the original's; with it `all` has the nodes' part too",
+      imageName,
+    )
+    .option("--cni-image <image>", "image that installs the CNI plugin (default: the agent's)", imageName)
+    .addOption(
+      new Option("--backend <name>", "how nodes learn routes: BGP by BIRD, VXLAN, or none (policy only)")
+        .choices(["bird", "vxlan", "none"])
+        .default(defaultNodeOptions.backend),
+    )
+    .option("--node-secret <name>", "Secret with calico-node.crt and calico-node.key", objectName, "calico-node-certs")
+    .option("--no-typha", "nodes watch the API server themselves, without a Typha")
     .addHelpText(
       "after",
       `
@@ -86,6 +106,8 @@ Examples:
   cattail manifests rbac --service-account calico-node      Typha runs as calico-node, as in Calico's own manifest
   cattail manifests typha --image registry.example/cattail:0.1.0 --nodes 500 --replicas 4 > typha.yaml
   cattail manifests typha --name cattail-typha --behind-service calico-typha --replicas 1 --image registry.example/cattail:0.1.0
+  cattail manifests node --node-image registry.example/cattail-node:0.2.0          the agent and the plugin, on every node
+  cattail manifests node --node-image registry.example/cattail-node:0.2.0 --cni-image calico/cni:v3.30.0
 
 These are safe in a cluster that runs Calico: CRDs that are there stay as they are.`,
     )
@@ -107,6 +129,7 @@ These are safe in a cluster that runs Calico: CRDs that are there stay as they a
       }
       const image = flags.image ?? "";
       if (image === "" && (set === "typha" || set === "all")) throw noImage();
+      if (flags.nodeImage === undefined && set === "node") throw noNodeImage();
       const documents = manifests(set, {
         ...defaults,
         ...flags,
@@ -117,6 +140,7 @@ These are safe in a cluster that runs Calico: CRDs that are there stay as they a
         crds: await wantedCrds(set, flags),
         certificates: certificateSource(flags),
         metricsPort: flags.metricsPort,
+        node: nodeOptions(flags, service),
       });
       if (documents.length === 0)
         console.error("cattail: the cluster has all of Calico's kinds; there is nothing to apply");
@@ -152,6 +176,25 @@ function noImage(): CattailError {
     problem: "the Deployment needs an image, and none was named",
     next: "Build one with `docker build -t REGISTRY/cattail:TAG .` in a checkout, push it, and add --image REGISTRY/cattail:TAG",
   });
+}
+
+function noNodeImage(): CattailError {
+  return new CattailError("MANIFESTS_NO_IMAGE", {
+    problem: "the DaemonSet needs an image, and none was named",
+    next: "Build one with `docker build -f Dockerfile.node -t REGISTRY/cattail-node:TAG .` in a checkout, push it, and add --node-image REGISTRY/cattail-node:TAG",
+  });
+}
+
+function nodeOptions(flags: Flags, service: string): NodeInstallOptions | undefined {
+  if (flags.nodeImage === undefined) return undefined;
+  const { namespace, backend, apiGroup, nodeImage, cniImage = nodeImage } = flags;
+  const source = certificateSource(flags);
+  return {
+    ...defaultNodeOptions,
+    ...{ namespace, backend, apiGroup, nodeImage, cniImage },
+    typhaService: flags.typha ? service : undefined,
+    certificates: source.from === "secret" ? { ...source, secret: flags.nodeSecret } : source,
+  };
 }
 
 /** As container runtimes read it: an optional host with a port, path components, an optional tag and digest. */

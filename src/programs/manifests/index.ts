@@ -1,7 +1,8 @@
 // The YAML of an installation as values: pure, from the table of kinds, the schemas and a few options.
 import { crdManifests } from "./crds.ts";
 import { namespaceManifests } from "./namespace.ts";
-import type { InstallOptions, Manifest } from "./options.ts";
+import { nodeManifests } from "./node.ts";
+import type { InstallOptions, Manifest, NodeInstallOptions } from "./options.ts";
 import { rbacManifests } from "./rbac.ts";
 import { serviceMonitor, workloadManifests } from "./workload.ts";
 
@@ -9,17 +10,23 @@ export {
   besideOperator,
   type CertificateSource,
   defaultInstallOptions,
+  defaultNodeOptions,
   type InstallOptions,
   type Manifest,
+  type NodeInstallOptions,
 } from "./options.ts";
 
-export const manifestSets = ["typha", "rbac", "crds", "all"] as const;
+export const manifestSets = ["typha", "rbac", "crds", "node", "all"] as const;
 export type ManifestSet = (typeof manifestSets)[number];
 
-/** In the order in which they have to be applied. `crds`: only those of these kinds. */
+/** In the order in which they have to be applied. `crds`: only those of these kinds; `node`: undefined where nodes run something else. */
 export function manifests(
   set: ManifestSet,
-  options: InstallOptions & { serviceMonitor: boolean; crds?: readonly string[] },
+  options: InstallOptions & {
+    serviceMonitor: boolean;
+    crds?: readonly string[];
+    node?: NodeInstallOptions | undefined;
+  },
 ): Manifest[] {
   const has = (part: ManifestSet) => set === part || set === "all";
   return [
@@ -28,5 +35,6 @@ export function manifests(
     ...(has("rbac") ? rbacManifests(options) : []),
     ...(has("typha") ? workloadManifests(options) : []),
     ...(has("typha") && options.serviceMonitor ? [serviceMonitor(options)] : []),
+    ...(has("node") && options.node !== undefined ? nodeManifests(options.node) : []),
   ];
 }

@@ -1,7 +1,14 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { isRecord } from "../../base/lib/index.ts";
-import { besideOperator, defaultInstallOptions, type Manifest, manifests } from "./index.ts";
+import {
+  besideOperator,
+  defaultInstallOptions,
+  defaultNodeOptions,
+  type Manifest,
+  manifests,
+  type NodeInstallOptions,
+} from "./index.ts";
 
 const options = { ...defaultInstallOptions, serviceMonitor: false };
 
@@ -133,3 +140,36 @@ test("beside the operator nothing is printed that the operator has made", () => 
     { key: "tls.key", path: "typha.key" },
   ]);
 });
+
+const nodeOptions = { ...defaultNodeOptions, nodeImage: "r.example/node:1", cniImage: "calico/cni:v3.30.0" };
+const ofNode = (node: Partial<NodeInstallOptions> = {}) =>
+  manifests("node", { ...options, node: { ...nodeOptions, ...node } });
+
+test("the node's part has each image where it was named, and nothing where none was", () => {
+  const set = JSON.stringify(find(ofNode(), "DaemonSet"));
+  match(set, /"name":"install-cni","image":"calico\/cni:v3\.30\.0"/);
+  match(set, /"name":"calico-node","image":"r\.example\/node:1"/);
+  deepEqual(manifests("node", options), []);
+});
+
+test("nodes may read Secrets of their own namespace only", () => {
+  const inCluster = find(ofNode(), "ClusterRole").rules as { resources: string[] }[];
+  deepEqual(
+    inCluster.filter(({ resources }) => resources.includes("secrets") || resources.includes("configmaps")),
+    [],
+  );
+  match(JSON.stringify(find(ofNode(), "Role")), /"secrets"/);
+});
+
+test("without a Typha the nodes follow the API server themselves, and have no certificates", () => {
+  const text = JSON.stringify(ofNode({ typhaService: undefined }));
+  doesNotMatch(text, /FELIX_TYPHA|node-certs/);
+  match(text, /"networkpolicies"[^}]*"verbs":\["list","watch"\]/);
+});
+
+for (const [backend, flags] of [
+  ["bird", ["-bird-ready", "-felix-ready"]],
+  ["vxlan", ["-felix-ready"]],
+] as const)
+  test(`with the backend ${backend} readiness asks ${flags.join(" and ")}`, () =>
+    ok(JSON.stringify(ofNode({ backend })).includes(JSON.stringify(["/bin/calico-node", ...flags]))));

@@ -23,6 +23,22 @@ export type InstallOptions = {
   readonly shutdownTimeoutSeconds: number;
 };
 
+/** What the agent's DaemonSet may choose. */
+export type NodeInstallOptions = {
+  readonly namespace: string;
+  readonly nodeImage: string;
+  /** Of the init container that installs the plugin; ours is the same image. */
+  readonly cniImage: string;
+  readonly backend: "bird" | "vxlan" | "none";
+  readonly apiGroup: CalicoGroup;
+  /** Undefined: nodes watch the API server themselves. */
+  readonly typhaService: string | undefined;
+  /** The common name that Typha's certificate must carry. */
+  readonly typhaCn: string;
+  /** The node's own. */
+  readonly certificates: CertificateSource;
+};
+
 export type CertificateSource =
   | {
       readonly from: "secret";
@@ -51,6 +67,17 @@ export const defaultInstallOptions: InstallOptions = {
   healthPort: 9098,
   metricsPort: undefined,
   shutdownTimeoutSeconds: 300,
+};
+
+export const defaultNodeOptions: NodeInstallOptions = {
+  namespace: "kube-system",
+  nodeImage: "",
+  cniImage: "",
+  backend: "bird",
+  apiGroup: "crd.projectcalico.org",
+  typhaService: "calico-typha",
+  typhaCn: "calico-typha",
+  certificates: { from: "secret", secret: "calico-node-certs", caConfigMap: "calico-typha-ca" },
 };
 
 /** In a cluster that Tigera's operator runs, what it made is used, and nothing of it is changed: docs/guide/tigera-operator.md. */
