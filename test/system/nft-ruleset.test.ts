@@ -4,19 +4,16 @@ import { equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
-import { NodePolicy, nodeSettings } from "../../src/calico/policy/index.ts";
-import { RulesetBuilder } from "../../src/node/dataplane/index.ts";
+import { NodePolicy } from "../../src/calico/policy/index.ts";
+import { dataplaneSettings, RulesetBuilder } from "../../src/node/dataplane/index.ts";
+import { readTable } from "../../src/node/dataplane/nft/kernel-table.ts";
 import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
 import { node, policyChange } from "../kit/policy-history.ts";
 
 const hasNft = spawnSync("nft", ["--version"]).status === 0;
 const skip = noNamespaces || (hasNft ? false : "needs nft");
 
-const options = {
-  settings: nodeSettings(() => undefined),
-  interfacePrefixes: ["cali"],
-  marks: { pass: 0x10000, accept: 0x20000 },
-};
+const options = dataplaneSettings({ raw: () => undefined });
 
 test("a history of small transactions ends in the ruleset that one large transaction makes", { skip }, () => {
   const [step, whole] = [freshNamespace().name, freshNamespace().name];
@@ -33,6 +30,10 @@ test("a history of small transactions ends in the ruleset that one large transac
       builder.ruleset.startAgain();
       apply(builder, whole);
       equal(listing(step), listing(whole));
+      // What the kernel tells of it is recognised as what it was made of: nothing is left to be done.
+      const listed = list(step, ["--json", "--numeric", "list", "table", "inet", "cattail"]);
+      equal(builder.ruleset.adopt(readTable(JSON.parse(listed))), true);
+      equal(builder.ruleset.transaction()?.text, undefined);
     }),
     { numRuns: 25 },
   );

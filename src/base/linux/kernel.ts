@@ -9,6 +9,7 @@
 import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
 import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
+import { RulesetChanges, rulesetGroup } from "./netfilter/ruleset-changes.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
 
@@ -25,6 +26,7 @@ export {
   openNamespace,
 } from "./namespaces/network-namespace.ts";
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
+export { type RulesetChange, RulesetChanges } from "./netfilter/ruleset-changes.ts";
 export type { KernelChange } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
 export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
@@ -71,4 +73,14 @@ export function openNotifications(
   const { namespace, signal, bufferBytes = notificationBufferBytes } = options;
   const open = () => openNetlinkSocket({ groups: groupsOf(subjects), receiveBufferBytes: bufferBytes });
   return new Notifications(namespace === undefined ? open() : inNamespace(namespace, open), signal);
+}
+
+/** Every transaction on the kernel's packet rules from now on, whoever makes it. */
+export function openRulesetChanges(
+  options: { readonly namespace?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+): RulesetChanges {
+  const { namespace, signal } = options;
+  const open = () =>
+    openNetlinkSocket({ groups: rulesetGroup, receiveBufferBytes: notificationBufferBytes, protocol: "netfilter" });
+  return new RulesetChanges(namespace === undefined ? open() : inNamespace(namespace, open), signal);
 }

@@ -17,6 +17,7 @@ export {
   type NodeChanges,
   type NodeEndpoint,
   NodePolicy,
+  setsOfRule,
 } from "./node/node-policy.ts";
 export { PolicyData, type Pool, pathOfWorkload } from "./policy-data.ts";
 export { isSameDecision, judgePorts, type PortsWithVerdict } from "./ports.ts";

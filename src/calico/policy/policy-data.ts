@@ -21,7 +21,13 @@ import {
   type Workload,
 } from "./values.ts";
 
-export type Pool = { readonly net: AddressRange; readonly isMasqueraded: boolean; readonly isForPods: boolean };
+export type Pool = {
+  readonly net: AddressRange;
+  readonly isMasqueraded: boolean;
+  readonly isForPods: boolean;
+  readonly usesVxlan: boolean;
+  readonly usesIpip: boolean;
+};
 
 /** By path, but for what is asked for by name. */
 export class PolicyData {
@@ -173,7 +179,14 @@ function readPool(cidr: string, text: string): Pool {
   if (net === undefined || !isRecord(value)) throw new VoidValue("the pool cannot be read");
   const uses = value.allowed_uses;
   const isForPods = !Array.isArray(uses) || uses.length === 0 || uses.some((use) => use !== "LoadBalancer");
-  return { net, isMasqueraded: value.masquerade === true, isForPods };
+  const isUsed = (mode: unknown) => typeof mode === "string" && mode !== "" && mode.toLowerCase() !== "never";
+  return {
+    net,
+    isMasqueraded: value.masquerade === true,
+    isForPods,
+    usesVxlan: isUsed(value.vxlan_mode),
+    usesIpip: isUsed(value.ipip_mode),
+  };
 }
 
 /** Of a Node object: what it says of BGP, without the prefix length, and its list of addresses. */

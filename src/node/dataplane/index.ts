@@ -1,3 +1,8 @@
-// What a node's kernel shall hold, and the difference to what it holds. So far: packet rules.
-export { type BuildOptions, type HostInterface, RulesetBuilder } from "./nft/build.ts";
+// What a node's kernel shall hold of packet rules, and the difference to what it holds: the part of the agent that enforces policy.
+export { removeOwnTables } from "./kernel/original.ts";
+export { RulesetBuilder } from "./nft/build.ts";
+export type { HostInterface } from "./nft/dispatch.ts";
 export { type Chain, NftRuleset } from "./nft/ruleset.ts";
+export { type PolicyPartOptions, policyPart } from "./policy-part.ts";
+export { type BuildOptions, type DataplaneSettings, dataplaneSettings } from "./settings.ts";
+export { policyMetricRows } from "./status/policy-metrics.ts";

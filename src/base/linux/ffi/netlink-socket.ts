@@ -7,7 +7,8 @@ import { type Readiness, readinessOf } from "./readiness.ts";
 
 const addressFamilyNetlink = 16;
 const rawNonBlockingCloseOnExec = 3 | 0o4000 | 0o2000000;
-const netlinkRoute = 0;
+/** Which part of the kernel answers: links, addresses and routes, or the connection tracker. */
+const netlinkProtocols = { route: 0, netfilter: 12 } as const;
 const solSocket = 1;
 const receiveBuffer = 8;
 const receiveBufferForce = 33;
@@ -19,9 +20,14 @@ const dontWaitAndTellLength = 0x40 | 0x20; // MSG_DONTWAIT | MSG_TRUNC
 const { EAGAIN, ENOBUFS, EINTR } = constants.errno;
 
 /** In the network namespace that this thread is in now, where it stays. */
-export function openNetlinkSocket(options: { groups: number; receiveBufferBytes: number }): KernelSocket {
+export function openNetlinkSocket(options: {
+  groups: number;
+  receiveBufferBytes: number;
+  protocol?: keyof typeof netlinkProtocols;
+}): KernelSocket {
   const c = libc();
-  const fd = c.socket(addressFamilyNetlink, rawNonBlockingCloseOnExec, netlinkRoute);
+  const protocol = netlinkProtocols[options.protocol ?? "route"];
+  const fd = c.socket(addressFamilyNetlink, rawNonBlockingCloseOnExec, protocol);
   if (fd < 0) throw failedCall("socket", "no netlink socket");
   setOption(fd, solNetlink, extAck, 1);
   setOption(fd, solNetlink, capAck, 1);

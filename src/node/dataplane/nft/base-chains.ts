@@ -1,21 +1,23 @@
 // The chains that the kernel starts, and how they find an endpoint's own. An "accept" ends one of them and the packet goes on to the next;
 // a "drop" is final. So the sender's egress and the receiver's ingress are two chains of one hook, and an allow needs no mark.
 import { type AddressRange, rangeText } from "../../../base/lib/index.ts";
-import type { Direction, NodeSettings } from "../../../calico/policy/index.ts";
-import { type HostStage, hex, type Marks } from "./endpoint-chains.ts";
+import type { Direction } from "../../../calico/policy/index.ts";
+import type { BuildOptions } from "../settings.ts";
+import { dropping, type HostStage, hex } from "./endpoint-chains.ts";
 import { comment } from "./names.ts";
+import { natLines } from "./nat.ts";
 import type { Chain } from "./ruleset.ts";
 
-export type BaseOptions = {
-  readonly settings: NodeSettings;
-  /** "cali" */
-  readonly interfacePrefixes: readonly string[];
-  readonly marks: Marks;
+export type BaseOptions = BuildOptions & {
   /** Networks whose addresses a pod may send from, by its interface. */
   readonly spoofedSources: readonly { readonly interfaceName: string; readonly net: AddressRange }[];
   /** The chain of the host endpoint that governs every interface that no other one does. */
   readonly ofOtherInterfaces: (stage: HostStage, direction: Direction) => string | undefined;
+  readonly tunnels: Tunnels;
 };
+
+/** Which encapsulations this node takes part in, by family. IPIP is of IPv4 only. */
+export type Tunnels = { readonly vxlan: { readonly 4: boolean; readonly 6: boolean }; readonly ipip: boolean };
 
 /** Maps from an interface to the chain of its host endpoint, for each stage. */
 export const hostMaps: readonly { readonly name: string; readonly stage: HostStage; readonly direction: Direction }[] =
@@ -31,19 +33,24 @@ export const hostMaps: readonly { readonly name: string; readonly stage: HostSta
 export const workloadMaps = ["map-from-workload", "map-to-workload"] as const;
 
 export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
-  const { marks, interfacePrefixes, settings } = options;
+  const { marks, interfacePrefixes, settings, isIpv6On } = options;
   const from = interfacePrefixes.map((prefix) => `iifname "${prefix}*"`);
   const to = interfacePrefixes.map((prefix) => `oifname "${prefix}*"`);
-  const clear = `meta mark set meta mark and ${hex(~(marks.pass | marks.accept) >>> 0)}`;
+  const ours = marks.pass + marks.accept + marks.local;
+  const clear = `meta mark set meta mark and ${hex(0xffffffff - ours)}`;
   const accepted = [`meta mark and ${hex(marks.accept)} == ${hex(marks.accept)} accept`, "ct state untracked accept"];
+  const local = hex(marks.local);
   const neighbours = from.map((match) => `${match} icmpv6 type { 130, 131, 132, 133, 135, 136 } accept`);
   const unknown = (matches: readonly string[]) =>
-    matches.map((match) => `${match} counter drop ${comment("an interface without endpoint")}`);
+    matches.flatMap((match) => dropping(match, "an interface without endpoint", options));
   const each = (matches: readonly string[], statement: string) => matches.map((match) => `${match} ${statement}`);
-  const toHost =
-    settings.endpointToHost === "drop" ? `counter drop ${comment("DefaultEndpointToHostAction")}` : "accept";
+  const toHost = (match: string) =>
+    settings.endpointToHost === "drop" ? dropping(match, "DefaultEndpointToHostAction", options) : [`${match} accept`];
   const host = (stage: HostStage, direction: Direction) => hostLines(stage, direction, options);
-  const hooked = (hook: string, rules: readonly string[]): Chain => ({ hook: `type ${hook}; policy accept;`, rules });
+  const hooked = (hook: string, rules: readonly string[]): Chain => ({
+    hook: `type ${hook}; policy accept;`,
+    rules: isIpv6On ? rules : [`meta nfproto ipv6 accept ${comment("Ipv6Support is off")}`, ...rules],
+  });
   return new Map([
     [
       "raw-prerouting",
@@ -54,17 +61,22 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
             `iifname "${interfaceName}" ${net.family === 4 ? "ip" : "ip6"} saddr ${rangeText(net)} accept`,
         ),
         // The source of a pod's packet must have a route back to that pod, or it is not its own.
-        ...each(
-          from,
-          `fib saddr . mark . iif oif missing counter drop ${comment("a source address that is not the pod's")}`,
+        ...from.flatMap((match) =>
+          dropping(`${match} fib saddr . mark . iif oif missing`, "a source address that is not the pod's", options),
         ),
         ...each(from, "accept"),
+        ...untrackedTunnels(options),
         ...host("untracked", "ingress"),
       ]),
     ],
     [
       "raw-output",
-      hooked("filter hook output priority raw", [clear, ...each(to, "accept"), ...host("untracked", "egress")]),
+      hooked("filter hook output priority raw", [
+        clear,
+        ...each(to, "accept"),
+        ...untrackedTunnels(options),
+        ...host("untracked", "egress"),
+      ]),
     ],
     [
       "before-nat",
@@ -107,7 +119,8 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
       hooked("filter hook input priority filter + 1", [
         ...neighbours,
         ...each(from, "ct state established,related accept"),
-        ...each(from, toHost),
+        ...from.flatMap(toHost),
+        ...tunnelLines("ingress", options),
         ...accepted,
         ...host("host", "ingress"),
       ]),
@@ -115,26 +128,68 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
     // A node reaches its own pods whatever they say.
     [
       "output-1-from-host",
-      hooked("filter hook output priority filter", [...each(to, "accept"), ...accepted, ...host("host", "egress")]),
-    ],
-    [
-      "nat-outgoing",
-      hooked("nat hook postrouting priority srcnat + 10", [
-        "ip saddr @hidden4 ip daddr != @pools4 counter masquerade",
-        "ip6 saddr @hidden6 ip6 daddr != @pools6 counter masquerade",
+      hooked("filter hook output priority filter", [
+        ...each(to, "accept"),
+        ...tunnelLines("egress", options),
+        ...accepted,
+        // Where a translated connection leaves is known only after routing: output-2 asks.
+        `ct status dnat meta mark set meta mark or ${local} accept`,
+        ...host("host", "egress"),
       ]),
     ],
+    [
+      "output-2-translated",
+      hooked("filter hook postrouting priority mangle", [
+        `meta mark and ${local} != ${local} accept`,
+        `meta mark set meta mark and ${hex(0xffffffff - marks.local)}`,
+        ...each(to, "accept"),
+        ...host("host", "egress"),
+      ]),
+    ],
+    ["nat-outgoing", hooked("nat hook postrouting priority srcnat + 10", natLines(options))],
   ]);
 }
 
 /** Loopback is left alone: a host endpoint for all interfaces must not cut the node off from itself. */
-function hostLines(stage: HostStage, direction: Direction, { ofOtherInterfaces }: BaseOptions): readonly string[] {
+function hostLines(
+  stage: HostStage,
+  direction: Direction,
+  { ofOtherInterfaces, excludedNames }: BaseOptions,
+): readonly string[] {
   const word = direction === "ingress" ? "iifname" : "oifname";
   const map = hostMaps.find((one) => one.stage === stage && one.direction === direction);
   const other = ofOtherInterfaces(stage, direction);
   return [
     `${word} "lo" accept`,
     ...(map === undefined ? [] : [`${word} vmap @${map.name}`]),
-    ...(other === undefined ? [] : [`goto ${other}`]),
+    ...(other === undefined
+      ? []
+      : [...excludedNames.map((name) => `${word} "${name}" accept ${comment("InterfaceExclude")}`), `goto ${other}`]),
   ];
+}
+
+/** Both directions of VXLAN have ports of their own: to conntrack every packet would be a new connection. */
+function untrackedTunnels({ tunnels, settings }: BaseOptions): readonly string[] {
+  return ([4, 6] as const).flatMap((family) =>
+    tunnels.vxlan[family] ? [`meta nfproto ipv${family} udp dport ${settings.vxlanPort} notrack`] : [],
+  );
+}
+
+/** Packets of tunnels come from nodes that are known, or not at all; to those they always go, whatever host endpoints say. */
+function tunnelLines(direction: Direction, options: BaseOptions): readonly string[] {
+  const { tunnels, settings } = options;
+  const forms = [
+    ...([4, 6] as const).flatMap((family) =>
+      tunnels.vxlan[family] ? [{ family, match: `udp dport ${settings.vxlanPort}`, set: `tunnel-ends${family}` }] : [],
+    ),
+    ...(tunnels.ipip ? [{ family: 4 as const, match: "meta l4proto 4", set: "nodes4" }] : []),
+  ];
+  return forms.flatMap(({ family, match, set }) => {
+    const word = family === 4 ? "ip" : "ip6";
+    const here = `meta nfproto ipv${family} ${match} fib ${direction === "ingress" ? "daddr" : "saddr"} type local`;
+    const known = `${here} ${word} ${direction === "ingress" ? "saddr" : "daddr"} @${set} accept ${comment("tunnel of a node")}`;
+    return direction === "egress"
+      ? [known]
+      : [known, ...dropping(here, "a tunnel's packet from no known node", options)];
+  });
 }

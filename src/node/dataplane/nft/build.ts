@@ -2,176 +2,253 @@
 //
 //   forward   host-in ▸ from-workload (sender's egress) ▸ to-workload (receiver's ingress) ▸ host-out
 //   input     from-workload ▸ to-host
-//   output    from-host
+//   output    from-host ▸ translated
 
-import type { AddressRange } from "../../../base/lib/index.ts";
-import { holds, parseRange, rangeText } from "../../../base/lib/index.ts";
-import type {
-  Direction,
-  NodeChanges,
-  NodeEndpoint,
-  NodeSettings,
-  Policy,
-  Pool,
-  Profile,
-  Rule,
+import { rangeText } from "../../../base/lib/index.ts";
+import {
+  type Direction,
+  type NodeChanges,
+  type NodeEndpoint,
+  type Policy,
+  type Profile,
+  type Rule,
+  setsOfRule,
 } from "../../../calico/policy/index.ts";
-import { baseChains, hostMaps, workloadMaps } from "./base-chains.ts";
-import { type ChainContext, hostChain, hostStages, type Marks, verdictsOf, workloadChain } from "./endpoint-chains.ts";
-import { comment, endpointChain, isInterfaceName, policyChain, profileChain, setName, shortHash } from "./names.ts";
-import { disjoint, halves, renderRule, setDeclaration, type Verdicts } from "./render-rule.ts";
+import type { ClusterFacts } from "../cluster-facts.ts";
+import type { BuildOptions } from "../settings.ts";
+import { baseChains } from "./base-chains.ts";
+import { Dispatch, type HostInterface } from "./dispatch.ts";
+import {
+  type ChainContext,
+  dropping,
+  hostChain,
+  hostStages,
+  sampling,
+  verdictsOf,
+  workloadChain,
+} from "./endpoint-chains.ts";
+import { comment, endpointChain, isInterfaceName, policyChain, profileChain, shortHash } from "./names.ts";
+import { ruleMatches, type Verdicts } from "./render-rule.ts";
 import { NftRuleset } from "./ruleset.ts";
-
-export type BuildOptions = {
-  readonly settings: NodeSettings;
-  readonly interfacePrefixes: readonly string[];
-  readonly marks: Marks;
-};
-
-/** An interface of the host and the addresses that it carries now. */
-export type HostInterface = { readonly name: string; readonly addresses: readonly AddressRange[] };
+import { coverOf, replaceElements, SetContents } from "./set-contents.ts";
+import { trialText } from "./trial.ts";
 
 const directions: readonly Direction[] = ["ingress", "egress"];
 const families = [4, 6] as const;
+/** Sets that are not of rules: what NAT and tunnels ask. */
+const ownSets = ["hidden", "pools", "nodes", "tunnel-ends"] as const;
+
+/** A policy or profile, as what the kernel may refuse. */
+export type Unit = string;
+const profileUnit = (name: string): Unit => `profile ${name}`;
 
 export class RulesetBuilder {
   readonly ruleset = new NftRuleset();
   #options: BuildOptions;
-  #interfaces: readonly HostInterface[] = [];
+  readonly #dispatch = new Dispatch(this.ruleset);
+  readonly #sets = new SetContents(this.ruleset);
   readonly #policies = new Map<string, Policy>();
   readonly #profiles = new Map<string, Profile>();
   readonly #endpoints = new Map<string, NodeEndpoint>();
-  /** Members as they were said, of sets in which some are wider than an address. */
-  readonly #members = new Map<string, Set<string>>();
+  /** Which endpoints have a policy or profile, by its unit. */
+  readonly #usersOf = new Map<Unit, Set<string>>();
+  readonly #unitsOf = new Map<string, ReadonlySet<Unit>>();
   /** Chains of tiers by their content, with the chains that jump to them. */
   readonly #tierUsers = new Map<string, Set<string>>();
   readonly #tiersUsedBy = new Map<string, ReadonlySet<string>>();
+  /** What the kernel refuses, and why: these deny. */
+  readonly #refused = new Map<Unit, string>();
+  #facts: ClusterFacts = { pools: [], hidden: [], nodes: [], tunnelEnds: [], tunnels: noTunnels };
 
   constructor(options: BuildOptions) {
     this.#options = options;
-    for (const name of [...workloadMaps, ...hostMaps.map((map) => map.name)])
-      this.ruleset.declareMap(name, "type ifname : verdict;");
     for (const family of families)
-      for (const name of ["hidden", "pools"])
+      for (const name of ownSets)
         this.ruleset.declareSet(`${name}${family}`, `type ipv${family}_addr; flags interval;`);
-    this.#dispatch();
+    this.#base();
   }
 
   take({ sets, policies, profiles, endpoints }: NodeChanges): void {
-    this.#takeSets(sets);
+    this.#sets.take(sets);
+    this.#forgive([...policies.keys(), ...[...profiles.keys()].map(profileUnit)], [...sets.members.keys()]);
     for (const [id, policy] of policies) this.#takePolicy(id, policy);
     for (const [name, profile] of profiles) this.#takeProfile(name, profile);
-    for (const [id, endpoint] of endpoints) put(this.#endpoints, id, endpoint);
+    const touched = new Set(endpoints.keys());
+    for (const [id, endpoint] of endpoints) this.#listEndpoint(id, endpoint);
     // A policy that gained or lost a "pass" changes the chains that jump to it; a profile that came or went, those of its endpoints.
-    const isTouched = ({ tiers, endpoint }: NodeEndpoint) =>
-      tiers.some((tier) => tier.policies.some(({ id }) => policies.has(id))) ||
-      endpoint.profileIds.some((name) => profiles.has(name));
-    const touched = [...this.#endpoints].flatMap(([id, one]) => (isTouched(one) ? [id] : []));
-    for (const id of new Set([...endpoints.keys(), ...touched])) this.#takeEndpoint(id);
-    if (endpoints.size > 0) this.#dispatch();
+    for (const unit of [...policies.keys(), ...[...profiles.keys()].map(profileUnit)])
+      for (const id of this.#usersOf.get(unit) ?? []) touched.add(id);
+    for (const id of touched) this.#takeEndpoint(id);
+    for (const [id, now] of endpoints) this.#dispatch.take(id, now?.endpoint, this.#options);
+    if (endpoints.size > 0) this.#base();
   }
 
-  takePools(pools: Iterable<Pool>): void {
-    const known = [...pools].filter(({ isForPods }) => isForPods);
-    for (const family of families) {
-      const ofFamily = known.filter(({ net }) => net.family === family);
-      this.#replace(
-        `pools${family}`,
-        ofFamily.map(({ net }) => rangeText(net)),
-      );
-      this.#replace(
-        `hidden${family}`,
-        ofFamily.flatMap(({ net, isMasqueraded }) => (isMasqueraded ? [rangeText(net)] : [])),
-      );
-    }
+  takeFacts(facts: ClusterFacts): void {
+    this.#facts = facts;
+    const lists = { hidden: facts.hidden, pools: facts.pools, nodes: facts.nodes, "tunnel-ends": facts.tunnelEnds };
+    for (const name of ownSets)
+      for (const family of families) {
+        const nets = lists[name].flatMap((net) => (net.family === family ? [rangeText(net)] : []));
+        replaceElements(this.ruleset, `${name}${family}`, coverOf(nets));
+      }
+    this.#base();
   }
 
   takeInterfaces(interfaces: readonly HostInterface[]): void {
-    this.#interfaces = interfaces;
-    this.#dispatch();
+    this.#dispatch.takeInterfaces(interfaces);
+    this.#base();
   }
 
   /** Settings take effect at once, like everything else: with the next transaction. */
   configure(options: BuildOptions): void {
     this.#options = options;
+    this.#rebuild();
+    for (const [id, { endpoint }] of this.#endpoints) this.#dispatch.take(id, endpoint, options);
+    this.#base();
+  }
+
+  get units(): readonly Unit[] {
+    return [...this.#policies.keys(), ...[...this.#profiles.keys()].map(profileUnit)];
+  }
+
+  get refused(): ReadonlyMap<Unit, string> {
+    return this.#refused;
+  }
+
+  /** These deny from now on, until they or their sets change; the rest stays as it is. */
+  refuse(units: ReadonlyMap<Unit, string>): void {
+    for (const [unit, why] of units) this.#refused.set(unit, why);
+    this.#withhold();
+    this.#rebuild();
+  }
+
+  /** A transaction that shows whether the kernel takes these, and changes nothing. */
+  trial(units: readonly Unit[]): string {
+    return trialText(
+      units.map((unit) => ({
+        sets: [...this.#setsOf(unit)].flatMap((id) => this.#sets.declarations(id)),
+        chains: directions.map((direction) => this.#unitLines(unit, direction)),
+      })),
+    );
+  }
+
+  /** What is asked for by title, as people know it. */
+  titleOf(unit: Unit): string {
+    const policy = this.#policies.get(unit);
+    return policy === undefined ? unit : titleOf(policy);
+  }
+
+  #forgive(units: readonly Unit[], sets: readonly string[]): void {
+    if (this.#refused.size === 0) return;
+    const changed = new Set(sets);
+    const again = [...this.#refused.keys()].filter(
+      (unit) => units.includes(unit) || [...this.#setsOf(unit)].some((id) => changed.has(id)),
+    );
+    for (const unit of again) this.#refused.delete(unit);
+    if (again.length === 0) return;
+    this.#withhold();
+    this.#rebuild();
+  }
+
+  #withhold(): void {
+    const needed = new Set(
+      this.units.filter((unit) => !this.#refused.has(unit)).flatMap((unit) => [...this.#setsOf(unit)]),
+    );
+    const refused = [...this.#refused.keys()].flatMap((unit) => [...this.#setsOf(unit)]);
+    this.#sets.withhold(new Set(refused.filter((id) => !needed.has(id))));
+  }
+
+  #rulesOf(unit: Unit): Policy["rules"] | undefined {
+    return this.#policies.get(unit)?.rules ?? this.#profiles.get(unit.replace(/^profile /, ""))?.rules;
+  }
+
+  #setsOf(unit: Unit): ReadonlySet<string> {
+    const rules = this.#rulesOf(unit);
+    if (rules === undefined) return new Set();
+    return new Set([...rules.ingress, ...rules.egress].flatMap(setsOfRule).map(({ id }) => id));
+  }
+
+  #rebuild(): void {
     for (const [id, policy] of this.#policies) this.#takePolicy(id, policy);
     for (const [name, profile] of this.#profiles) this.#takeProfile(name, profile);
     for (const id of this.#endpoints.keys()) this.#takeEndpoint(id);
-    this.#dispatch();
-  }
-
-  #takeSets(sets: NodeChanges["sets"]): void {
-    for (const spec of sets.created)
-      for (const family of families) this.ruleset.declareSet(setName(spec.id, family), setDeclaration(spec, family));
-    for (const [id, { added, removed }] of sets.members) this.#takeMembers(id, added, removed);
-    for (const id of sets.removed) {
-      this.#members.delete(id);
-      for (const family of families) this.ruleset.removeSet(setName(id, family));
-    }
-  }
-
-  /** Networks may overlap, which nft refuses: what is programmed is the fewest that hold all of them. */
-  #takeMembers(id: string, added: readonly string[], removed: readonly string[]): void {
-    const known = this.#members.get(id) ?? new Set<string>();
-    this.#members.set(id, known);
-    for (const member of removed) known.delete(member);
-    for (const member of added) known.add(member);
-    const isSimple = ![...known, ...removed].some(isWide);
-    for (const family of families) {
-      const of = (members: Iterable<string>) => [...members].filter((member) => familyOf(member) === family);
-      if (!isSimple) this.#replace(setName(id, family), of(known));
-      else
-        this.ruleset.changeElements(setName(id, family), {
-          added: of(added).map(elementOf),
-          removed: of(removed).map(elementOf),
-        });
-    }
-  }
-
-  #replace(set: string, nets: readonly string[]): void {
-    const ranges = nets.flatMap((net) => parseRange(net) ?? []);
-    const wanted = new Set(
-      disjoint(ranges)
-        .flatMap(halves)
-        .map((net) => elementOf(rangeText(net))),
-    );
-    const now = new Set(this.ruleset.elements(set));
-    this.ruleset.changeElements(set, { added: wanted.difference(now), removed: now.difference(wanted) });
   }
 
   #takePolicy(id: string, policy: Policy | undefined): void {
     put(this.#policies, id, policy);
     for (const direction of directions) {
-      if (policy === undefined) {
-        this.ruleset.removeChain(policyChain(id, direction));
-        continue;
-      }
-      const title = `${policy.kind} ${policy.namespace === "" ? "" : `${policy.namespace}/`}${policy.name}`;
-      const rules = rulesText(policy.rules[direction], verdictsOf(policy.class, this.#options), title);
-      this.ruleset.setChain(policyChain(id, direction), { rules });
+      const name = policyChain(id, direction);
+      if (policy === undefined) this.ruleset.removeChain(name);
+      else this.ruleset.setChain(name, { rules: this.#refusedLines(id) ?? this.#unitLines(id, direction) });
     }
   }
 
   #takeProfile(name: string, profile: Profile | undefined): void {
     put(this.#profiles, name, profile);
+    const unit = profileUnit(name);
     for (const direction of directions) {
-      if (profile === undefined) {
-        this.ruleset.removeChain(profileChain(name, direction));
-        continue;
-      }
-      // Behind the tiers there is nothing to pass on to.
-      const deciding = profile.rules[direction].filter(({ action }) => action !== "pass");
-      this.ruleset.setChain(profileChain(name, direction), {
-        rules: rulesText(deciding, verdictsOf("normal", this.#options), `profile ${name}`),
-      });
+      const chain = profileChain(name, direction);
+      if (profile === undefined) this.ruleset.removeChain(chain);
+      else this.ruleset.setChain(chain, { rules: this.#refusedLines(unit) ?? this.#unitLines(unit, direction) });
     }
+  }
+
+  #refusedLines(unit: Unit): readonly string[] | undefined {
+    if (!this.#refused.has(unit)) return undefined;
+    return dropping("", `${this.titleOf(unit)} is refused by the kernel and denies`, this.#options);
+  }
+
+  #unitLines(unit: Unit, direction: Direction): readonly string[] {
+    const policy = this.#policies.get(unit);
+    if (policy !== undefined)
+      return this.#rulesText(policy.rules[direction], {
+        verdicts: verdictsOf(policy, this.#options, policy.name),
+        title: titleOf(policy),
+      });
+    const profile = this.#profiles.get(unit.replace(/^profile /, ""));
+    // Behind the tiers there is nothing to pass on to.
+    const deciding = profile?.rules[direction].filter(({ action }) => action !== "pass") ?? [];
+    return this.#rulesText(deciding, {
+      verdicts: verdictsOf(undefined, this.#options, profile?.name ?? ""),
+      title: unit,
+    });
+  }
+
+  #rulesText(
+    rules: readonly Rule[],
+    { verdicts, title }: { readonly verdicts: Verdicts; readonly title: string },
+  ): readonly string[] {
+    return rules.flatMap((rule, index) => {
+      const name = `${title} rule ${index + 1}`;
+      const sample = rule.action === "deny" ? sampling(name, this.#options) : undefined;
+      const statements = [...(sample === undefined ? [] : [sample]), `${verdicts[rule.action]} ${comment(name)}`];
+      return ruleMatches(rule).flatMap((match) =>
+        statements.map((statement) => (match === "" ? statement : `${match} ${statement}`)),
+      );
+    });
+  }
+
+  #listEndpoint(id: string, known: NodeEndpoint | undefined): void {
+    put(this.#endpoints, id, known);
+    const units = new Set<Unit>([
+      ...(known?.tiers.flatMap(({ policies }) => policies.map((policy) => policy.id)) ?? []),
+      ...(known?.endpoint.profileIds.map(profileUnit) ?? []),
+    ]);
+    for (const unit of this.#unitsOf.get(id) ?? []) {
+      const users = this.#usersOf.get(unit);
+      if (!units.has(unit) && users?.delete(id) === true && users.size === 0) this.#usersOf.delete(unit);
+    }
+    for (const unit of units) this.#usersOf.set(unit, (this.#usersOf.get(unit) ?? new Set()).add(id));
+    if (known === undefined) this.#unitsOf.delete(id);
+    else this.#unitsOf.set(id, units);
   }
 
   #takeEndpoint(id: string): void {
     const known = this.#endpoints.get(id);
     const context = this.#context();
+    const stages = known?.endpoint.is === "host" ? hostStages : known === undefined ? allStages : workloadStage;
     for (const direction of directions)
-      for (const stage of ["workload", ...hostStages] as const) {
+      for (const stage of stages) {
         const name = endpointChain(id, direction, stage);
         const rules = known === undefined ? undefined : linesOf(known, stage, direction, context);
         if (rules === undefined) this.ruleset.removeChain(name);
@@ -184,6 +261,7 @@ export class RulesetBuilder {
     return {
       ...this.#options,
       hasPassRule: (id) =>
+        !this.#refused.has(id) &&
         directions.some((direction) =>
           this.#policies.get(id)?.rules[direction].some(({ action }) => action === "pass"),
         ),
@@ -198,7 +276,7 @@ export class RulesetBuilder {
 
   /** A tier's chain that nobody jumps to any more goes. */
   #useTiers(user: string, rules: readonly string[]): void {
-    const now = new Set(rules.flatMap((rule) => /^jump (tier-\S+)$/.exec(rule)?.[1] ?? []));
+    const now = new Set(rules.flatMap((rule) => (rule.startsWith("jump tier-") ? [rule.slice("jump ".length)] : [])));
     const before = this.#tiersUsedBy.get(user) ?? new Set();
     for (const chain of now) this.#tierUsers.set(chain, (this.#tierUsers.get(chain) ?? new Set()).add(user));
     for (const chain of before.difference(now)) {
@@ -211,32 +289,19 @@ export class RulesetBuilder {
     else this.#tiersUsedBy.set(user, now);
   }
 
-  /** Which interface goes to which chains. The lowest id governs an interface that two endpoints name. */
-  #dispatch(): void {
-    const wanted = new Map<string, Map<string, string>>();
-    const lead = (map: string, interfaceName: string, chain: string) => {
-      const elements = wanted.get(map) ?? new Map<string, string>();
-      wanted.set(map, elements.set(`"${interfaceName}"`, `goto ${chain}`));
+  #base(): void {
+    const others = this.#dispatch.ofOthers;
+    const { isExcluded, excludedNames } = this.#options;
+    const names = this.#dispatch.interfaces.map(({ name }) => name).filter(isInterfaceName);
+    const options = {
+      ...this.#options,
+      excludedNames: [...new Set([...excludedNames, ...names.filter(isExcluded)])].sort(),
+      tunnels: this.#facts.tunnels,
+      spoofedSources: this.#spoofedSources(),
+      ofOtherInterfaces: (stage: (typeof hostStages)[number], direction: Direction) =>
+        others === undefined || stage === "untracked" ? undefined : endpointChain(others, direction, stage),
     };
-    let ofOthers: string | undefined;
-    for (const [id, { endpoint }] of [...this.#endpoints].sort(([a], [b]) => (a < b ? 1 : -1))) {
-      if (endpoint.is === "host" && endpoint.interfaceName === "*") ofOthers = id;
-      for (const name of this.#interfacesOf(endpoint)) {
-        if (endpoint.is === "workload") {
-          lead("map-from-workload", name, endpointChain(id, "egress", "workload"));
-          lead("map-to-workload", name, endpointChain(id, "ingress", "workload"));
-        } else
-          for (const { name: map, stage, direction } of hostMaps) lead(map, name, endpointChain(id, direction, stage));
-      }
-    }
-    for (const map of [...workloadMaps, ...hostMaps.map(({ name }) => name)])
-      this.#fill(map, wanted.get(map) ?? new Map());
-    const others = ofOthers;
-    const ofOtherInterfaces = (stage: (typeof hostStages)[number], direction: Direction) =>
-      others === undefined || stage === "untracked" ? undefined : endpointChain(others, direction, stage);
-    const spoofedSources = this.#spoofedSources();
-    for (const [name, chain] of baseChains({ ...this.#options, spoofedSources, ofOtherInterfaces }))
-      this.ruleset.setChain(name, chain);
+    for (const [name, chain] of baseChains(options)) this.ruleset.setChain(name, chain);
   }
 
   #spoofedSources() {
@@ -247,32 +312,15 @@ export class RulesetBuilder {
       return isInterfaceName(interfaceName) ? allowedSources.map((net) => ({ interfaceName, net })) : [];
     });
   }
-
-  #fill(map: string, wanted: ReadonlyMap<string, string>): void {
-    for (const key of this.ruleset.elements(map)) if (!wanted.has(key)) this.ruleset.setMapElement(map, key, undefined);
-    for (const [key, value] of wanted) this.ruleset.setMapElement(map, key, value);
-  }
-
-  #interfacesOf(endpoint: NodeEndpoint["endpoint"]): readonly string[] {
-    const { interfaceName, addresses, is } = endpoint;
-    // A pod that asks for what the node does not allow is as good as unknown, which lets nothing pass.
-    if (
-      endpoint.is === "workload" &&
-      endpoint.allowedSources.length > 0 &&
-      !this.#options.settings.allowsSpoofedSources
-    )
-      return [];
-    if (interfaceName !== "") return isInterfaceName(interfaceName) ? [interfaceName] : [];
-    if (is !== "host") return [];
-    const carries = (one: HostInterface) =>
-      one.addresses.some((address) => addresses.some((wanted) => holds(wanted, address)));
-    return this.#interfaces.filter(carries).map(({ name }) => name);
-  }
 }
+
+const noTunnels = { vxlan: { 4: false, 6: false }, ipip: false } as const;
+const workloadStage = ["workload"] as const;
+const allStages = ["workload", ...hostStages] as const;
 
 function linesOf(
   { endpoint, tiers }: NodeEndpoint,
-  stage: "workload" | (typeof hostStages)[number],
+  stage: (typeof allStages)[number],
   direction: Direction,
   context: ChainContext,
 ) {
@@ -281,28 +329,11 @@ function linesOf(
   return endpoint.is === "host" ? hostChain({ endpoint, tiers }, stage, direction, context) : undefined;
 }
 
-function rulesText(rules: readonly Rule[], verdicts: Verdicts, title: string): readonly string[] {
-  return rules.flatMap((rule, index) =>
-    renderRule(rule, verdicts).map((line) => `${line} ${comment(`${title} rule ${index + 1}`)}`),
-  );
+function titleOf({ kind, namespace, name }: Policy): string {
+  return `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`;
 }
 
 function put<T>(map: Map<string, T>, key: string, value: T | undefined): void {
   if (value === undefined) map.delete(key);
   else map.set(key, value);
-}
-
-function isWide(member: string): boolean {
-  return !/\/(?:32|128)$/.test(member);
-}
-
-function familyOf(member: string): 4 | 6 {
-  return member.includes(":") ? 6 : 4;
-}
-
-/** "6 80 10.0.0.1/32" is "10.0.0.1 . 6 . 80"; an address alone needs no length. */
-function elementOf(member: string): string {
-  const [first = "", port, net] = member.split(" ");
-  const address = (net ?? first).replace(/\/(?:32|128)$/, "");
-  return net === undefined ? address : `${address} . ${first} . ${port}`;
 }

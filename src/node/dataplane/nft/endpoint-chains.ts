@@ -4,31 +4,36 @@ import {
   type Direction,
   type EndpointTier,
   type HostEndpoint,
-  type NodeSettings,
+  type Policy,
   type PolicyClass,
   protocolText,
   type Workload,
 } from "../../../calico/policy/index.ts";
-import { comment, policyChain, profileChain } from "./names.ts";
+import type { BuildOptions } from "../settings.ts";
+import { cleaned, comment, policyChain, profileChain } from "./names.ts";
 import type { Verdicts } from "./render-rule.ts";
 
-/** Two bits of the packet's mark: "this policy passes on", and "accepted before NAT". */
-export type Marks = { readonly pass: number; readonly accept: number };
+/** Bits of the packet's mark: "this policy passes on", "accepted before NAT", and "from the node itself, translated". */
+export type Marks = { readonly pass: number; readonly accept: number; readonly local: number };
+
+/** The group of the kernel's packet log that samples of denied packets are sent to. */
+export const dropLogGroup = 4_789;
 
 /** The stages of a host endpoint, each with chains of its own. */
 export const hostStages = ["host", "forwarded", "before-nat", "untracked"] as const;
 export type HostStage = (typeof hostStages)[number];
 
-export type ChainContext = {
-  readonly settings: NodeSettings;
-  readonly marks: Marks;
+export type ChainContext = BuildOptions & {
   readonly hasPassRule: (policy: string) => boolean;
   readonly isProfileKnown: (name: string) => boolean;
   /** The chain that holds these lines; endpoints with the same tier share it. */
   readonly tierChain: (lines: readonly string[]) => string;
 };
 
-export function verdictsOf(of: PolicyClass, { settings, marks }: Pick<ChainContext, "settings" | "marks">): Verdicts {
+/** Undefined: rules of a profile, which are the normal ones. */
+export function verdictsOf(policy: Policy | undefined, options: BuildOptions, name: string): Verdicts {
+  const of: PolicyClass = policy?.class ?? "normal";
+  const { settings, marks, logLimit } = options;
   const allow = {
     normal: "counter accept",
     untracked: "counter notrack accept",
@@ -37,34 +42,69 @@ export function verdictsOf(of: PolicyClass, { settings, marks }: Pick<ChainConte
   return {
     allow: allow[of],
     // Before routing nobody can be answered.
-    deny: of === "normal" ? deny(settings) : "counter drop",
+    deny: of === "normal" ? `counter ${settings.denyAction}` : "counter drop",
     pass: `counter meta mark set meta mark or ${hex(marks.pass)} return`,
-    log: `log prefix "${settings.logPrefix.replace(/[^A-Za-z0-9_.:-]/g, "").slice(0, 100)}: "`,
+    log: `${logLimit === undefined ? "" : `limit rate ${logLimit} `}log prefix "${logPrefix(settings.logPrefix, policy, name)}: "`,
   };
 }
 
-function deny({ denyAction }: NodeSettings): string {
-  return `counter ${denyAction}`;
+const shortKinds: { readonly [kind: string]: string } = {
+  NetworkPolicy: "np",
+  GlobalNetworkPolicy: "gnp",
+  KubernetesNetworkPolicy: "knp",
+  KubernetesClusterNetworkPolicy: "kcnp",
+  StagedNetworkPolicy: "snp",
+  StagedGlobalNetworkPolicy: "sgnp",
+  StagedKubernetesNetworkPolicy: "sknp",
+};
+
+/** The kernel takes 127 bytes; nothing in it may end the statement. */
+function logPrefix(text: string, policy: Policy | undefined, name: string): string {
+  const full = policy === undefined || policy.namespace === "" ? name : `${policy.namespace}/${name}`;
+  const words: { readonly [letter: string]: string } = {
+    t: policy?.tier ?? "",
+    k: policy === undefined ? "pro" : (shortKinds[policy.kind] ?? "unknown"),
+    n: name,
+    p: full,
+  };
+  const filled = text.replace(/%([tknp])/g, (_, letter: string) => words[letter] ?? "");
+  return filled.replace(/[^A-Za-z0-9_.:/%|+=()[\] -]/g, "").slice(0, 100);
 }
 
-const established = ["ct state established,related accept", "ct state invalid counter drop"];
+/** A line that denies, after one that shows a sample of what it denies, where samples are asked for. */
+export function dropping(match: string, why: string, options: BuildOptions, verdict = "drop"): readonly string[] {
+  const before = match === "" ? "" : `${match} `;
+  const sample = sampling(why, options);
+  return [...(sample === undefined ? [] : [`${before}${sample}`]), `${before}counter ${verdict} ${comment(why)}`];
+}
+
+export function sampling(why: string, { dropSamplesPerSecond: rate }: BuildOptions): string | undefined {
+  if (rate === 0) return undefined;
+  return `limit rate ${rate}/second burst ${Math.max(5, rate)} packets log prefix "${cleaned(why)}" group ${dropLogGroup} snaplen 128`;
+}
+
+function established({ dropsInvalid }: BuildOptions): readonly string[] {
+  return ["ct state established,related accept", ...(dropsInvalid ? ["ct state invalid counter drop"] : [])];
+}
 
 export function workloadChain(
   { endpoint, tiers }: { readonly endpoint: Workload; readonly tiers: readonly EndpointTier[] },
   direction: Direction,
   context: ChainContext,
 ): readonly string[] {
-  if (!endpoint.isActive) return ["counter drop"];
+  if (!endpoint.isActive) return dropping("", "the endpoint is not active", context);
   const { vxlanPort, allowsVxlanFromWorkloads, allowsIpipFromWorkloads } = context.settings;
   return [
-    ...established,
+    ...established(context),
     ...(direction === "ingress" || allowsVxlanFromWorkloads
       ? []
-      : [`meta l4proto 17 th dport ${vxlanPort} counter drop`]),
-    ...(direction === "ingress" || allowsIpipFromWorkloads ? [] : ["meta l4proto 4 counter drop"]),
+      : dropping(`meta l4proto 17 th dport ${vxlanPort}`, "VXLAN from a pod", context)),
+    ...(direction === "ingress" || allowsIpipFromWorkloads
+      ? []
+      : dropping("meta l4proto 4", "IPIP from a pod", context)),
     ...tierJumps(tiers, { direction, isWanted: isNormal, end: "deny" }, context),
     ...profileJumps(endpoint.profileIds, direction, context),
-    noRule(context),
+    ...noRule(context),
   ];
 }
 
@@ -77,15 +117,15 @@ export function hostChain(
   switch (stage) {
     case "host":
       return [
-        ...established,
+        ...established(context),
         ...failsafe(direction, context),
         ...tierJumps(tiers, { direction, isWanted: isNormal, end: "deny" }, context),
         ...profileJumps(endpoint.profileIds, direction, context),
-        noRule(context),
+        ...noRule(context),
       ];
     case "forwarded": {
       const isWanted = (policy: PolicyOfTier) => isNormal(policy) && policy.appliesOnForward;
-      return [...established, ...tierJumps(tiers, { direction, isWanted, end: "deny" }, context)];
+      return [...established(context), ...tierJumps(tiers, { direction, isWanted, end: "deny" }, context)];
     }
     case "before-nat": {
       const isWanted = ({ class: of }: PolicyOfTier) => of === "pre-DNAT";
@@ -111,8 +151,8 @@ function isNormal({ class: of }: PolicyOfTier): boolean {
   return of === "normal";
 }
 
-function noRule({ settings }: ChainContext): string {
-  return `${deny(settings)} ${comment("no rule lets it pass")}`;
+function noRule(context: ChainContext): readonly string[] {
+  return dropping("", "no rule lets it pass", context, context.settings.denyAction);
 }
 
 /** So that nobody locks himself out of his own host. */
@@ -131,14 +171,10 @@ function failsafeAnswers(direction: Direction, { settings }: ChainContext): read
   );
 }
 
-function profileJumps(
-  names: readonly string[],
-  direction: Direction,
-  { isProfileKnown }: ChainContext,
-): readonly string[] {
-  const missing = names.findIndex((name) => !isProfileKnown(name));
+function profileJumps(names: readonly string[], direction: Direction, context: ChainContext): readonly string[] {
+  const missing = names.findIndex((name) => !context.isProfileKnown(name));
   const jumps = (missing < 0 ? names : names.slice(0, missing)).map((name) => `jump ${profileChain(name, direction)}`);
-  return missing < 0 ? jumps : [...jumps, `counter drop ${comment(`profile ${names[missing]} is not known`)}`];
+  return missing < 0 ? jumps : [...jumps, ...dropping("", `profile ${names[missing]} is not known`, context)];
 }
 
 type TierQuestion = {
@@ -172,16 +208,19 @@ function tierLines(
   { tier, defaultAction }: EndpointTier,
   policies: readonly string[],
   { direction, end }: Pick<TierQuestion, "direction" | "end">,
-  { hasPassRule, marks, settings }: ChainContext,
+  context: ChainContext,
 ): readonly string[] {
+  const { hasPassRule, marks, settings } = context;
   const pass = hex(marks.pass);
   return [
-    ...(policies.some(hasPassRule) ? [`meta mark set meta mark and ${hex(~marks.pass >>> 0)}`] : []),
+    ...(policies.some(hasPassRule) ? [`meta mark set meta mark and ${hex(0xffffffff - marks.pass)}`] : []),
     ...policies.flatMap((id) => [
       `jump ${policyChain(id, direction)}`,
       ...(hasPassRule(id) ? [`meta mark and ${pass} == ${pass} return`] : []),
     ]),
-    ...(defaultAction === "deny" && end === "deny" ? [`${deny(settings)} ${comment(`end of tier ${tier}`)}`] : []),
+    ...(defaultAction === "deny" && end === "deny"
+      ? dropping("", `end of tier ${tier}`, context, settings.denyAction)
+      : []),
   ];
 }
 

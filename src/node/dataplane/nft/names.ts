@@ -1,12 +1,12 @@
 // What our chains, sets and maps are called, and the only texts of others that may stand in a ruleset. Names are made from a hash,
 // so nothing that somebody has named can end a statement; comments tell people which policy a chain is of, cut and cleaned.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Ours alone; the original's tables are called "calico". */
 export const tableName = "cattail";
 
 export function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 16);
 }
 
 export type Direction = "ingress" | "egress";
@@ -16,8 +16,6 @@ export const policyChain = (id: string, direction: Direction) => `pol-${letter[d
 export const profileChain = (name: string, direction: Direction) => `pro-${letter[direction]}-${shortHash(name)}`;
 export const endpointChain = (id: string, direction: Direction, of: string) =>
   `ep-${of}-${letter[direction]}-${shortHash(id)}`;
-export const tierChain = (id: string, direction: Direction, of: string, tier: number) =>
-  `ep-${of}-${letter[direction]}-${shortHash(id)}-${tier}`;
 export const setName = (id: string, family: 4 | 6) => `set${family}-${shortHash(id)}`;
 
 /** The kernel's limit is 15; what is not such a name is no interface of ours. */
@@ -25,8 +23,11 @@ export function isInterfaceName(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(text);
 }
 
-/** nft takes 128 bytes and no way to write a quote. */
+/** nft takes 128 bytes, of which a stamp (kernel-table.ts) needs twelve, and no way to write a quote. */
 export function comment(text: string): string {
-  const clean = text.replace(/[^A-Za-z0-9_./:() -]/g, "?").slice(0, 120);
-  return `comment "${clean}"`;
+  return `comment "${cleaned(text)}"`;
+}
+
+export function cleaned(text: string): string {
+  return text.replace(/[^A-Za-z0-9_./:() -]/g, "?").slice(0, 110);
 }

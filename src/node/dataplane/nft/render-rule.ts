@@ -9,7 +9,11 @@ export type Verdicts = { readonly allow: string; readonly deny: string; readonly
 
 /** Statements without a comment; none: the rule can never hold. */
 export function renderRule(rule: Rule, verdicts: Verdicts): readonly string[] {
-  const verdict = verdicts[rule.action];
+  return ruleMatches(rule).map((match) => (match === "" ? verdicts[rule.action] : `${match} ${verdicts[rule.action]}`));
+}
+
+/** What a packet has to be like, in as many lines as it takes. "" is any packet. */
+export function ruleMatches(rule: Rule): readonly string[] {
   return familiesOf(rule).flatMap((family) => {
     const alternatives = product([
       [protocolMatch(rule, family)],
@@ -17,7 +21,7 @@ export function renderRule(rule: Rule, verdicts: Verdicts): readonly string[] {
       sideMatches(rule.source, "s", family),
       sideMatches(rule.destination, "d", family),
     ]);
-    return alternatives.map((parts) => [...parts.filter((part) => part !== ""), verdict].join(" "));
+    return alternatives.map((parts) => parts.filter((part) => part !== "").join(" "));
   });
 }
 

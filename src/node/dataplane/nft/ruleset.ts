@@ -1,6 +1,7 @@
 // Our table as it shall be, and the transaction that makes the kernel's one equal to it. Whoever builds it says what a chain, a set or a
 // map shall hold; what is not said again stays. One transaction holds everything that changed since the last one that the kernel took:
 // packets see the old rules or the new ones, never half of each.
+import { type KernelTable, stamped, stampOf } from "./kernel-table.ts";
 import { tableName } from "./names.ts";
 
 export type Chain = {
@@ -14,19 +15,23 @@ type Elements = {
   readonly elements: Map<string, string>;
 };
 
+/** Against what the kernel has. */
 type Change = { readonly added: Set<string>; readonly removed: Set<string> };
+
+export type Transaction = { readonly text: string; readonly taken: () => void };
 
 /** So many elements of a set are changed one by one; for more it is emptied and filled, which interval sets do far faster. */
 const mostSingleChanges = 200;
+const in_ = `inet ${tableName}`;
 
 export class NftRuleset {
   readonly #chains = new Map<string, Chain>();
   readonly #sets = new Map<string, Elements>();
   readonly #maps = new Map<string, Elements>();
-  /** What the kernel has, as far as we know: nothing until the first transaction is taken. */
+  /** What the kernel has is not known, or not worth knowing: the next transaction makes the table anew. */
   #isFirst = true;
   readonly #chainsInKernel = new Set<string>();
-  readonly #setsInKernel = new Set<string>();
+  readonly #setsInKernel = new Map<string, "set" | "map">();
   readonly #dirtyChains = new Set<string>();
   readonly #dirtyElements = new Map<string, Change>();
 
@@ -55,8 +60,12 @@ export class NftRuleset {
   }
 
   removeSet(name: string): void {
-    if (!this.#sets.delete(name)) return;
-    this.#dirtyElements.set(name, { added: new Set(), removed: new Set() });
+    const known = this.#sets.get(name);
+    if (known === undefined) return;
+    // Should it come back before the next transaction, the kernel's elements are those that it had.
+    for (const key of [...known.elements.keys()]) this.#setElement(name, key, undefined);
+    this.#sets.delete(name);
+    this.#changeOf(name);
   }
 
   changeElements(
@@ -71,28 +80,99 @@ export class NftRuleset {
     this.#setElement(name, key, value);
   }
 
-  elements(name: string): readonly string[] {
-    return [...(this.#of(name)?.elements.keys() ?? [])];
+  elements(name: string): ReadonlyMap<string, string> {
+    return this.#of(name)?.elements ?? new Map();
+  }
+
+  chain(name: string): Chain | undefined {
+    return this.#chains.get(name);
+  }
+
+  declarationOf(name: string): string | undefined {
+    return this.#of(name)?.declaration;
+  }
+
+  get counts(): { readonly chains: number; readonly rules: number; readonly sets: number; readonly elements: number } {
+    let rules = 0;
+    for (const chain of this.#chains.values()) rules += chain.rules.length;
+    let elements = 0;
+    for (const set of this.#sets.values()) elements += set.elements.size;
+    return { chains: this.#chains.size, rules, sets: this.#sets.size, elements };
   }
 
   /** Undefined: the kernel has everything. `taken` is to be called when the kernel has taken it. */
-  transaction(): { readonly text: string; readonly taken: () => void } | undefined {
+  transaction(): Transaction | undefined {
     if (!this.#isFirst && this.#dirtyChains.size + this.#dirtyElements.size === 0) return undefined;
     const text = this.#isFirst ? this.#everything() : this.#difference();
     return { text, taken: () => this.#settle() };
   }
 
-  /** Somebody has changed our table, or the kernel's state is not known: the next transaction puts all of it in its place. */
+  /** The kernel's state is not known: the next transaction puts all of it in its place. */
   startAgain(): void {
     this.#isFirst = true;
     this.#chainsInKernel.clear();
     this.#setsInKernel.clear();
   }
 
+  /**
+   * This is in the kernel: the next transaction is the difference to it. False: it is so different that the table has to be made anew
+   * (another kind of set, a chain at another hook), which the next transaction does.
+   */
+  adopt(table: KernelTable): boolean {
+    this.startAgain();
+    if (!this.#canBeChanged(table)) return false;
+    this.#isFirst = false;
+    this.#dirtyChains.clear();
+    this.#dirtyElements.clear();
+    for (const [name, { stamps }] of table.chains) {
+      this.#chainsInKernel.add(name);
+      const wanted = this.#chains.get(name);
+      if (wanted === undefined || !isEqual(wanted.rules.map(stampOf), stamps)) this.#dirtyChains.add(name);
+    }
+    for (const name of this.#chains.keys()) if (!table.chains.has(name)) this.#dirtyChains.add(name);
+    for (const [name, { is, elements }] of table.sets) {
+      this.#setsInKernel.set(name, is);
+      this.#compareElements(name, elements);
+    }
+    for (const name of [...this.#sets.keys(), ...this.#maps.keys()]) if (!table.sets.has(name)) this.#changeOf(name);
+    return true;
+  }
+
+  #canBeChanged({ chains, sets }: KernelTable): boolean {
+    for (const [name, { isHooked }] of chains) {
+      const wanted = this.#chains.get(name);
+      if (isHooked !== (wanted?.hook !== undefined)) return false;
+    }
+    for (const [name, { is, declaration }] of sets) {
+      const wanted = this.#of(name);
+      if (is === "map" && wanted === undefined) return false;
+      if (wanted !== undefined && wanted.declaration !== declaration) return false;
+    }
+    return true;
+  }
+
+  #compareElements(name: string, kernel: ReadonlyMap<string, string>): void {
+    const wanted = this.#of(name)?.elements ?? new Map<string, string>();
+    const removed = [...kernel].flatMap(([key, value]) => (wanted.get(key) === value ? [] : [key]));
+    const added = [...wanted].flatMap(([key, value]) => (kernel.get(key) === value ? [] : [key]));
+    if (removed.length + added.length === 0 && this.#of(name) !== undefined) return;
+    const change = this.#changeOf(name);
+    for (const key of removed) change.removed.add(key);
+    for (const key of added) change.added.add(key);
+  }
+
   #declare(where: Map<string, Elements>, name: string, declaration: string): void {
     if (where.has(name)) return;
     where.set(name, { declaration, elements: new Map() });
-    this.#dirtyElements.set(name, { added: new Set(), removed: new Set() });
+    this.#changeOf(name);
+  }
+
+  #changeOf(name: string): Change {
+    const known = this.#dirtyElements.get(name);
+    if (known !== undefined) return known;
+    const change = { added: new Set<string>(), removed: new Set<string>() };
+    this.#dirtyElements.set(name, change);
+    return change;
   }
 
   #of(name: string): Elements | undefined {
@@ -102,8 +182,7 @@ export class NftRuleset {
   #setElement(name: string, key: string, value: string | undefined): void {
     const known = this.#of(name);
     if (known === undefined || known.elements.get(key) === value) return;
-    const change = this.#dirtyElements.get(name) ?? { added: new Set(), removed: new Set() };
-    this.#dirtyElements.set(name, change);
+    const change = this.#changeOf(name);
     if (known.elements.has(key)) {
       known.elements.delete(key);
       if (!change.added.delete(key)) change.removed.add(key);
@@ -115,101 +194,108 @@ export class NftRuleset {
 
   #everything(): string {
     // "add" before "delete": deleting a table that is not there would be an error.
-    const lines = [`add table inet ${tableName}`, `delete table inet ${tableName}`, `table inet ${tableName} {`];
+    const lines = [`add table ${in_}`, `delete table ${in_}`, `table ${in_} {`];
     for (const [name, { declaration, elements }] of this.#sets)
       lines.push(`  set ${name} { ${declaration} ${filled(elements)} }`);
-    for (const name of this.#chains.keys()) lines.push(`  chain ${name} {}`);
+    // A chain that the kernel starts cannot be declared without its hook first.
+    for (const [name, { hook }] of this.#chains) if (hook === undefined) lines.push(`  chain ${name} {}`);
     for (const [name, { declaration, elements }] of this.#maps)
       lines.push(`  map ${name} { ${declaration} ${filled(elements)} }`);
-    lines.push("}", `table inet ${tableName} {`);
-    for (const [name, { hook, rules }] of this.#chains)
-      lines.push(
-        `  chain ${name} {`,
-        ...(hook === undefined ? [] : [`    ${hook}`]),
-        ...rules.map((rule) => `    ${rule}`),
-        "  }",
-      );
+    lines.push("}", `table ${in_} {`);
+    for (const [name, { hook, rules }] of this.#chains) {
+      lines.push(`  chain ${name} {`);
+      if (hook !== undefined) lines.push(`    ${hook}`);
+      for (const rule of rules) lines.push(`    ${stamped(rule)}`);
+      lines.push("  }");
+    }
     lines.push("}");
-    // A chain that the kernel starts cannot be declared without its hook first.
-    return `${withoutEmptyHooks(lines, this.#chains).join("\n")}\n`;
+    return `${lines.join("\n")}\n`;
   }
 
   #difference(): string {
-    const in_ = `inet ${tableName}`;
-    const first: string[] = [];
-    const last: string[] = [];
-    for (const [name, change] of this.#dirtyElements) this.#differenceOf(name, change, { first, last });
-    const chains = [...this.#dirtyChains].map((name) => ({ name, chain: this.#chains.get(name) }));
-    const made = chains.flatMap(({ name, chain }) => {
-      if (chain === undefined || this.#chainsInKernel.has(name)) return [];
-      return [`add chain ${in_} ${name}${chain.hook === undefined ? "" : ` { ${chain.hook} }`}`];
-    });
-    const filledChains = chains.flatMap(({ name, chain }) => {
-      if (chain === undefined) return this.#chainsInKernel.has(name) ? [`flush chain ${in_} ${name}`] : [];
-      return [`flush chain ${in_} ${name}`, ...chain.rules.map((rule) => `add rule ${in_} ${name} ${rule}`)];
-    });
-    const gone = chains.flatMap(({ name, chain }) =>
-      chain === undefined && this.#chainsInKernel.has(name) ? [`delete chain ${in_} ${name}`] : [],
-    );
-    const maps = first.filter((line) => / element \S+ \S+ map-/.test(line));
-    const sets = first.filter((line) => !maps.includes(line));
-    return `${[...sets, ...made, ...filledChains, ...maps, ...gone, ...last].join("\n")}\n`;
+    const lines: { readonly [at in Place]: string[] } = { sets: [], maps: [], gone: [] };
+    for (const [name, change] of this.#dirtyElements) this.#differenceOf(name, change, lines);
+    const made: string[] = [];
+    const filledChains: string[] = [];
+    const gone: string[] = [];
+    for (const name of this.#dirtyChains) {
+      const chain = this.#chains.get(name);
+      const isThere = this.#chainsInKernel.has(name);
+      if (isThere) filledChains.push(`flush chain ${in_} ${name}`);
+      if (chain === undefined) {
+        if (isThere) gone.push(`delete chain ${in_} ${name}`);
+        continue;
+      }
+      if (!isThere) made.push(`add chain ${in_} ${name}${chain.hook === undefined ? "" : ` { ${chain.hook} }`}`);
+      for (const rule of chain.rules) filledChains.push(`add rule ${in_} ${name} ${stamped(rule)}`);
+    }
+    return `${[...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone, ...lines.gone].join("\n")}\n`;
   }
 
-  #differenceOf(
-    name: string,
-    { added, removed }: Change,
-    { first, last }: { readonly first: string[]; readonly last: string[] },
-  ): void {
-    const in_ = `inet ${tableName}`;
+  #differenceOf(name: string, { added, removed }: Change, lines: { readonly [at in Place]: string[] }): void {
     const known = this.#of(name);
+    const inKernel = this.#setsInKernel.get(name);
     if (known === undefined) {
-      if (this.#setsInKernel.has(name)) last.push(`delete set ${in_} ${name}`);
+      if (inKernel !== undefined) lines.gone.push(`delete ${inKernel} ${in_} ${name}`);
       return;
     }
-    const list = (keys: Iterable<string>) =>
-      [...keys].map((key) => elementText(key, known.elements.get(key) ?? "")).join(", ");
-    if (!this.#setsInKernel.has(name)) {
-      first.push(`add ${this.#sets.has(name) ? "set" : "map"} ${in_} ${name} { ${known.declaration} }`);
-      if (known.elements.size > 0) first.push(`add element ${in_} ${name} { ${list(known.elements.keys())} }`);
+    const kind = this.#maps.has(name) ? "map" : "set";
+    const into = lines[kind === "map" ? "maps" : "sets"];
+    const fill = () => {
+      if (known.elements.size > 0) into.push(`add element ${in_} ${name} { ${listed(known, known.elements.keys())} }`);
+    };
+    if (inKernel === undefined) {
+      // A map has to be there before a rule asks it, its elements after the chains that they lead to.
+      lines.sets.push(`add ${kind} ${in_} ${name} { ${known.declaration} }`);
+      fill();
       return;
     }
     if (removed.size > mostSingleChanges) {
-      first.push(`flush set ${in_} ${name}`);
-      if (known.elements.size > 0) first.push(`add element ${in_} ${name} { ${list(known.elements.keys())} }`);
+      into.push(`flush ${kind} ${in_} ${name}`);
+      fill();
       return;
     }
-    if (removed.size > 0) first.push(`delete element ${in_} ${name} { ${[...removed].join(", ")} }`);
-    if (added.size > 0) first.push(`add element ${in_} ${name} { ${list(added)} }`);
+    if (removed.size > 0) into.push(`delete element ${in_} ${name} { ${[...removed].join(", ")} }`);
+    if (added.size > 0) into.push(`add element ${in_} ${name} { ${listed(known, added)} }`);
   }
 
   #settle(): void {
+    const wasFirst = this.#isFirst;
     this.#isFirst = false;
+    const chains = wasFirst ? this.#chains.keys() : this.#dirtyChains;
+    for (const name of chains) {
+      if (this.#chains.has(name)) this.#chainsInKernel.add(name);
+      else this.#chainsInKernel.delete(name);
+    }
+    const sets = wasFirst ? [...this.#sets.keys(), ...this.#maps.keys()] : this.#dirtyElements.keys();
+    for (const name of sets) {
+      if (this.#of(name) === undefined) this.#setsInKernel.delete(name);
+      else this.#setsInKernel.set(name, this.#maps.has(name) ? "map" : "set");
+    }
     this.#dirtyChains.clear();
     this.#dirtyElements.clear();
-    this.#chainsInKernel.clear();
-    this.#setsInKernel.clear();
-    for (const name of this.#chains.keys()) this.#chainsInKernel.add(name);
-    for (const name of [...this.#sets.keys(), ...this.#maps.keys()]) this.#setsInKernel.add(name);
   }
 }
+
+/** Where in a transaction a change of elements stands. */
+type Place = "sets" | "maps" | "gone";
 
 function isEqual(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((line, index) => line === b[index]);
 }
 
-function filled(elements: ReadonlyMap<string, string>): string {
+export function listed(
+  { elements }: { readonly elements: ReadonlyMap<string, string> },
+  keys: Iterable<string>,
+): string {
+  return [...keys].map((key) => elementText(key, elements.get(key) ?? "")).join(", ");
+}
+
+export function filled(elements: ReadonlyMap<string, string>): string {
   if (elements.size === 0) return "";
-  return `elements = { ${[...elements].map(([key, value]) => elementText(key, value)).join(", ")} }`;
+  return `elements = { ${listed({ elements }, elements.keys())} }`;
 }
 
 function elementText(key: string, value: string): string {
   return value === "" ? key : `${key} : ${value}`;
-}
-
-function withoutEmptyHooks(lines: readonly string[], chains: ReadonlyMap<string, Chain>): readonly string[] {
-  return lines.filter((line) => {
-    const name = /^ {2}chain (\S+) \{\}$/.exec(line)?.[1];
-    return name === undefined || chains.get(name)?.hook === undefined;
-  });
 }

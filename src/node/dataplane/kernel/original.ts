@@ -1,0 +1,97 @@
+// Coming from the original: its tables and chains go once ours are in force, and never before. Going back: our table goes, once the
+// original's is there again.
+import { type Log, messageOf } from "../../../base/lib/index.ts";
+import { runProgram } from "../../../base/linux/index.ts";
+import { tableName } from "../nft/names.ts";
+import { type NftOptions, NftProgram, type TableName } from "./nft-program.ts";
+
+const theirs: readonly TableName[] = [
+  { family: "ip", name: "calico" },
+  { family: "ip6", name: "calico" },
+  { family: "arp", name: "calico-arp" },
+];
+
+export async function originalTables(nft: NftProgram): Promise<readonly TableName[]> {
+  const there = await nft.tables();
+  return theirs.filter((one) => there.some(({ family, name }) => family === one.family && name === one.name));
+}
+
+/** What cannot be removed is said, and does not stop anybody: their drops stay drops. */
+export async function removeOriginal(options: {
+  readonly nft: NftProgram;
+  readonly namespace?: string | undefined;
+  readonly log: Log;
+}): Promise<void> {
+  const { nft, log } = options;
+  try {
+    const tables = await originalTables(nft);
+    if (tables.length > 0) {
+      // All of them at once: half of the original's rules would be neither the old state nor the new.
+      const outcome = await nft.apply(tables.map(({ family, name }) => `delete table ${family} ${name}\n`).join(""));
+      if (outcome.is === "refused") log.warn("Tables of the original cannot be removed", { why: outcome.why });
+      else log.info("Removed the tables of the original", { tables: tables.map((one) => `${one.family} ${one.name}`) });
+    }
+    await removeChains(options);
+  } catch (error) {
+    log.warn("What the original left cannot be removed", { why: messageOf(error) });
+  }
+}
+
+/** For a node that is handed back to the original, or to nobody. */
+export async function removeOwnTables(options: NftOptions = {}): Promise<void> {
+  const nft = new NftProgram(options, { add: () => undefined, observe: () => undefined });
+  // "add" first: deleting what is not there would be an error.
+  const outcome = await nft.apply(`add table inet ${tableName}\ndelete table inet ${tableName}\n`);
+  if (outcome.is === "refused") throw new Error(`table inet ${tableName} cannot be removed: ${outcome.why}`);
+}
+
+const backends = ["iptables-nft", "ip6tables-nft", "iptables-legacy", "ip6tables-legacy"] as const;
+
+/** Chains of its iptables mode, in whichever kind of iptables they are. */
+async function removeChains({
+  namespace,
+  log,
+}: {
+  readonly namespace?: string | undefined;
+  readonly log: Log;
+}): Promise<void> {
+  for (const backend of backends) {
+    const saved = await savedRules(`${backend}-save`, namespace);
+    const restore = saved === undefined ? "" : withoutCali(saved);
+    if (restore === "") continue;
+    await runProgram(`${backend}-restore`, ["--noflush"], { stdin: restore, namespace });
+    log.info("Removed the chains of the original", { backend });
+  }
+}
+
+async function savedRules(program: string, namespace: string | undefined): Promise<string | undefined> {
+  try {
+    return (await runProgram(program, [], { namespace, maxOutputBytes: 64 << 20 })).stdout;
+  } catch {
+    return undefined; // not installed here, or the kernel does not have it: then there is nothing of it
+  }
+}
+
+/** What iptables-restore has to do so that no chain of the original is left: the ways in first, then all chains at once. */
+export function withoutCali(saved: string): string {
+  const tables: string[] = [];
+  for (const block of saved.split(/^(?=\*)/m)) {
+    const table = /^\*(\S+)/.exec(block)?.[1];
+    const chains = [...block.matchAll(/^:(cali-\S+)/gm)].flatMap(([, name]) => name ?? []);
+    if (table === undefined || chains.length === 0) continue;
+    const jumps = [...block.matchAll(/^-A ((?!cali-)\S+ .*(?:-[jg] cali-\S+|cali:).*)$/gm)].map(
+      ([, rule]) => `-D ${rule}`,
+    );
+    tables.push(
+      [
+        `*${table}`,
+        ...jumps,
+        ...chains.map((name) => `-F ${name}`),
+        ...chains.map((name) => `-X ${name}`),
+        "COMMIT",
+        "",
+      ].join("\n"),
+    );
+  }
+  return tables.join("");
+}
