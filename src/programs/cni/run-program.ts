@@ -1,31 +1,42 @@
 // Either plugin as a program of its own: what is asked comes from the process, and everything is opened for this one call.
 import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../base/lib/index.ts";
 import { freshBacking, type Plugin, type PluginOptions, runPlugin } from "../../node/cni/index.ts";
 import { version } from "../shared/build.ts";
 
-/** What the thin start has read already; undefined: nobody has. */
-export type Started = {
-  readonly stdin?: string | undefined;
-  /** The file that the runtime started. */
-  readonly file?: string | undefined;
-};
+/** What the thin start (bin/cni-plugin.cjs) has read already, and which files it is. It hands it over in a global, across whatever loads this. */
+export type Started = { readonly stdin?: string | undefined; readonly files?: readonly string[] | undefined };
 
-export function optionsOfProcess({ file = process.argv[1] }: Started): PluginOptions {
+export function startedBefore(): Started {
+  return (globalThis as { cattailCniStarted?: Started }).cattailCniStarted ?? {};
+}
+
+export function optionsOfProcess({ files = filesBeside(process.argv[1]) }: Started): PluginOptions {
   const edge = {
     clock: systemClock,
     random: Math.random,
     warn: (line: string) => void process.stderr.write(`${line}\n`),
   };
-  const own = [file, process.execPath];
+  const own = [...files, process.execPath];
   return {
     ...edge,
     variables: process.env,
     backing: freshBacking(edge),
     version: version(),
-    isOwnFile: (other) => own.some((each) => each !== undefined && isSameProgram(each, other)),
+    isOwnFile: (other) => own.some((each) => isSameProgram(each, other)),
   };
+}
+
+/** Both starts of one installation are the same program. */
+function filesBeside(file: string | undefined): readonly string[] {
+  if (file === undefined) return [];
+  try {
+    return [file, join(dirname(realpathSync(file)), "cni-plugin.cjs")];
+  } catch {
+    return [file];
+  }
 }
 
 export function stdinOf({ stdin }: Started): Promise<string> {

@@ -2,9 +2,9 @@
 // parser of command lines least of all.
 import { createIpamPlugin } from "../../../node/cni/index.ts";
 import { version } from "../../shared/build.ts";
-import { runAsProgram, type Started, say } from "../run-program.ts";
+import { runAsProgram, type Started, say, startedBefore } from "../run-program.ts";
 
-export async function runIpam(words: readonly string[], started: Started = {}): Promise<void> {
+export async function runIpam(words: readonly string[], started: Started = startedBefore()): Promise<void> {
   const [word] = words;
   if (word === "-v" || word === "--version") return say(`${version()}\n`, 0);
   if (word === "-upgrade" || word === "--upgrade") {

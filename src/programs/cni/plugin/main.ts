@@ -1,9 +1,9 @@
 // `cattail cni plugin`, and a link named calico: started by a runtime for each pod, so nothing is loaded that it does not need.
 import { cniErrorJson, createCalicoPlugin, testConnection, toCniError } from "../../../node/cni/index.ts";
 import { version } from "../../shared/build.ts";
-import { optionsOfProcess, runAsProgram, type Started, say, stdinOf } from "../run-program.ts";
+import { optionsOfProcess, runAsProgram, type Started, say, startedBefore, stdinOf } from "../run-program.ts";
 
-export async function runCalico(words: readonly string[], started: Started = {}): Promise<void> {
+export async function runCalico(words: readonly string[], started: Started = startedBefore()): Promise<void> {
   const [word] = words;
   if (word === "-v" || word === "--version") return say(`${version()}\n`, 0);
   if (word === "-t") {

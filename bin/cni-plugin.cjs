@@ -1,0 +1,186 @@
+#!/usr/bin/env node
+// The CNI plugins as a runtime starts them, for each pod: links named calico and calico-ipam lead here. It asks the agent of this node over a
+// socket (src/node/cni/resident), and prints what that answers. Where there is no agent, or the agent says that the call is not its own, this
+// program does the work itself, with the same code, which is loaded only then.
+//
+// Plain CommonJS, and nothing but files and sockets, because every start pays for what is loaded: bench/cni has the figures.
+"use strict";
+
+const fs = require("node:fs");
+
+const protocol = 1;
+const usualSocket = "/var/run/calico/cattail/cni.sock";
+/** A little less than a runtime's patience: an error that says why is better than being killed. */
+const limitMs = 118_000;
+const commands = ["ADD", "DEL", "CHECK", "STATUS", "GC"];
+const largestCopy = 1 << 20;
+
+/**
+ * Resolves with the agent's answer, or with undefined where this program has to do the work. A connection that breaks is such a case: the agent is
+ * gone, and nobody works for us any more; ADD and DEL find what it has left, and may be repeated. What is refused as a whole is an error.
+ */
+function askAgent(plugin, stdin, files) {
+  const path = process.env.CATTAIL_CNI_SOCKET === undefined ? usualSocket : process.env.CATTAIL_CNI_SOCKET;
+  if (!commands.includes(process.env.CNI_COMMAND) || !isSafeSocket(path)) return Promise.resolve(undefined);
+  const request = {
+    protocol,
+    plugin,
+    variables: process.env,
+    stdin,
+    seen: { node: idOf("/proc/self/ns/net"), pod: idOf(process.env.CNI_NETNS) },
+    ipam: ipamPlugin(plugin, stdin, files),
+  };
+  return new Promise((resolve) => {
+    const socket = require("node:net").connect(path);
+    let line = "";
+    const timer = setTimeout(() => {
+      resolve(
+        failed(`no answer came from the agent at ${path} within ${limitMs / 1000} s`, "see the log of cattail node"),
+      );
+      socket.destroy();
+    }, limitMs);
+    const done = (answer) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setEncoding("utf8");
+    socket.on("error", () => done(undefined));
+    socket.on("close", () => done(undefined));
+    socket.on("data", (chunk) => {
+      line += chunk;
+      if (chunk.endsWith("\n")) done(read(line));
+    });
+    socket.write(`${JSON.stringify({ version: 1, call: "cni", body: request })}\n`);
+  });
+}
+
+/** Undefined: the work is ours. An agent of another release may say what we do not know: then it has done nothing. */
+function read(line) {
+  let answer;
+  try {
+    answer = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { is, body, error } = answer;
+  if (is === "failed" && error && ["CALL_VERSION", "CALL_BROKEN", "CALL_TOO_LARGE"].includes(error.code))
+    return undefined;
+  if (is === "failed" && error) return failed(`the agent failed: ${error.problem}`, error.next);
+  if (is !== "done" || !body || body.is !== "answered" || typeof body.stdout !== "string") return undefined;
+  return body;
+}
+
+/** In the form of every error of a plugin. */
+function failed(msg, details) {
+  return { exitCode: 1, stdout: `${JSON.stringify({ code: 999, msg, details }, null, 4)}\n`, stderr: "" };
+}
+
+/** In a folder that others may write to, somebody else's socket could stand in for the agent's. */
+function isSafeSocket(path) {
+  const stats = path === "" ? undefined : fs.lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isSocket() === true && [0, process.getuid()].includes(stats.uid);
+}
+
+function idOf(path) {
+  try {
+    const { dev, ino } = fs.statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined; // there is none, or none that we can see
+  }
+}
+
+/** Which file CNI_PATH has for the configuration's IPAM, and whether it is this program. */
+function ipamPlugin(plugin, stdin, files) {
+  if (plugin === "calico-ipam") return undefined;
+  const type = ipamType(stdin);
+  if (typeof type !== "string" || type === "" || type.includes("/")) return undefined;
+  for (const folder of (process.env.CNI_PATH || "").split(":")) {
+    const found = `${folder.replace(/\/$/, "")}/${type}`;
+    const id = folder === "" ? undefined : idOf(found);
+    if (id !== undefined) return { file: found, id, isOwn: type === "calico-ipam" && isSameProgram(files, found, id) };
+  }
+  return undefined;
+}
+
+function ipamType(stdin) {
+  try {
+    return JSON.parse(stdin).ipam.type;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Through links of both sorts; a small file may also be copied. src/programs/cni/run-program.ts asks the same. */
+function isSameProgram(files, other, otherId) {
+  if (files.some((own) => idOf(own) === otherId)) return true;
+  const { size } = fs.statSync(other);
+  return files.some((own) => {
+    const stats = fs.statSync(own, { throwIfNoEntry: false });
+    if (stats === undefined || size > largestCopy || size !== stats.size) return false;
+    return fs.readFileSync(own).equals(fs.readFileSync(other));
+  });
+}
+
+/** A pipe may be empty when we look: whoever writes into it is not always faster than Node starts. */
+function readStdin() {
+  const chunks = [];
+  const chunk = Buffer.allocUnsafe(65536);
+  for (;;) {
+    try {
+      const read = fs.readSync(0, chunk, 0, chunk.length, null);
+      if (read === 0) return Buffer.concat(chunks).toString("utf8");
+      chunks.push(Buffer.from(chunk.subarray(0, read)));
+    } catch (error) {
+      if (error.code === "EOF") return Buffer.concat(chunks).toString("utf8");
+      if (error.code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+/** All of it, whatever a pipe takes at a time. */
+function writeAll(fd, text) {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += fs.writeSync(fd, bytes, at);
+    } catch (error) {
+      if (error.code === "EPIPE") return;
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+}
+
+/** Ends the process if the agent has answered. Else what was read, which can be read only once. `files`: those that are this program. */
+async function startPlugin(plugin, files) {
+  if (!commands.includes(process.env.CNI_COMMAND)) return {};
+  const stdin = readStdin();
+  const answer = await askAgent(plugin, stdin, files);
+  if (answer === undefined) return { stdin, files };
+  writeAll(2, answer.stderr || "");
+  writeAll(1, answer.stdout);
+  process.reallyExit(answer.exitCode); // nothing is left to be closed
+}
+
+module.exports = { startPlugin };
+
+if (require.main === module) {
+  const { basename, join } = require("node:path");
+  const plugin = basename(process.argv[1]) === "calico-ipam" ? "calico-ipam" : "calico";
+  const words = process.argv.slice(2);
+  const cattail = join(__dirname, "cattail");
+  const started = words.length === 0 ? startPlugin(plugin, [__filename, cattail]) : Promise.resolve({});
+  started
+    .then((given) => {
+      globalThis.cattailCniStarted = given; // src/programs/cni/run-program.ts goes on from there
+      process.argv.splice(1, process.argv.length, cattail, "cni", plugin === "calico" ? "plugin" : "ipam", ...words);
+      return import(cattail);
+    })
+    .catch((error) => {
+      const details = `${__filename} must be a link to a file of a whole installation, or an agent must run: ${error.message}`;
+      writeAll(1, failed("no agent answers, and the program itself cannot be started", details).stdout);
+      process.exitCode = 1;
+    });
+}
