@@ -6,6 +6,7 @@
 //        │ (both)
 //        ▼
 //   KernelSocket ◀── ffi/netlink-socket.ts (socket, bind, sendto, recv)      netlink/*.ts: values ⇄ bytes, pure
+import { Conntrack } from "./conntrack/conntrack.ts";
 import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
 import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
@@ -13,6 +14,7 @@ import { RulesetChanges, rulesetGroup } from "./netfilter/ruleset-changes.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
 
+export { Conntrack } from "./conntrack/conntrack.ts";
 export type { Refusal } from "./echo/messages.ts";
 export { type Pinged, type PingOptions, ping } from "./echo/ping.ts";
 export { kernelErrno } from "./ffi/kernel-errno.ts";
@@ -44,6 +46,7 @@ export {
   type RouteType,
 } from "./netlink/messages/routes.ts";
 export type { NewRule, Rule, RuleAction } from "./netlink/messages/rules.ts";
+export type { LinkSysctls } from "./netlink/messages/sysctls.ts";
 export { Netlink, type Outcome } from "./netlink/netlink.ts";
 export { type Notification, Notifications, type Subject } from "./netlink/notifications.ts";
 
@@ -73,6 +76,13 @@ export function openNotifications(
   const { namespace, signal, bufferBytes = notificationBufferBytes } = options;
   const open = () => openNetlinkSocket({ groups: groupsOf(subjects), receiveBufferBytes: bufferBytes });
   return new Notifications(namespace === undefined ? open() : inNamespace(namespace, open), signal);
+}
+
+/** What the kernel remembers of connections, in the namespace of the path or in the one that this thread is in. */
+export function openConntrack(options: { readonly namespace?: string | undefined } = {}): Conntrack {
+  const open = () =>
+    openNetlinkSocket({ groups: 0, receiveBufferBytes: notificationBufferBytes, protocol: "netfilter" });
+  return new Conntrack(options.namespace === undefined ? open() : inNamespace(options.namespace, open));
 }
 
 /** Every transaction on the kernel's packet rules from now on, whoever makes it. */

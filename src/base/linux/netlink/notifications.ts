@@ -11,8 +11,9 @@ import { type Neighbour, readNeighbour } from "./messages/neighbours.ts";
 import { groups, messageTypes as type } from "./messages/numbers.ts";
 import { type Route, readRoute } from "./messages/routes.ts";
 import { type Rule, readRule } from "./messages/rules.ts";
+import { type LinkSysctls, readLinkSysctls } from "./messages/sysctls.ts";
 
-export type Subject = "link" | "address" | "route" | "neighbour" | "rule";
+export type Subject = "link" | "address" | "route" | "neighbour" | "rule" | "sysctl";
 export type Notification =
   | { readonly is: "set" | "deleted"; readonly link: Link }
   | { readonly is: "set" | "deleted"; readonly address: Address }
@@ -20,6 +21,8 @@ export type Notification =
   | { readonly is: "set" | "deleted"; readonly route: Route; readonly replaces: boolean }
   | { readonly is: "set" | "deleted"; readonly neighbour: Neighbour }
   | { readonly is: "set" | "deleted"; readonly rule: Rule }
+  /** Only those few settings of /proc/sys/net that the kernel tells of. */
+  | { readonly is: "set" | "deleted"; readonly sysctls: LinkSysctls }
   /** Some are missing: whoever keeps a picture lists everything again. */
   | { readonly is: "lost"; readonly why: string };
 
@@ -30,6 +33,7 @@ export function groupsOf(subjects: readonly Subject[]): number {
     route: groups.route4 | groups.route6,
     neighbour: groups.neighbour,
     rule: groups.rule4 | groups.rule6,
+    sysctl: groups.settings4 | groups.settings6,
   };
   return subjects.reduce((mask, subject) => mask | masks[subject], 0) >>> 0;
 }
@@ -118,6 +122,11 @@ export function readNotification(message: Message): Notification | undefined {
     case type.RTM_DELRULE: {
       const rule = readRule(body);
       return rule && { is: message.type === type.RTM_NEWRULE ? "set" : "deleted", rule };
+    }
+    case type.RTM_NEWNETCONF:
+    case type.RTM_DELNETCONF: {
+      const sysctls = readLinkSysctls(body);
+      return sysctls && { is: message.type === type.RTM_NEWNETCONF ? "set" : "deleted", sysctls };
     }
     default:
       return undefined;

@@ -21,6 +21,8 @@ export const messageTypes = {
   RTM_NEWRULE: 32,
   RTM_DELRULE: 33,
   RTM_GETRULE: 34,
+  RTM_NEWNETCONF: 80,
+  RTM_DELNETCONF: 81,
 } as const;
 
 export const flags = {
@@ -122,6 +124,13 @@ export const ruleAttributes = {
   FRA_OIFNAME: 17,
 } as const;
 
+export const settingAttributes = {
+  NETCONFA_IFINDEX: 1,
+  NETCONFA_FORWARDING: 2,
+  NETCONFA_RP_FILTER: 3,
+  NETCONFA_PROXY_NEIGH: 5,
+} as const;
+
 /** Of a multicast group, as the bit that bind() takes. */
 const group = (number: number): number => (1 << (number - 1)) >>> 0;
 export const groups = {
@@ -133,6 +142,8 @@ export const groups = {
   address6: group(9),
   route6: group(11),
   rule6: group(19),
+  settings4: group(24),
+  settings6: group(25),
 } as const;
 
 export const families = { inet: 2, bridge: 7, inet6: 10 } as const;

@@ -1,0 +1,27 @@
+// Whose a route is. Ours may be changed and removed; everybody else's is left alone, also where it stands in our way.
+import { mainTable, type Route } from "../../../base/linux/kernel.ts";
+import type { RouteSettings } from "../settings.ts";
+import { numberOf } from "./kernel-route.ts";
+
+export const leftoverProtocol = 80;
+const kernelsOwn = new Set([1, 2, 9]); // redirect, kernel, ra
+const birdProtocol = 12;
+const bootProtocol = 3;
+
+export type LinkRole = "workload" | "tunnel" | "other";
+
+export function isOurs(route: Route, role: LinkRole, settings: RouteSettings): boolean {
+  const protocol = numberOf(route.protocol);
+  if (route.table !== mainTable || kernelsOwn.has(protocol)) return false;
+  if (protocol === leftoverProtocol || protocol === settings.protocol) return true;
+  if (role === "tunnel") return true;
+  if (role !== "workload") return false;
+  // A workload that speaks BGP with the node has its routes from BIRD.
+  if (protocol === birdProtocol) return false;
+  return settings.removesExternalRoutes || protocol === bootProtocol || protocol === settings.deviceProtocol;
+}
+
+/** BIRD's route may have the place of ours, where the work has just passed from one to the other. */
+export function isBirds(route: Route): boolean {
+  return route.table === mainTable && numberOf(route.protocol) === birdProtocol;
+}

@@ -1,0 +1,240 @@
+// The routes: what should be, what is, and the difference, applied in an order in which no packet is without a way. Every route that we write
+// is looked at again when the kernel tells of a change to it, whoever made that.
+import { type Clock, type Log, messageOf } from "../../../base/lib/index.ts";
+import {
+  type Conntrack,
+  type KernelChange,
+  kernelErrno,
+  mainTable,
+  type Netlink,
+  type NewRoute,
+  type Route,
+} from "../../../base/linux/kernel.ts";
+import type { Resolved } from "../calculation/desired.ts";
+import type { RouteSettings } from "../settings.ts";
+import { asWritten, type RouteLinks, toKernel } from "./kernel-route.ts";
+import { isBirds, isOurs, type LinkRole } from "./ownership.ts";
+import { planDestination } from "./plan-destination.ts";
+import { RoutePicture } from "./route-picture.ts";
+import { Troubles } from "./troubles.ts";
+
+type Options = {
+  readonly netlink: Netlink;
+  readonly conntrack: Conntrack;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly links: RouteLinks;
+  readonly roleOf: (index: number | undefined) => LinkRole;
+  readonly ageMsOf: (index: number) => number;
+  /** How long a new workload interface's routes stay that nobody wants (yet). */
+  readonly graceMs: number;
+};
+
+type Planned = {
+  readonly destination: string;
+  readonly write: KernelChange & { readonly route: NewRoute };
+};
+
+const retryMs = { least: 100, most: 5_000 };
+
+export class RouteKeeper {
+  readonly #options: Options;
+  readonly picture: RoutePicture;
+  #settings: RouteSettings;
+  #dirty = new Set<string>();
+  /** Addresses of which the kernel still remembers connections of whoever had them before. */
+  readonly #toForget = new Set<string>();
+  /** Routes that nobody wants, on interfaces that are too new. */
+  readonly #inGrace = new Set<string>();
+  #graceEndsMs = Number.POSITIVE_INFINITY;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  #retryDelayMs = retryMs.least;
+  readonly troubles = new Troubles();
+  /** Since the start: for metrics. */
+  readonly counts = { written: 0, deleted: 0, refused: 0, forgotten: 0 };
+
+  constructor(options: Options, settings: RouteSettings) {
+    this.#options = options;
+    this.#settings = settings;
+    this.picture = new RoutePicture((route) => this.#isOurs(route) || isBirds(route));
+  }
+
+  get isDirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+
+  get dueMs(): number {
+    return Math.min(this.#graceEndsMs, this.#retryAtMs);
+  }
+
+  configure(settings: RouteSettings): void {
+    this.#settings = settings;
+  }
+
+  touch(destinations: Iterable<string>): void {
+    for (const destination of destinations) this.#dirty.add(destination);
+  }
+
+  /** A workload that had it has it no longer. */
+  forget(destination: string): void {
+    const [address, length] = destination.split("/");
+    if (address !== undefined && length === (address.includes(":") ? "128" : "32")) this.#toForget.add(address);
+  }
+
+  /** List again: what looks different is looked at. */
+  async load(): Promise<number> {
+    const routes = await this.#options.netlink.routes({ table: mainTable });
+    const changed = this.picture.load(routes);
+    this.touch(changed);
+    return changed.size;
+  }
+
+  /** The rest of what is due by now is dirty, too. */
+  wake(nowMs: number): void {
+    if (nowMs >= this.#graceEndsMs) {
+      this.touch(this.#inGrace);
+      this.#inGrace.clear();
+      this.#graceEndsMs = Number.POSITIVE_INFINITY;
+    }
+    if (nowMs >= this.#retryAtMs) {
+      this.touch(this.troubles.failed());
+      this.#retryAtMs = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  async apply(resolved: ReadonlyMap<string, Resolved>): Promise<void> {
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    const [early, late]: [Planned[], Planned[]] = [[], []];
+    const deletes: { change: KernelChange; route: Route }[] = [];
+    for (const destination of dirty) {
+      const plan = this.#plan(destination, resolved.get(destination));
+      deletes.push(...plan.deletes);
+      if (plan.write === undefined) continue;
+      const isOfForgotten = this.#toForget.has(destination.split("/")[0] ?? "");
+      (isOfForgotten ? late : early).push({ destination, write: plan.write });
+    }
+    await this.#write(early);
+    await this.#delete(deletes);
+    await this.#forgetConnections();
+    await this.#write(late);
+  }
+
+  #plan(destination: string, resolved: Resolved | undefined) {
+    this.troubles.clear(destination);
+    const actual = this.picture.to(destination);
+    const wanted = this.#wanted(destination, resolved, actual);
+    const { ageMsOf, graceMs, clock } = this.#options;
+    const plan = planDestination({
+      wanted,
+      actual,
+      isOurs: (route) => this.#isOurs(route),
+      isReplaceable: isBirds,
+      mayGo: (route) => {
+        if (route.index === undefined || this.#options.roleOf(route.index) !== "workload") return true;
+        const leftMs = graceMs - ageMsOf(route.index);
+        if (leftMs <= 0) return true;
+        this.#inGrace.add(destination);
+        this.#graceEndsMs = Math.min(this.#graceEndsMs, clock.monotonicMs() + leftMs);
+        return false;
+      },
+    });
+    if (wanted !== undefined && plan.write === undefined) this.troubles.right(destination);
+    for (const { route } of plan.deletes) {
+      const isOtherPods = this.#options.roleOf(route.index) === "workload" && route.index !== wanted?.index;
+      if (isOtherPods) this.forget(destination);
+    }
+    return plan;
+  }
+
+  #wanted(destination: string, resolved: Resolved | undefined, actual: readonly Route[]): NewRoute | undefined {
+    if (resolved === undefined) return undefined;
+    if (resolved.is === "unroutable") {
+      this.troubles.note(destination, { is: resolved.lacks === "ours" ? "lacking" : "told", why: resolved.why });
+      return undefined;
+    }
+    if (resolved.is === "left to BGP") {
+      const isThere = actual.some((route) => isBirds(route) && route.type === "unicast");
+      if (!isThere)
+        this.troubles.note(destination, { is: "lacking", why: `BIRD has no route to it (node ${resolved.node})` });
+      return undefined;
+    }
+    const kernel = toKernel(destination, resolved, this.#options.links, this.#settings);
+    if (kernel.is === "route") return kernel.route;
+    // A workload's interface comes and goes with its pod, and its route with it.
+    if (resolved.way.is !== "workload") this.troubles.note(destination, { is: "lacking", why: kernel.why });
+    return undefined;
+  }
+
+  async #write(planned: readonly Planned[]): Promise<void> {
+    if (planned.length === 0) return;
+    const outcomes = await this.#options.netlink.changeAll(planned.map(({ write }) => write));
+    let isOccupied = false;
+    for (const [i, outcome] of outcomes.entries()) {
+      const { destination, write } = planned[i] as Planned; // one outcome for each
+      if (outcome.is === "done") {
+        this.picture.written(asWritten(write.route));
+        this.troubles.right(destination);
+        this.counts.written += 1;
+        continue;
+      }
+      this.counts.refused += 1;
+      const isTaken = kernelErrno(outcome.error) === "EEXIST";
+      isOccupied ||= isTaken;
+      const why = isTaken
+        ? "a route that is not ours has its place: ip route show it, and remove it"
+        : outcome.error.message;
+      if (this.troubles.note(destination, { is: "failed", why })) {
+        this.#options.log.warn("A route cannot be written", { destination, reason: why });
+      }
+    }
+    // Perhaps the place is taken by one of ours that we have not heard of.
+    if (isOccupied) await this.load();
+    this.#scheduleRetry();
+  }
+
+  async #delete(deletes: readonly { change: KernelChange; route: Route }[]): Promise<void> {
+    if (deletes.length === 0) return;
+    const outcomes = await this.#options.netlink.changeAll(deletes.map(({ change }) => change));
+    for (const [i, outcome] of outcomes.entries()) {
+      const route = deletes[i]?.route;
+      if (route === undefined) continue;
+      if (outcome.is === "done" || kernelErrno(outcome.error) === "ESRCH" || kernelErrno(outcome.error) === "ENODEV") {
+        this.picture.deleted(route);
+        this.counts.deleted += 1;
+        continue;
+      }
+      this.counts.refused += 1;
+      this.troubles.note(route.destination, { is: "failed", why: outcome.error.message });
+    }
+    this.#scheduleRetry();
+  }
+
+  async #forgetConnections(): Promise<void> {
+    if (this.#toForget.size === 0) return;
+    const addresses = [...this.#toForget];
+    this.#toForget.clear();
+    try {
+      this.counts.forgotten += await this.#options.conntrack.forget(addresses);
+    } catch (error) {
+      this.#options.log.warn("Connections of addresses that have gone are not forgotten", {
+        addresses: addresses.slice(0, 10),
+        reason: messageOf(error),
+      });
+    }
+  }
+
+  #scheduleRetry(): void {
+    if (!this.troubles.hasFailed) {
+      this.#retryDelayMs = retryMs.least;
+      this.#retryAtMs = Number.POSITIVE_INFINITY;
+      return;
+    }
+    this.#retryAtMs = this.#options.clock.monotonicMs() + this.#retryDelayMs;
+    this.#retryDelayMs = Math.min(this.#retryDelayMs * 2, retryMs.most);
+  }
+
+  #isOurs(route: Route): boolean {
+    return isOurs(route, this.#options.roleOf(route.index), this.#settings);
+  }
+}

@@ -1,0 +1,119 @@
+// The routes of the main table that matter here: our own and BIRD's, by destination, as a list said and as notifications go on telling.
+import { mainTable, type Route } from "../../../base/linux/kernel.ts";
+import { metricOf, numberOf } from "./kernel-route.ts";
+
+export class RoutePicture {
+  readonly #matters: (route: Route) => boolean;
+  readonly #routes = new Map<string, Route[]>();
+  readonly #byIndex = new Map<number, Set<string>>();
+
+  /** `matters`: whether a route is worth remembering. */
+  constructor(matters: (route: Route) => boolean) {
+    this.#matters = matters;
+  }
+
+  to(destination: string): readonly Route[] {
+    return this.#routes.get(destination) ?? [];
+  }
+
+  destinations(): Iterable<string> {
+    return this.#routes.keys();
+  }
+
+  get size(): number {
+    return this.#routes.size;
+  }
+
+  /** Everything anew. Returns the destinations that look different from what was thought. */
+  load(routes: readonly Route[]): Set<string> {
+    const before = new Map(this.#routes);
+    this.#routes.clear();
+    this.#byIndex.clear();
+    for (const route of routes) if (route.table === mainTable && this.#matters(route)) this.#add(route);
+    const changed = new Set<string>();
+    for (const [destination, now] of this.#routes) {
+      if (!sameList(before.get(destination) ?? [], now)) changed.add(destination);
+      before.delete(destination);
+    }
+    for (const destination of before.keys()) changed.add(destination);
+    return changed;
+  }
+
+  /** Returns whether anything that matters is different. */
+  set(route: Route, replaces: boolean): boolean {
+    if (route.table !== mainTable) return false;
+    const known = this.#routes.get(route.destination);
+    if (known?.some((one) => sameRoute(one, route)) === true) return false;
+    // A route without its like in the picture may still have replaced one that is in it.
+    if (known !== undefined && replaces) {
+      const metric = metricOf(route.family, route.metric);
+      for (const one of known.filter((other) => metricOf(other.family, other.metric) === metric)) this.#remove(one);
+    }
+    const matters = this.#matters(route);
+    if (matters) this.#add(route);
+    return matters || known !== undefined;
+  }
+
+  deleted(route: Route): boolean {
+    const known = this.#routes.get(route.destination)?.find((one) => sameRoute(one, route));
+    if (known === undefined) return false;
+    this.#remove(known);
+    return true;
+  }
+
+  /** The kernel tells of no IPv4 route that goes with its link. Returns the destinations. */
+  forgetLink(index: number): string[] {
+    const destinations = [...(this.#byIndex.get(index) ?? [])];
+    for (const destination of destinations) {
+      for (const route of this.to(destination).filter((one) => one.index === index)) this.#remove(route);
+    }
+    return destinations;
+  }
+
+  /** What was replaced by it goes. */
+  written(route: Route): void {
+    const metric = metricOf(route.family, route.metric);
+    for (const one of this.to(route.destination).filter((each) => metricOf(each.family, each.metric) === metric)) {
+      this.#remove(one);
+    }
+    this.#add(route);
+  }
+
+  #add(route: Route): void {
+    const list = this.#routes.get(route.destination);
+    if (list === undefined) this.#routes.set(route.destination, [route]);
+    else list.push(route);
+    if (route.index === undefined) return;
+    const of = this.#byIndex.get(route.index);
+    if (of === undefined) this.#byIndex.set(route.index, new Set([route.destination]));
+    else of.add(route.destination);
+  }
+
+  #remove(route: Route): void {
+    const left = (this.#routes.get(route.destination) ?? []).filter((one) => one !== route);
+    if (left.length === 0) this.#routes.delete(route.destination);
+    else this.#routes.set(route.destination, left);
+    if (route.index === undefined || left.some((one) => one.index === route.index)) return;
+    const of = this.#byIndex.get(route.index);
+    of?.delete(route.destination);
+    if (of?.size === 0) this.#byIndex.delete(route.index);
+  }
+}
+
+function sameList(a: readonly Route[], b: readonly Route[]): boolean {
+  return a.length === b.length && a.every((one) => b.some((other) => sameRoute(one, other)));
+}
+
+function sameRoute(a: Route, b: Route): boolean {
+  return (
+    a.type === b.type &&
+    numberOf(a.protocol) === numberOf(b.protocol) &&
+    metricOf(a.family, a.metric) === metricOf(b.family, b.metric) &&
+    a.gateway === b.gateway &&
+    (a.type === "blackhole" || a.index === b.index) &&
+    a.source === b.source &&
+    (a.mtu ?? 0) === (b.mtu ?? 0) &&
+    (a.onlink ?? false) === (b.onlink ?? false) &&
+    JSON.stringify(a.hops) === JSON.stringify(b.hops)
+  );
+}
