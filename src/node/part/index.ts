@@ -8,6 +8,11 @@ export type Part = {
   /** As health, log and metrics name it. */
   readonly name: string;
   /**
+   * Given: it reports its health at least this often, and counts as not live when it does not. Without, the agent repeats its last report
+   * for as long as it runs.
+   */
+  readonly healthTimeoutMs?: number;
+  /**
    * Works until the signal, and leaves the kernel as it is. Ending before that, or throwing, is a failure: it is said in health, and the
    * part is started again after a pause that grows. It must then find its way from what is in the kernel and what it is told anew.
    */

@@ -10,7 +10,8 @@ export type NodeSetting<T = unknown> = Setting<T> & {
 
 type Row<T> = {
   readonly type: SettingType<T>;
-  readonly default: T;
+  /** Does not say what T is, or one word would be taken for any text. */
+  readonly default: NoInfer<T>;
   readonly says: string;
   readonly nonZero?: boolean;
   readonly isLocal?: boolean;
@@ -18,7 +19,7 @@ type Row<T> = {
 };
 
 /** A row that has no name yet. */
-export function row<T>(given: Row<T> & { readonly default: NoInfer<T> }): Row<T> {
+export function row<T>(given: Row<T>): Row<T> {
   return given;
 }
 

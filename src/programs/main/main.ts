@@ -30,6 +30,13 @@ const entries: readonly Entry[] = [
     load: async () => (await import("../demo/command.ts")).demoCommand(),
   },
   {
+    name: "node",
+    says: "the agent of a node, in the place of calico/node: start-up, routes, policies, BIRD, health; or one half of it",
+    async load(isAsked) {
+      return await (await import("../node/command.ts")).nodeCommand(isAsked ? wordsAfter("node") : undefined);
+    },
+  },
+  {
     name: "ctl",
     says: "show and change what Calico keeps: every command of calicoctl",
     // It reads its own words (ctl/command-line), and never gets here; this is its line in the help.
@@ -95,6 +102,11 @@ try {
   else await parse();
 } catch (error) {
   fail(error);
+}
+
+/** `cattail help node run` asks for the help of `run`. */
+function wordsAfter(command: string): readonly string[] {
+  return words.slice(words.indexOf(command) + 1);
 }
 
 /** Without the library for command lines, which costs a third of what `ctl get` takes. */

@@ -1,0 +1,55 @@
+// The data sets from Typhas: a connection for each, which goes on with another server when one goes away.
+import type { Clock, Log } from "../../../base/lib/index.ts";
+import { type FollowOptions, syncStatus, type Update } from "../../../typha/client/index.ts";
+import { followKnowing, KnownKeys } from "../../../typha/client/parts.ts";
+import type { DataSet } from "../../part/index.ts";
+import type { FeedEvent, FeedSource } from "./feed.ts";
+
+export type TyphaSourceOptions = {
+  readonly set: DataSet;
+  readonly follow: Pick<FollowOptions, "servers" | "tls" | "readTimeoutMs" | "writeTimeoutMs">;
+  readonly node: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+};
+
+export function typhaSource(options: TyphaSourceOptions): FeedSource {
+  const { set, follow, node, version, clock, random, log } = options;
+  const known = new KnownKeys(random);
+  return {
+    sets: [set],
+    async *open(signal) {
+      const info = `cattail node ${version}`;
+      const asked = {
+        ...follow,
+        type: set,
+        hostname: node,
+        info,
+        version,
+        withProblems: true,
+        clock,
+        random,
+        log,
+        signal,
+      };
+      for await (const batch of followKnowing(asked, known)) {
+        const events = batch.flatMap((update) => (update.is === "problem" ? cutOff(update.problem) : eventOf(update)));
+        if (events.length > 0) yield { set, events };
+      }
+    },
+  };
+}
+
+function cutOff(why: string): FeedEvent[] {
+  return [{ is: "cut off", why: `no connection to Typha: ${why}` }];
+}
+
+function eventOf(update: Update): FeedEvent[] {
+  if (update.is === "set") return [{ is: "set", path: update.path, value: update.value }];
+  if (update.is === "delete") return [{ is: "delete", path: update.path }];
+  if (update.status === syncStatus.inSync) return [{ is: "in sync" }];
+  // What it is that Typha waits for it does not say; until it is in sync again the state may be old.
+  return update.status === syncStatus.waitForDatastore ? [{ is: "cut off", why: "Typha waits for its datastore" }] : [];
+}

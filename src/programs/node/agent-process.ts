@@ -1,0 +1,170 @@
+// The agent as a process: settings, log, metrics and signals around what node/agent runs. `run`, `felix` and `bgp` differ in their parts.
+import { accessSync } from "node:fs";
+import { hostname } from "node:os";
+import { CattailError, type Log, systemClock } from "../../base/lib/index.ts";
+import { createMetrics, type LogSeverity, type Logs, type MetricTable, openLogs } from "../../base/observe/index.ts";
+import { agentMetrics, runAgent } from "../../node/agent/index.ts";
+import type { Part } from "../../node/part/index.ts";
+import { felixSettings, NodeLiveSettings, readLocalSources, type TypedSettings } from "../../node/settings/index.ts";
+import { build } from "../shared/build.ts";
+import { fail } from "../shared/fail.ts";
+import { isEnding, ServerSignals } from "../shared/server-signals.ts";
+
+/** Documented in docs/reference/exit-codes.md. */
+const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
+
+export type AgentProcess = {
+  /** As the log names it. */
+  readonly component: string;
+  readonly configFile?: string | undefined;
+  /** Whether somebody reads the felix data set, which has the cluster's settings. */
+  readonly followsSettings: boolean;
+  /** What is done before the parts run; its error ends the process. */
+  readonly before?: (around: Around) => Promise<void>;
+  readonly parts: (
+    around: Around,
+  ) => Promise<{ readonly parts: readonly Part[]; readonly metrics: readonly MetricTable[] }>;
+};
+
+export type Around = {
+  readonly node: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly settings: TypedSettings;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+export async function runAgentProcess(asked: AgentProcess): Promise<void> {
+  const signals = new ServerSignals();
+  const environment = process.env;
+  const early = new EarlyLog();
+  const settings = new NodeLiveSettings(readLocalSources(sourcesOf(asked)), { checks: { exists }, log: early });
+  const typed = felixSettings(settings);
+  const counts = { dropped: 0, failed: 0 };
+  const logs = await openAgentLogs(asked, typed, counts);
+  const log = logs.logger(asked.component);
+  early.replay(log);
+  endOnSurprise(log, logs);
+  log.info("Starting up", { ...build(), node: process.versions.node });
+  const stop = new AbortController();
+  signals.answer((signal) => {
+    if (!isEnding(signal)) return;
+    log.info("Stopping; what is in force stays in force", { signal });
+    stop.abort();
+  });
+  try {
+    const node = nodeName(typed, environment);
+    const around = { node, environment, settings: typed, log, signal: stop.signal };
+    await asked.before?.(around);
+    const { parts, metrics: rows } = await asked.parts(around);
+    const metrics = createMetrics({
+      table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
+      labels: { host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
+      clock: systemClock,
+      includesProcess: typed.value("PrometheusProcessMetricsEnabled"),
+      includesRuntime: typed.value("PrometheusGoMetricsEnabled"),
+    });
+    const { version } = build();
+    const edge = { clock: systemClock, random: Math.random, logOf: (name: string) => logs.logger(name) };
+    const { followsSettings } = asked;
+    if (!stop.signal.aborted)
+      await runAgent({ node, parts, environment, settings, metrics, version, followsSettings, ...edge }, stop.signal);
+    log.info("Stopped");
+    process.exitCode = exitCodes.done;
+  } catch (error) {
+    if (!stop.signal.aborted) fail(error);
+    process.exitCode = stop.signal.aborted ? exitCodes.done : exitCodes.failed;
+  } finally {
+    await logs[Symbol.asyncDispose]();
+    process.exit(process.exitCode ?? exitCodes.done);
+  }
+}
+
+function sourcesOf({ configFile }: AgentProcess) {
+  return { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
+}
+
+function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv): string {
+  const given = settings.value("FelixHostname") || environment.NODENAME?.trim() || "";
+  const found = given || (environment.HOSTNAME?.trim() || hostname()).toLowerCase();
+  if (/^[a-zA-Z0-9_.-]+$/.test(found)) return found;
+  throw new CattailError("NODE_NAME", {
+    problem: `${JSON.stringify(found)} is no name of a node`,
+    next: "Set NODENAME to the name of this node's Node object",
+  });
+}
+
+const severities: { readonly [name: string]: LogSeverity } = { TRACE: "DEBUG", FATAL: "CRITICAL" };
+
+async function openAgentLogs(
+  { component }: AgentProcess,
+  settings: TypedSettings,
+  counts: { dropped: number; failed: number },
+): Promise<Logs> {
+  const severity = (name: "LogSeverityScreen" | "LogSeverityFile" | "LogSeveritySys") => {
+    const asked = settings.value(name);
+    return severities[asked] ?? (asked as LogSeverity); // the rest have the same names
+  };
+  const isFileOff = process.env.CALICO_DISABLE_FILE_LOGGING === "true";
+  return await openLogs({
+    names: {
+      component,
+      syslogTag: "calico-felix",
+      whenNoFile:
+        "Set FELIX_LOGFILEPATH to a file that this user may write, or CALICO_DISABLE_FILE_LOGGING=true to log to standard output only",
+    },
+    clock: systemClock,
+    screen: severity("LogSeverityScreen"),
+    file: { path: isFileOff ? "" : settings.value("LogFilePath"), severity: severity("LogSeverityFile") },
+    syslog: severity("LogSeveritySys"),
+    format: settings.value("LogFormat"),
+    keepsAll: settings.value("DebugDisableLogDropping"),
+    counts: {
+      dropped: (lines) => (counts.dropped += lines),
+      failed: () => (counts.failed += 1),
+    },
+  });
+}
+
+/** What is said before the settings are read that say where to. */
+class EarlyLog implements Log {
+  readonly #said: { level: keyof Log; message: string; fields: object }[] = [];
+  #to: Log | undefined;
+
+  readonly debug = this.#at("debug");
+  readonly info = this.#at("info");
+  readonly warn = this.#at("warn");
+  readonly error = this.#at("error");
+
+  replay(to: Log): void {
+    this.#to = to;
+    for (const { level, message, fields } of this.#said.splice(0)) to[level](message, { ...fields });
+  }
+
+  #at(level: keyof Log): Log["info"] {
+    return (message, fields = {}) => {
+      if (this.#to !== undefined) this.#to[level](message, fields);
+      else this.#said.push({ level, message, fields });
+    };
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    accessSync(path);
+    return true;
+  } catch {
+    return false; // the caller says so, with the setting's name
+  }
+}
+
+// Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure. The kernel keeps what it has.
+function endOnSurprise(log: Log, logs: Logs): void {
+  const end = (what: string) => (error: unknown) => {
+    const stack = error instanceof Error ? error.stack : String(error);
+    log.error("Unexpected error; the process ends", { what, error: stack });
+    void logs.flush().finally(() => process.exit(exitCodes.unexpected));
+  };
+  process.on("uncaughtException", end("uncaught exception"));
+  process.on("unhandledRejection", end("unhandled rejection"));
+}

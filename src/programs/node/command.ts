@@ -1,0 +1,50 @@
+// `cattail node`: the agent of a node, and what is asked beside it. The table below is the list of its commands; each is a file beside this
+// one that makes its Command, and is loaded only when it is the one that was asked for: a probe that runs every ten seconds should not
+// wait for the agent's modules.
+import { Command } from "commander";
+
+type Row = {
+  readonly name: string;
+  readonly says: string;
+  /** The Command itself: its options, examples and action. Name and description are given here. */
+  readonly load: () => Promise<() => Command>;
+};
+
+const rows: readonly Row[] = [
+  {
+    name: "run",
+    says: "the whole agent: start-up, routes, policies, BIRD's configuration, the plugins' socket, health, metrics",
+    load: async () => (await import("./run.ts")).runCommand,
+  },
+  {
+    name: "felix",
+    says: "policies and routes alone: what Felix does, with its FELIX_* settings",
+    load: async () => (await import("./felix.ts")).felixCommand,
+  },
+  {
+    name: "bgp",
+    says: "BIRD's configuration alone: what confd does",
+    load: async () => (await import("./bgp.ts")).bgpCommand,
+  },
+  {
+    name: "startup",
+    says: "find the node's name and address, register it, make default pools and configuration, write the name file; then exit",
+    load: async () => (await import("./lifecycle/startup.ts")).startupCommand,
+  },
+  {
+    name: "shutdown",
+    says: "mark the node as being without a network, and write down when",
+    load: async () => (await import("./lifecycle/shutdown.ts")).shutdownCommand,
+  },
+];
+
+/** `asked`: the words after `node`, of which only the command that they ask for is loaded; undefined loads all, for completion. */
+export async function nodeCommand(asked: readonly string[] | undefined): Promise<Command> {
+  const command = new Command("node").addHelpText("after", "\nExamples:\n  cattail node run --help");
+  const [first] = asked?.[0] === "help" ? asked.slice(1) : (asked ?? []);
+  for (const { name, says, load } of rows) {
+    if (asked === undefined || first === name) command.addCommand((await load())().name(name).description(says));
+    else command.command(name).description(says);
+  }
+  return command;
+}
