@@ -10,7 +10,11 @@ const walks = /^test\/walks\//;
 const slow = /^test\/(system|peers|fuzz|campaign|alone|walks)\//;
 
 /** Of these npm test runs a fixed share of the cases (test/kit/share.ts), and the rest is run with the walks. */
-export const shared: readonly string[] = ["test/system/ipam-golden.test.ts", "test/system/kubernetes-golden.test.ts"];
+export const shared: readonly string[] = [
+  "test/system/cni-golden.test.ts",
+  "test/system/ipam-golden.test.ts",
+  "test/system/kubernetes-golden.test.ts",
+];
 
 export function isWanted(file: string, part: Part): boolean {
   if (part === "quick") return !slow.test(file);

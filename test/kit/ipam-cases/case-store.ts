@@ -7,7 +7,11 @@ export type CaseStore = {
   clear(): Promise<void>;
   apply(object: CaseObject): Promise<void>;
   edit(edit: Edit): Promise<void>;
+  /** What is not there is no error. */
+  delete(object: CaseObject): Promise<void>;
   dump(startedMs: number): Promise<JsonRecord>;
+  /** With what an endpoint leaves: annotations of pods, and in etcd endpoints and profiles. */
+  dumpWithEndpoints(startedMs: number): Promise<JsonRecord>;
 };
 
 /** What makes a cluster ready; the plugin does not look at it. */

@@ -12,7 +12,12 @@ export type CaseObject = {
   readonly only?: StoreKind;
   readonly key?: string;
   readonly value?: unknown;
-  readonly metadata: { readonly name: string; readonly labels?: object; readonly annotations?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+  };
   readonly spec?: JsonRecord;
 };
 
@@ -45,7 +50,15 @@ export type Take = {
   readonly handle: string;
   readonly node: string;
 };
-export type Interference = { readonly apply?: readonly CaseObject[]; readonly edit?: Edit; readonly take?: Take };
+export type Interference = {
+  readonly apply?: readonly CaseObject[];
+  readonly edit?: Edit;
+  readonly take?: Take;
+  readonly delete?: CaseObject;
+  /** As NAMESPACE/NAME: somebody labels it. */
+  readonly pod?: string;
+  readonly labels?: { readonly [name: string]: string };
+};
 
 export type CaseStep = {
   readonly add?: PluginStep;

@@ -1,8 +1,9 @@
 // An etcd as the cases see it.
-import { parseJson } from "../../../src/base/lib/index.ts";
+import { isRecord, parseJson } from "../../../src/base/lib/index.ts";
 import type { EtcdMember } from "../etcd.ts";
 import type { CaseObject, Edit } from "./case.ts";
 import { type CaseStore, merged, withPoolDefaults } from "./case-store.ts";
+import type { KubeStore } from "./kube-store.ts";
 import { normalStore } from "./normal-form.ts";
 
 const resources = "/calico/resources/v3/projectcalico.org/";
@@ -16,20 +17,25 @@ const plurals: { readonly [kind: string]: string } = {
 export class EtcdStore implements CaseStore {
   readonly kind = "etcdv3";
   readonly #etcd: EtcdMember;
+  readonly #cluster: KubeStore | undefined;
 
-  constructor(etcd: EtcdMember) {
+  /** `cluster`: where pods, namespaces and nodes are beside it; without, nobody asks for them. */
+  constructor(etcd: EtcdMember, cluster?: KubeStore) {
     this.#etcd = etcd;
+    this.#cluster = cluster;
   }
 
   async clear(): Promise<void> {
+    await this.#cluster?.clear();
     for (const { key } of await this.#pairs("/calico/")) await this.#etcd.ask({ do: "delete", key });
   }
 
   async apply(given: CaseObject): Promise<void> {
     const { kind, key, value, metadata, spec = {} } = withPoolDefaults(given);
-    if (kind === "Namespace" || kind === "Pod") return;
+    if (kind === "Namespace" || kind === "Pod") return await this.#cluster?.apply(given);
     if (key !== undefined) return await this.#put(key, typeof value === "string" ? value : JSON.stringify(value));
     if (kind === "IPAMConfig") return await this.#put("/calico/ipam/v2/config", JSON.stringify(storedConfig(spec)));
+    if (kind === "Node") await this.#cluster?.apply(given);
     const uid = `00000000-0000-4000-8000-${String(metadata.name.length).padStart(12, "0")}`;
     const object = {
       apiVersion: "projectcalico.org/v3",
@@ -46,9 +52,28 @@ export class EtcdStore implements CaseStore {
     await this.#put(key, JSON.stringify(merged(JSON.parse(pair?.value ?? "{}"), change)));
   }
 
+  async delete(given: CaseObject): Promise<void> {
+    const { kind, key = `${resources}${plurals[kind]}/${given.metadata.name}` } = given;
+    if (["Namespace", "Pod", "Node"].includes(kind)) await this.#cluster?.delete(given);
+    if (kind !== "Namespace" && kind !== "Pod") await this.#etcd.ask({ do: "delete", key });
+  }
+
   async dump(startedMs: number) {
-    const pairs = await this.#pairs("/calico/ipam/");
-    return normalStore(new Map(pairs.map(({ key, value }) => [key, value === "" ? "" : parseJson(value)])), startedMs);
+    return normalStore(await this.#stored(["/calico/ipam/"]), startedMs);
+  }
+
+  async dumpWithEndpoints(startedMs: number) {
+    const wanted = ["/calico/ipam/", `${resources}workloadendpoints/`, `${resources}profiles/`];
+    const marks = (await this.#cluster?.podMarks()) ?? new Map();
+    return normalStore(new Map([...(await this.#stored(wanted)), ...marks]), startedMs);
+  }
+
+  async #stored(prefixes: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
+    const found = new Map<string, unknown>();
+    for (const prefix of prefixes)
+      for (const { key, value } of await this.#pairs(prefix))
+        found.set(key, value === "" ? "" : ofOurs(parseJson(value)));
+    return found;
   }
 
   async #pairs(key: string): Promise<readonly { key: string; value: string }[]> {
@@ -58,6 +83,13 @@ export class EtcdStore implements CaseStore {
   async #put(key: string, value: string): Promise<void> {
     await this.#etcd.ask({ do: "put", key, value });
   }
+}
+
+/** Without what is another in every run. */
+function ofOurs(value: unknown): unknown {
+  if (!isRecord(value) || !isRecord(value.metadata)) return value;
+  const { uid: _, creationTimestamp: __, ...metadata } = value.metadata;
+  return { ...value, metadata };
 }
 
 function storedConfig(spec: { readonly [name: string]: unknown }): object {

@@ -27,7 +27,9 @@ export async function startMeddler(cluster: Cluster, store: KubeStore, token: st
   let rules: { race: Race; left: number; again: number }[] = [];
   let seen: string[] = [];
 
-  async function act({ apply = [], edit, take }: Interference): Promise<void> {
+  async function act({ apply = [], edit, take, delete: gone, pod, labels = {} }: Interference): Promise<void> {
+    if (gone !== undefined) await store.delete(gone);
+    if (pod !== undefined) await store.labelPod(pod, labels);
     await applyAll(store, apply);
     if (edit !== undefined) await store.edit(edit);
     if (take !== undefined) await store.take(take);
