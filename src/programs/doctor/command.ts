@@ -8,6 +8,7 @@ import { datastoreOptions, defaultConfigFile } from "../../typha/settings/index.
 import { gather } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "./index.ts";
+import { nodeCommand } from "./node/command.ts";
 
 type DoctorFlags = TlsFlags & {
   server: string[];
@@ -46,8 +47,12 @@ Examples:
   cattail doctor --as-service-account kube-system/calico-typha     has the account that will run it all rights?
   cattail doctor --server 10.0.0.7:5473 --certs certs               from a node's side, with a node's certificate
   cattail doctor --server 10.0.0.7:5473 --server 10.0.0.8:5473 …    do they serve the same?
-  cattail doctor -o json | jq '.findings[] | select(.level == "broken")'`,
+  cattail doctor -o json | jq '.findings[] | select(.level == "broken")'
+
+The network of a node, and the way between two pods: cattail doctor node --help, cattail doctor path --help`,
     )
+    .enablePositionalOptions()
+    .addCommand(nodeCommand())
     .action(doctor);
 }
 

@@ -1,13 +1,17 @@
 // What a check answers: what it looked at and found good, or a problem out of the catalogue.
+
+import type { NodeFindingCode } from "../../node/diagnosis/index.ts";
 import { catalogue, type FindingCode, type Level } from "./catalogue.ts";
 
 export type Passed = { readonly level: "ok"; readonly what: string };
 
 export type ProblemFinding = {
   readonly level: Level;
-  readonly code: FindingCode;
+  readonly code: FindingCode | NodeFindingCode;
   /** What was seen. */
   readonly what: string;
+  /** One by one, where there is more to show: what a command printed, which packet had no answer. */
+  readonly evidence?: readonly string[];
   readonly why: string;
   readonly fix: string;
 };

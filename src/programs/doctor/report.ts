@@ -21,7 +21,13 @@ export function reportText(sections: readonly Section[], options: { readonly isC
       const seen = plainText(finding.what).replaceAll("\n", `\n${margin}`);
       const head = `  ${colour(text.padEnd(7), code)}  ${seen}`;
       if (!isProblem(finding)) return [head];
-      return [`${head} (${finding.code})`, ...labelled("why", finding.why), ...labelled("fix", finding.fix)];
+      const evidence = (finding.evidence ?? []).map(plainText).join("\n");
+      return [
+        `${head} (${finding.code})`,
+        ...(evidence === "" ? [] : labelled("saw", evidence)),
+        ...labelled("why", finding.why),
+        ...labelled("fix", finding.fix),
+      ];
     }),
   ]);
   return [...lines, "", summary(sections)].join("\n");

@@ -1,0 +1,149 @@
+// Whether packets for pods take the right way out of a host: for each block of another node (and each pod there) what the kernel would do
+// with a packet, against what the datastore says of the owner.
+import type { ClusterFacts, HostFacts, LookupFact, NodeFact, PoolFact, Probe } from "../facts.ts";
+import { finding, type NodeFinding } from "../finding.ts";
+import { bare, duplicates, isIn, isSameSubnet, nodeNamed, poolOf, wayBetween } from "../networks.ts";
+import { interfaceOf } from "../pod-interface.ts";
+
+/** Addresses a host looks up: the first of each block of another node, and its pods. */
+export type Destination = { readonly address: string; readonly owner: string };
+
+export function destinations(node: string, { blocks, pods }: ClusterFacts): Destination[] {
+  const ofBlocks = blocks.flatMap(({ cidr, node: owner }) =>
+    owner === undefined || owner === node ? [] : [{ address: bare(cidr), owner }],
+  );
+  const ofPods = pods.flatMap(({ address, node: owner }) =>
+    address === undefined || owner === node ? [] : [{ address, owner }],
+  );
+  // A borrowed address lies in a block of another: the pod's own node counts.
+  const byAddress = new Map([...ofBlocks, ...ofPods].map((each) => [each.address, each]));
+  return [...byAddress.values()];
+}
+
+export function checkRoutes(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
+  const own = nodeNamed(host.node, cluster);
+  if (own === undefined) return [];
+  const wrong = destinations(host.node, cluster).flatMap((destination) => judged(destination, { host, own, cluster }));
+  const byKind = Map.groupBy(wrong, ({ is, owner }) => `${is} ${owner}`);
+  return [...[...byKind.values()].flatMap((group) => describe(group, host)), ...checkPodRoutes(host, cluster)];
+}
+
+type Wrong = {
+  readonly is: "missing" | "wrong" | "filtered";
+  readonly address: string;
+  readonly owner: string;
+  readonly lookup: LookupFact;
+  readonly expected: string;
+};
+
+type Where = { readonly host: HostFacts; readonly own: NodeFact; readonly cluster: ClusterFacts };
+
+function judged({ address, owner }: Destination, { host, own, cluster }: Where): Wrong[] {
+  const lookup = host.lookups.find(({ to }) => to === address);
+  const other = nodeNamed(owner, cluster);
+  const pool = poolOf(address, cluster.pools);
+  const isAmbiguous = [...duplicates(cluster).values()].some(
+    (names) => names.includes(owner) || names.includes(host.node),
+  );
+  if (lookup === undefined || other?.address === undefined || pool === undefined || isAmbiguous) return [];
+  if (isExcused(owner, host, cluster)) return [];
+  const expected = expectedHop(own, other, pool);
+  if (expected === undefined || isExpected(lookup, expected, host)) return [];
+  const told = { address, owner, lookup, expected: hopText(expected) };
+  if (isMissing(lookup, address, host)) return [{ is: "missing", ...told }];
+  return [{ is: isFiltered(lookup, host, own) ? "filtered" : "wrong", ...told }];
+}
+
+/** A session that is down, or waits, is told by itself: the routes are its consequence. */
+function isExcused(owner: string, { bird }: HostFacts, cluster: ClusterFacts): boolean {
+  if (bird === undefined) return false;
+  if (bird.silent !== undefined || bird.waits !== undefined) return true;
+  const address = nodeNamed(owner, cluster)?.address;
+  return bird.sessions.some((each) => each.address === bare(address ?? "") && each.state !== "Established");
+}
+
+type Hop = { readonly way: "vxlan" | "ipip" | "plain"; readonly gateway: string | undefined };
+
+/** Undefined: between two networks without encapsulation the routers decide. */
+function expectedHop(own: NodeFact, other: NodeFact, pool: PoolFact): Hop | undefined {
+  const way = wayBetween(own, other, pool);
+  if (way === "vxlan") return { way, gateway: other.tunnelAddress };
+  if (way === "plain" && !isSameSubnet(own, other)) return undefined;
+  return { way, gateway: bare(other.address ?? "") };
+}
+
+function hopText({ way, gateway }: Hop): string {
+  const by = way === "vxlan" ? " by the VXLAN device" : way === "ipip" ? " by the IPIP device" : "";
+  return `via ${gateway ?? "the owner's tunnel address"}${by}`;
+}
+
+function isExpected(lookup: LookupFact, { way, gateway }: Hop, { links }: HostFacts): boolean {
+  const kind = links.find(({ name }) => name === lookup.link)?.kind;
+  if (way === "vxlan" && kind !== "vxlan") return false;
+  if (way === "ipip" && kind !== "ipip") return false;
+  if (way === "vxlan") return lookup.gateway === undefined || gateway === undefined || lookup.gateway === gateway;
+  return lookup.gateway === gateway;
+}
+
+/** Only the default route is left, or none. */
+function isMissing(lookup: LookupFact, address: string, { routes }: HostFacts): boolean {
+  if (lookup.refused !== undefined) return true;
+  return !routes.some(({ destination }) => destination !== "0.0.0.0/0" && isIn(address, destination));
+}
+
+/** Answers would leave by another interface than the one that packets of other nodes arrive on, and the kernel minds. */
+function isFiltered({ link }: LookupFact, host: HostFacts, own: NodeFact): boolean {
+  const uplink = host.addresses.find((each) => bare(each.address) === bare(own.address ?? ""))?.link;
+  if (uplink === undefined || link === undefined || link === uplink) return false;
+  return strictness(host, uplink) === 1;
+}
+
+/** The larger of the two counts. */
+export function strictness({ sysctls }: HostFacts, link: string): number {
+  const value = (name: string) => Number(sysctls[`net.ipv4.conf.${name}.rp_filter`] ?? 0);
+  return Math.max(value("all"), value(link));
+}
+
+const codes = { missing: "ROUTE_MISSING", wrong: "ROUTE_WRONG", filtered: "REVERSE_PATH_FILTER" } as const;
+
+function describe(group: readonly Wrong[], host: HostFacts): NodeFinding[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { is, owner, lookup, expected } = first;
+  const { node } = host;
+  const addresses = group.map(({ address }) => address).join(", ");
+  const taken = lookup.refused ?? `via ${lookup.gateway ?? "nobody"} dev ${lookup.link ?? "none"}`;
+  const drops = host.reversePathDrops ?? 0;
+  const explains = (probe: Probe) =>
+    (probe.fromNode === node && probe.node === owner) || (probe.fromNode === owner && probe.node === node);
+  const what = {
+    missing: `${node} has no route to ${addresses} of ${owner}`,
+    wrong: `${node} has a route to ${addresses} of ${owner} that leads elsewhere`,
+    filtered: `${node} drops packets from ${addresses} of ${owner} on arrival: its way back is ${lookup.link}, and rp_filter is strict`,
+  }[is];
+  const evidence = [
+    `ip route get ${first.address}: ${taken}; it should be ${expected}`,
+    ...(is === "filtered" ? [`TcpExtIPReversePathFilter grew by ${drops} while this was looked at`] : []),
+  ];
+  return [finding({ code: codes[is], node, what, evidence, explains })];
+}
+
+function checkPodRoutes({ node, lookups, links }: HostFacts, { pods }: ClusterFacts): NodeFinding[] {
+  return pods
+    .filter((pod) => pod.node === node && pod.phase === "Running")
+    .flatMap(({ namespace, name, address }) => {
+      const lookup = lookups.find(({ to }) => to === address);
+      const link = interfaceOf(namespace, name);
+      // A pod of another plugin, or one whose interface is named otherwise, is not ours to judge.
+      if (lookup === undefined || lookup.link === link || !links.some((each) => each.name === link)) return [];
+      return [
+        finding({
+          code: "POD_ROUTE_MISSING",
+          node,
+          what: `${address} of the pod ${namespace}/${name} leads to ${lookup.link ?? lookup.refused ?? "nowhere"}, and not to its interface ${link}`,
+          evidence: [`ip route get ${address}`],
+          explains: (probe) => probe.address === address || probe.from === `${namespace}/${name}`,
+        }),
+      ];
+    });
+}

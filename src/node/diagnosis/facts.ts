@@ -1,0 +1,180 @@
+// What a diagnosis is made from: the cluster as the datastore tells it, and each host as its kernel, its files and a few probes tell it. All of it
+// is JSON, so that the facts of one host can be looked at on another.
+
+/** What the datastore says. */
+export type ClusterFacts = {
+  /** Undefined: nobody has said so yet. */
+  readonly datastoreReady: boolean | undefined;
+  readonly nodes: readonly NodeFact[];
+  readonly pools: readonly PoolFact[];
+  readonly blocks: readonly BlockFact[];
+  readonly affinities: readonly AffinityFact[];
+  readonly pods: readonly PodFact[];
+  readonly isMeshOn: boolean;
+  readonly serviceRanges: readonly string[];
+  /** What could not be read, in the datastore's words. */
+  readonly unreadable: readonly { readonly what: string; readonly why: string; readonly rule?: string }[];
+};
+
+export type NodeFact = {
+  readonly name: string;
+  /** With the length of its network, as the node wrote it. */
+  readonly address?: string;
+  readonly internalAddresses: readonly string[];
+  readonly tunnelAddress?: string;
+  readonly provider?: string;
+};
+
+export type Encapsulation = "Never" | "CrossSubnet" | "Always";
+
+export type PoolFact = {
+  readonly name: string;
+  readonly cidr: string;
+  readonly vxlan: Encapsulation;
+  readonly ipip: Encapsulation;
+  readonly isDisabled: boolean;
+};
+
+export type BlockFact = { readonly cidr: string; readonly node?: string; readonly inUse: number };
+export type AffinityFact = { readonly cidr: string; readonly node: string; readonly state: string };
+
+export type PodFact = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly node: string;
+  readonly address?: string;
+  readonly phase: string;
+  /** By their names or networks, where its annotation asks for pools. */
+  readonly asksForPools: readonly string[];
+};
+
+/** `from` is a node or a pod (NAMESPACE/NAME), `to` a pod. */
+export type PingVerdict = {
+  readonly from: string;
+  readonly to: string;
+  readonly verdict: "allow" | "deny";
+  /** Who decided, where it is denied. */
+  readonly by?: string;
+};
+
+/** What a host says of itself. */
+export type HostFacts = {
+  readonly node: string;
+  /** Where that name comes from. */
+  readonly nameFrom: string;
+  readonly links: readonly LinkFact[];
+  readonly addresses: readonly { readonly link: string; readonly address: string }[];
+  readonly routes: readonly RouteFact[];
+  /** What the kernel does with a packet to an address. */
+  readonly lookups: readonly LookupFact[];
+  readonly sysctls: { readonly [name: string]: string };
+  /** Chains of others that drop what is forwarded. */
+  readonly foreignDrops: readonly ForeignDrop[];
+  readonly bird?: BirdFacts;
+  readonly cni: CniFacts;
+  /** Packets that the reverse path filter dropped while this was looked at. */
+  readonly reversePathDrops?: number;
+  readonly probes: readonly Probe[];
+  /** What policies make of the pings that had no answer. */
+  readonly verdicts: readonly PingVerdict[];
+  readonly typha?: TyphaFact;
+  readonly features: readonly { readonly name: string; readonly isThere: boolean; readonly says: string }[];
+  readonly notLookedAt: readonly NotLookedAt[];
+};
+
+export type LinkFact = {
+  readonly name: string;
+  readonly kind?: string;
+  readonly isUp: boolean;
+  readonly mtu: number;
+};
+
+export type RouteFact = {
+  readonly destination: string;
+  readonly type: string;
+  readonly protocol: string;
+  readonly gateway?: string;
+  readonly link?: string;
+};
+
+export type LookupFact = {
+  readonly to: string;
+  readonly type?: string;
+  readonly gateway?: string;
+  readonly link?: string;
+  /** The kernel's word where there is no way: ENETUNREACH. */
+  readonly refused?: string;
+};
+
+export type ForeignDrop = {
+  readonly table: string;
+  readonly chain: string;
+  readonly what: "its policy is drop" | "a rule drops everything";
+  /** How to see it. */
+  readonly command: string;
+};
+
+export type BirdFacts = {
+  readonly socket: string;
+  /** Undefined: it answers. */
+  readonly silent?: string;
+  readonly sessions: readonly { readonly address: string; readonly state: string; readonly info: string }[];
+  /** Routes are kept back until all peers are heard, in BIRD's words. */
+  readonly waits?: string;
+};
+
+export type CniFacts = {
+  readonly file?: string;
+  /** As the file says it; 0 or absent: the agent's file decides. */
+  readonly mtu?: number;
+  readonly nodeNameFile?: string;
+  readonly mtuFile?: number;
+  readonly credentials?: {
+    readonly file: string;
+    /** Milliseconds since 1970. */
+    readonly expiresMs?: number;
+    readonly of?: "certificate" | "token";
+    /** Why it cannot be used at all: no file, no YAML. */
+    readonly broken?: string;
+  };
+};
+
+export type TyphaFact = { readonly address: string; readonly problem?: string };
+
+export type ProbeKind =
+  /** This node to another's address. */
+  | "node"
+  /** The same, as large as the interface takes it, in one piece. */
+  | "large"
+  /** This node to a pod, here or elsewhere. */
+  | "pod"
+  /** To a pod elsewhere with one hop: its node says that it arrived. */
+  | "arrival"
+  /** A connection to another node's BGP port. */
+  | "bgp"
+  /** From a pod of this node to another pod. */
+  | "pod to pod";
+
+export type Probe = {
+  readonly kind: ProbeKind;
+  /** The node, or the pod NAMESPACE/NAME. */
+  readonly from: string;
+  readonly fromNode: string;
+  readonly to: string;
+  readonly address: string;
+  /** Where `to` is. */
+  readonly node: string;
+  readonly ok: boolean;
+  /** Of "large": the longest packet that passed, headers included. */
+  readonly largest?: number;
+  readonly tried?: number;
+  readonly says?: string;
+};
+
+export type NotLookedAt = { readonly what: string; readonly why: string; readonly command?: string };
+
+export type Facts = {
+  readonly cluster: ClusterFacts;
+  readonly hosts: readonly HostFacts[];
+  readonly nowMs: number;
+};

@@ -1,0 +1,11 @@
+// What is wrong with nodes and the ways between them. Facts are collected at the edge (read/), findings are made from them by pure functions
+// (checks/); the facts of several hosts together say more than each alone.
+//
+//   datastore ─▶ readCluster ─┐
+//   kernel, files, probes ─▶ readHost (one for each host) ─┴─▶ diagnose ─▶ findings: code, what was seen, evidence, fix
+export { type CatalogueEntry, type Level, type NodeFindingCode, nodeCatalogue, nodeFindingCodes } from "./catalogue.ts";
+export { diagnose } from "./diagnose.ts";
+export type * from "./facts.ts";
+export { finding, findingJson, type NodeFinding } from "./finding.ts";
+export { readCluster } from "./read/cluster.ts";
+export { type HostOptions, readHost } from "./read/host.ts";

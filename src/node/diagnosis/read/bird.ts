@@ -1,0 +1,33 @@
+// What BIRD on this host says: its sessions, and whether it holds routes back.
+import { existsSync } from "node:fs";
+import { messageOf } from "../../../base/lib/index.ts";
+import { askBird, peersOf, readProtocols } from "../../bird/index.ts";
+import type { BirdFacts } from "../facts.ts";
+
+const sockets = ["/var/run/calico/bird.ctl", "/var/run/bird/bird.ctl"];
+
+/** Undefined: there is no BIRD here. */
+export async function readBird(): Promise<BirdFacts | undefined> {
+  const socket = sockets.find((path) => existsSync(path));
+  if (socket === undefined) return undefined;
+  try {
+    const protocols = readProtocols(await askBird(socket, "show protocols"));
+    const status = (await askBird(socket, "show status")).map(({ text }) => text.trim());
+    const waits = waitingWords(status);
+    const sessions = (protocols === undefined ? [] : peersOf(protocols))
+      .filter(({ family }) => family === 4)
+      .map(({ address, info }) => {
+        const [state = "", ...more] = info.split(" ");
+        return { address, state, info: more.join(" ") };
+      });
+    return { socket, sessions, ...(waits === undefined ? {} : { waits }) };
+  } catch (error) {
+    return { socket, sessions: [], silent: messageOf(error) };
+  }
+}
+
+/** "Graceful restart recovery in progress", "Waiting for 1 protocols to recover", "Wait timer is 212/240". */
+export function waitingWords(status: readonly string[]): string | undefined {
+  if (!status.some((line) => /^Graceful restart recovery in progress/.test(line))) return undefined;
+  return status.filter((line) => /recover|^Wait timer/i.test(line)).join(", ");
+}

@@ -1,0 +1,55 @@
+// Chains of other programs that drop what a node forwards: `nft -j list ruleset`, and iptables' older tables. Pure.
+//
+// A base chain at the hook "forward" with the policy drop is one, unless it lets Calico decide (a jump to a chain of Calico's) or accepts
+// everything at its end; and one whose last word is an unconditional drop.
+import { isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
+import type { ForeignDrop } from "../facts.ts";
+
+/** Ours, and those of the original. */
+const ownTable = /^(cattail|calico)/;
+const ownChain = /^cali-|^(cattail|calico)/;
+
+export function foreignDrops(nftJson: string): ForeignDrop[] {
+  const read = nftJson.trim() === "" ? undefined : parseJson(nftJson);
+  const entries = isRecord(read) && Array.isArray(read.nftables) ? read.nftables.filter(isRecord) : [];
+  const rules = entries.flatMap(({ rule }) => (isRecord(rule) ? [rule] : []));
+  return entries.flatMap(({ chain }): ForeignDrop[] => {
+    if (!isRecord(chain) || chain.hook !== "forward" || chain.type !== "filter") return [];
+    if (!["ip", "inet"].includes(String(chain.family)) || ownTable.test(String(chain.table))) return [];
+    const own = rules.filter(
+      (rule) => rule.family === chain.family && rule.table === chain.table && rule.chain === chain.name,
+    );
+    const verdicts = own.map(verdictOf);
+    const isOurs = own.some((rule) => jumpsTo(rule, ownChain));
+    if (isOurs || verdicts.includes("accept")) return [];
+    const place = { table: `${chain.family} ${chain.table}`, chain: String(chain.name) };
+    const command = `nft list chain ${chain.family} ${chain.table} ${chain.name}`;
+    if (verdicts.includes("drop")) return [{ ...place, what: "a rule drops everything", command }];
+    return chain.policy === "drop" ? [{ ...place, what: "its policy is drop", command }] : [];
+  });
+}
+
+/** Of a rule without conditions only. */
+function verdictOf({ expr }: JsonRecord): "accept" | "drop" | undefined {
+  const parts = (Array.isArray(expr) ? expr.filter(isRecord) : []).filter((part) => !("counter" in part));
+  const [only, ...more] = parts;
+  if (only === undefined || more.length > 0) return undefined;
+  return "accept" in only ? "accept" : "drop" in only || "reject" in only ? "drop" : undefined;
+}
+
+function jumpsTo({ expr }: JsonRecord, chain: RegExp): boolean {
+  return (Array.isArray(expr) ? expr : []).some((part) => {
+    if (!isRecord(part)) return false;
+    const target = isRecord(part.jump) ? part.jump.target : isRecord(part.goto) ? part.goto.target : undefined;
+    return typeof target === "string" && chain.test(target);
+  });
+}
+
+/** Of `iptables-legacy-save -t filter`. */
+export function foreignLegacyDrops(save: string): ForeignDrop[] {
+  if (!/^:FORWARD DROP\b/m.test(save)) return [];
+  const rules = save.split("\n").filter((line) => line.startsWith("-A FORWARD "));
+  if (rules.some((line) => /-j cali-|^-A FORWARD -j ACCEPT$/.test(line))) return [];
+  const command = "iptables-legacy -S FORWARD";
+  return [{ table: "filter (iptables-legacy)", chain: "FORWARD", what: "its policy is drop", command }];
+}

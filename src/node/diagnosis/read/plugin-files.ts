@@ -1,0 +1,104 @@
+// What lies on a host for the CNI plugin: its configuration, its kubeconfig and how long that is good, the node's name and MTU.
+import { X509Certificate } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parse } from "yaml";
+import { isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
+import type { CniFacts } from "../facts.ts";
+
+const folder = "/etc/cni/net.d";
+
+export function readPluginFiles(): CniFacts {
+  const nodeNameFile = readText("/var/lib/calico/nodename");
+  const mtuFile = Number(readText("/var/lib/calico/mtu") ?? Number.NaN);
+  const found = findConfiguration();
+  const mtu = found === undefined ? undefined : found.plugin.mtu;
+  const kubernetes = found === undefined ? undefined : found.plugin.kubernetes;
+  const kubeconfig = isRecord(kubernetes) ? kubernetes.kubeconfig : undefined;
+  return {
+    ...(found === undefined ? {} : { file: found.file }),
+    ...(typeof mtu === "number" && mtu > 0 ? { mtu } : {}),
+    ...(nodeNameFile === undefined ? {} : { nodeNameFile: nodeNameFile.trim() }),
+    ...(Number.isNaN(mtuFile) ? {} : { mtuFile }),
+    ...(typeof kubeconfig === "string" ? { credentials: readCredentials(kubeconfig) } : {}),
+  };
+}
+
+/** The first by name that has Calico in it, as a runtime goes through them. */
+function findConfiguration(): { readonly file: string; readonly plugin: JsonRecord } | undefined {
+  for (const name of names().filter((each) => /\.(conflist|conf|json)$/.test(each))) {
+    const file = join(folder, name);
+    try {
+      const read = parseJson(readFileSync(file, "utf8"));
+      const plugins = isRecord(read) && Array.isArray(read.plugins) ? read.plugins : [read];
+      const plugin = plugins.find((each) => isRecord(each) && each.type === "calico");
+      if (isRecord(plugin)) return { file, plugin };
+    } catch {
+      // Of another plugin, or half written: the runtime says so in its log.
+    }
+  }
+  return undefined;
+}
+
+function names(): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return []; // told as a configuration that is missing
+  }
+}
+
+type Credentials = NonNullable<CniFacts["credentials"]>;
+
+/** When the user's certificate or token of a kubeconfig ends. */
+export function readCredentials(file: string): Credentials {
+  try {
+    const user = userOf(parse(readFileSync(file, "utf8")));
+    const pem = textAt(user, "client-certificate-data");
+    const path = textAt(user, "client-certificate");
+    if (pem !== undefined || path !== undefined) {
+      const bytes = pem === undefined ? readFileSync(resolve(dirname(file), path ?? "")) : Buffer.from(pem, "base64");
+      return { file, of: "certificate", expiresMs: new X509Certificate(bytes).validToDate.getTime() };
+    }
+    const tokenFile = textAt(user, "tokenFile");
+    const token = textAt(user, "token") ?? (tokenFile === undefined ? undefined : readFileSync(tokenFile, "utf8"));
+    const expiresMs = token === undefined ? undefined : tokenEnd(token.trim());
+    return { file, of: "token", ...(expiresMs === undefined ? {} : { expiresMs }) };
+  } catch (error) {
+    return { file, broken: messageOf(error) };
+  }
+}
+
+function userOf(config: unknown): JsonRecord {
+  if (!isRecord(config)) return {};
+  const lists = (name: string) => (Array.isArray(config[name]) ? config[name].filter(isRecord) : []);
+  const context = lists("contexts").find(({ name }) => name === config["current-context"])?.context;
+  const wanted = isRecord(context) ? context.user : undefined;
+  const entry = lists("users").find(({ name }) => name === wanted) ?? lists("users")[0];
+  return isRecord(entry?.user) ? entry.user : {};
+}
+
+/** Of a JSON web token; others tell nobody when they end. */
+function tokenEnd(token: string): number | undefined {
+  const [, payload] = token.split(".");
+  if (payload === undefined) return undefined;
+  try {
+    const read: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    return isRecord(read) && typeof read.exp === "number" ? read.exp * 1000 : undefined;
+  } catch {
+    return undefined; // not a web token
+  }
+}
+
+function textAt(record: JsonRecord, name: string): string | undefined {
+  const value = Object.hasOwn(record, name) ? record[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined; // told as a file that is missing
+  }
+}

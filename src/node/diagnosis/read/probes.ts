@@ -1,0 +1,126 @@
+// The probes of a host: other nodes, small and large; pods here and there; whether packets for pods elsewhere arrive at their node.
+import { createConnection } from "node:net";
+import { type Pinged, ping } from "../../../base/linux/kernel.ts";
+import type { BirdFacts, ClusterFacts, PodFact, Probe } from "../facts.ts";
+import { bare } from "../networks.ts";
+
+export type ProbeOptions = {
+  readonly node: string;
+  readonly cluster: ClusterFacts;
+  /** Of the interface that has the node's address; undefined: nothing large is sent. */
+  readonly mtu: number | undefined;
+  readonly bird: BirdFacts | undefined;
+  /** Paths of the namespaces of pods of this host, by address. */
+  readonly namespaces: ReadonlyMap<string, string>;
+};
+
+const mostNodes = 50;
+const mostPodsOfANode = 3;
+const mostPods = 60;
+const headers = 28; // of IPv4 and ICMP
+const bgpPort = 179;
+const ask = { count: 3, intervalMs: 100, timeoutMs: 900 } as const;
+
+export async function probe(options: ProbeOptions): Promise<Probe[]> {
+  const { node, cluster } = options;
+  const others = cluster.nodes
+    .filter(({ name, address }) => name !== node && address !== undefined)
+    .slice(0, mostNodes);
+  const pods = chosenPods(cluster.pods);
+  const own = { from: node, fromNode: node } as const;
+  const toNodes = others.flatMap(({ name, address = "" }) => {
+    const to = { ...own, to: name, node: name, address: bare(address) };
+    const isPeer = options.bird?.sessions.some((session) => session.address === to.address) === true;
+    return [
+      pinged({ ...to, kind: "node" }),
+      ...(options.mtu === undefined ? [] : [large({ ...to, kind: "large" }, options.mtu)]),
+      ...(isPeer ? [knock({ ...to, kind: "bgp" })] : []),
+    ];
+  });
+  const toPods = pods.flatMap((pod) => {
+    const to = { ...own, to: nameOf(pod), node: pod.node, address: pod.address };
+    const isElsewhere = pod.node !== node && cluster.nodes.some(({ name }) => name === pod.node);
+    return [pinged({ ...to, kind: "pod" }), ...(isElsewhere ? [arrives({ ...to, kind: "arrival" })] : [])];
+  });
+  const between = pods
+    .filter((pod) => pod.node === node && options.namespaces.has(pod.address))
+    .flatMap((from) =>
+      pods
+        .filter((to) => to !== from)
+        .map((to) =>
+          pinged(
+            {
+              kind: "pod to pod",
+              from: nameOf(from),
+              fromNode: node,
+              to: nameOf(to),
+              node: to.node,
+              address: to.address,
+            },
+            options.namespaces.get(from.address),
+          ),
+        ),
+    );
+  return await Promise.all([...toNodes, ...toPods, ...between]);
+}
+
+type PodWithAddress = PodFact & { readonly address: string };
+
+function chosenPods(pods: readonly PodFact[]): PodWithAddress[] {
+  const withAddress = pods.flatMap((pod) => (pod.address === undefined ? [] : [{ ...pod, address: pod.address }]));
+  const running = withAddress.filter(({ phase }) => phase === "Running");
+  return [...Map.groupBy(running, ({ node }) => node).values()]
+    .flatMap((group) => group.slice(0, mostPodsOfANode))
+    .slice(0, mostPods);
+}
+
+export function nameOf({ namespace, name }: PodFact): string {
+  return `${namespace}/${name}`;
+}
+
+type Asked = Omit<Probe, "ok">;
+
+export async function pinged(asked: Asked, namespace?: string): Promise<Probe> {
+  const heard = await ping(asked.address, { ...ask, namespace });
+  return { ...asked, ok: heard.received > 0, ...(heard.received > 0 ? {} : { says: words(heard) }) };
+}
+
+function words({ refusals }: Pinged): string {
+  const [first] = refusals;
+  if (first === undefined) return "no answer";
+  if (first.is === "not sent") return `not sent (${first.errno})`;
+  return first.is === "unreachable" ? `${first.what} unreachable` : first.is;
+}
+
+/** The first to pass it on says that its time is over: its node, where the route is right. */
+export async function arrives(asked: Asked): Promise<Probe> {
+  const { received, refusals } = await ping(asked.address, { ...ask, hops: 1 });
+  return { ...asked, ok: received > 0 || refusals.some(({ is }) => is === "time exceeded") };
+}
+
+export async function large(asked: Asked, mtu: number): Promise<Probe> {
+  const passes = async (bytes: number): Promise<boolean> => {
+    const options = { ...ask, payloadBytes: bytes - headers, dontFragment: true };
+    return (await ping(asked.address, options)).received > 0;
+  };
+  if (await passes(mtu)) return { ...asked, ok: true, tried: mtu };
+  const usual = [mtu - 50, 1450, 1400, 1280, 576].filter((bytes) => bytes < mtu);
+  const results = await Promise.all([...new Set(usual)].map(async (bytes) => ({ bytes, ok: await passes(bytes) })));
+  const largest = Math.max(...results.filter(({ ok }) => ok).map(({ bytes }) => bytes));
+  return { ...asked, ok: false, tried: mtu, ...(Number.isFinite(largest) ? { largest } : {}) };
+}
+
+const knockMs = 1_500;
+
+function knock(asked: Asked): Promise<Probe> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: asked.address, port: bgpPort });
+    const end = (ok: boolean, says?: string) => {
+      socket.destroy();
+      resolve({ ...asked, ok, ...(says === undefined ? {} : { says }) });
+    };
+    socket.setTimeout(knockMs, () => end(false, `no answer within ${knockMs} ms`));
+    socket.once("connect", () => end(true));
+    socket.once("error", (error: NodeJS.ErrnoException) => end(false, error.code ?? error.message));
+  });
+}

@@ -1,0 +1,127 @@
+// This host, and the facts that were collected on others: read, diagnosed, and put into the sections of a report.
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { CattailError, isRecord, parseJson, plainLine } from "../../../base/lib/index.ts";
+import type { Datastore } from "../../../calico/datastore/index.ts";
+import {
+  type ClusterFacts,
+  diagnose,
+  type Facts,
+  type HostFacts,
+  type NodeFinding,
+  readCluster,
+  readHost,
+} from "../../../node/diagnosis/index.ts";
+import { type Finding, passed, type Section } from "../finding.ts";
+
+export type NodeExamination = { readonly facts: Facts; readonly findings: readonly NodeFinding[] };
+
+export type NodeOptions = {
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** What was given as --node. */
+  readonly name: string | undefined;
+  /** Files of facts from other hosts. */
+  readonly facts: readonly string[];
+  readonly datastore: Datastore;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+};
+
+export async function readFacts(options: NodeOptions): Promise<Facts> {
+  const { datastore, signal, nowMs } = options;
+  const cluster = await readCluster(datastore, signal);
+  const host = await readHost({ ...nameOfHost(options), cluster, datastore, signal });
+  return { cluster, hosts: [host, ...options.facts.map(readFactsFile)], nowMs };
+}
+
+/** As the agent finds it. */
+function nameOfHost({ name, environment }: NodeOptions): { node: string; nameFrom: string } {
+  if (name !== undefined) return { node: name, nameFrom: "--node" };
+  const { NODENAME = "" } = environment;
+  if (NODENAME.trim() !== "") return { node: NODENAME.trim(), nameFrom: "NODENAME" };
+  const file = environment.CALICO_NODENAME_FILE || "/var/lib/calico/nodename";
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    if (text !== "") return { node: text, nameFrom: file };
+  } catch {
+    // Then the host's own name, as the agent would take it.
+  }
+  return { node: hostname().toLowerCase(), nameFrom: "the host's name" };
+}
+
+function readFactsFile(file: string): HostFacts {
+  try {
+    const read = parseJson(readFileSync(file, "utf8"));
+    if (isRecord(read) && typeof read.node === "string" && Array.isArray(read.probes)) return read as HostFacts; // written by -o facts
+  } catch (error) {
+    throw badFacts(file, error);
+  }
+  throw badFacts(file, undefined);
+}
+
+function badFacts(file: string, cause: unknown): CattailError {
+  return new CattailError("DOCTOR_FACTS", {
+    problem: `${file} has no facts of a host`,
+    next: "Make it on that host: cattail doctor node -o facts > FILE",
+    cause,
+  });
+}
+
+export function examineFacts(facts: Facts): Section[] {
+  return sectionsOf({ facts, findings: diagnose(facts) });
+}
+
+/** The cluster first, then each host, with what is well in one line each. */
+export function sectionsOf({ facts, findings }: NodeExamination): Section[] {
+  const { cluster, hosts } = facts;
+  const names = hosts.map(({ node }) => node);
+  const ofCluster = findings.filter(({ node }) => !names.includes(node)).map(shown);
+  return [
+    { name: "cluster", findings: [...(ofCluster.length === 0 ? clusterIsWell(cluster) : []), ...ofCluster] },
+    ...hosts.map((host) => {
+      const own = findings.filter(({ node }) => node === host.node).map(shown);
+      return { name: `node ${plainLine(host.node)}`, findings: [...hostIsWell(host), ...own, ...notLooked(host)] };
+    }),
+  ];
+}
+
+function shown({ level, code, what, evidence, why, fix }: NodeFinding): Finding {
+  return { level, code, what, evidence, why, fix };
+}
+
+function clusterIsWell({ nodes, pools, blocks, pods }: ClusterFacts): Finding[] {
+  return [
+    passed(
+      `${nodes.length} nodes with addresses of their own, ${pools.length} pools, ${blocks.length} blocks, ${pods.length} pods`,
+    ),
+  ];
+}
+
+function hostIsWell({ probes, lookups, bird, sysctls, cni }: HostFacts): Finding[] {
+  const answered = (kinds: readonly string[]) => {
+    const some = probes.filter(({ kind }) => kinds.includes(kind));
+    return `${some.filter(({ ok }) => ok).length} of ${some.length}`;
+  };
+  const sessions = bird?.sessions ?? [];
+  return [
+    ...(sysctls["net.ipv4.ip_forward"] === "1" ? [passed("forwards packets")] : []),
+    passed(`${lookups.length} addresses of pods and blocks looked up in the kernel's routes`),
+    ...(bird === undefined
+      ? []
+      : [
+          passed(
+            `BGP: ${sessions.filter(({ state }) => state === "Established").length} of ${sessions.length} sessions established`,
+          ),
+        ]),
+    ...(cni.file === undefined ? [] : [passed(`${cni.file} configures the plugin`)]),
+    passed(
+      `answered: ${answered(["node", "large"])} pings to nodes, ${answered(["pod", "arrival"])} to pods, ${answered(["pod to pod"])} between pods`,
+    ),
+  ];
+}
+
+function notLooked({ notLookedAt }: HostFacts): Finding[] {
+  return notLookedAt.map(({ what, why, command }) =>
+    passed(`not looked at: ${what} (${why})${command === undefined ? "" : `; run ${command}`}`),
+  );
+}
