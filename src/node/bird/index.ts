@@ -1,3 +1,6 @@
-// BIRD: its control socket, and what it says of Calico's peers.
+// BIRD: from Calico's BGP objects to its configuration, its control socket, and what it says of Calico's peers.
 export { type AskOptions, askBird } from "./control-socket.ts";
+export { birdPart } from "./part/bird-part.ts";
+export { birdMetrics } from "./part/metrics.ts";
+export { type BirdPartOptions, birdOptions } from "./part/options.ts";
 export { type Peer, type Protocols, peersOf, readProtocols } from "./protocols.ts";

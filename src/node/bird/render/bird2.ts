@@ -1,0 +1,100 @@
+// The configuration of BIRD 2 (2.0.12 and later): one daemon and one file for both families, with a channel for each.
+import type { BgpIntent, FamilyIntent, Session } from "../model/intent.ts";
+import { directInterfaces, familyFunctions, sessionFilters } from "./filter-text.ts";
+
+export function renderBird2(intent: BgpIntent): string {
+  const families = intent.families.filter(isInUse);
+  const channels = families.map(({ family }) => `ipv${family};`).join(" ");
+  const debug = { none: [], info: ["  debug { states };"], debug: ["  debug all;"] }[intent.logLevel];
+  return lines([
+    "# Written by cattail for BIRD 2; what is changed here is lost with the next change of the cluster.",
+    "log stderr all;",
+    `router id ${intent.routerId};`,
+    "",
+    ...["protocol device calico_device {", ...debug, "  scan time 2;", "}"],
+    ...(channels === ""
+      ? []
+      : [
+          "protocol direct calico_direct {",
+          ...debug,
+          `  ${channels}`,
+          `  interface ${directInterfaces(intent.ignoredInterfaces)};`,
+          "}",
+        ]),
+    ...families.flatMap((family) => familyText(family, intent)),
+  ]);
+}
+
+/** A node without IPv6 has nothing to say about it, and perhaps no IPv6 in its kernel. */
+function isInUse({ address, blackholes }: FamilyIntent): boolean {
+  return address !== undefined || blackholes.length > 0;
+}
+
+function familyText(family: FamilyIntent, intent: BgpIntent): readonly string[] {
+  const { blackholes, hostRoutes } = family;
+  const channel = `ipv${family.family}`;
+  return [
+    "",
+    `# IPv${family.family}`,
+    ...familyFunctions(family, { agentProtocol: intent.agentProtocol, rejectsDeviceRoutes: true }),
+    "",
+    `protocol static calico_static${family.family} {`,
+    `  ${channel};`,
+    ...blackholes.map((cidr) => `  route ${cidr} blackhole;`),
+    ...hostRoutes.map(({ to, via }) => `  route ${to} via ${via};`),
+    "}",
+    `protocol kernel calico_kernel_${family.family} {`,
+    "  learn;",
+    "  persist;",
+    "  scan time 2;",
+    "  merge paths on;",
+    "  graceful restart;",
+    "  metric 0;", // another would take the place of krt_metric
+    `  ${channel} { import all; export filter calico_kernel${family.family}; };`,
+    "}",
+    ...family.sessions.flatMap((session) => sessionText(session, family, intent)),
+  ];
+}
+
+function sessionText(session: Session, family: FamilyIntent, intent: BgpIntent): readonly string[] {
+  const { asNumber, localAs, address, port, ttlSecurity, restartSeconds, keepaliveSeconds, clusterId, password } =
+    session;
+  const filters = sessionFilters(session, family);
+  const local = session.usesNodeAddress || family.isBound ? ` ${family.address}` : "";
+  const listens = intent.listenPort === undefined ? "" : ` port ${intent.listenPort}`;
+  const debug = { none: [], info: ["debug { states, events };"], debug: ["debug all;"] }[intent.logLevel];
+  const options = [
+    ...debug,
+    `local${local}${listens} as ${localAs};`,
+    ...(family.isBound ? ["strict bind yes;"] : []),
+    `neighbor ${address}${port === undefined ? "" : ` port ${port}`} as ${asNumber};`,
+    ...(ttlSecurity === undefined ? ["multihop;"] : [`multihop ${ttlSecurity};`, "ttl security on;"]),
+    "graceful restart on;",
+    ...(restartSeconds === undefined ? [] : [`graceful restart time ${restartSeconds};`]),
+    "connect delay time 2;",
+    "connect retry time 5;",
+    "error wait time 5, 30;",
+    ...(keepaliveSeconds === undefined ? [] : [`keepalive time ${keepaliveSeconds};`]),
+    ...(session.isPassive ? ["passive on;"] : []),
+    ...(clusterId === undefined ? [] : ["rr client;", `rr cluster id ${clusterId};`]),
+    ...(password === undefined ? [] : [`password "${password}";`]),
+    ...(session.allowedLocalAs === undefined ? [] : [`allow local as ${session.allowedLocalAs};`]),
+  ];
+  const channel = [
+    "gateway recursive;",
+    "add paths on;",
+    ...(session.nextHop === "auto" ? [] : [`next hop ${session.nextHop};`]),
+    `import filter ${filters.import};`,
+    `export filter ${filters.export};`,
+  ];
+  return [
+    `protocol bgp ${session.name} {`,
+    ...options.map((option) => `  ${option}`),
+    `  ipv${family.family} {`,
+    ...channel.map((option) => `    ${option}`),
+    "  };",
+    "}",
+  ];
+}
+
+const lines = (texts: readonly string[]): string => `${texts.join("\n")}\n`;
