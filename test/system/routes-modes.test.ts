@@ -4,49 +4,12 @@ import { test } from "node:test";
 import { afterTest } from "../kit/after-test.ts";
 import { eventually } from "../kit/eventually.ts";
 import { noNamespaces } from "../kit/namespace.ts";
-import {
-  blockPath,
-  blockValue,
-  endpointPath,
-  endpointValue,
-  nodePath,
-  nodeValue,
-  type PoolMode,
-  poolPath,
-  poolValue,
-  TestCluster,
-} from "../kit/route-nodes/cluster.ts";
-import { reaches, TestNetwork } from "../kit/route-nodes/network.ts";
+import type { PoolMode } from "../kit/route-nodes/cluster.ts";
+import { reaches } from "../kit/route-nodes/network.ts";
 import { kernelRoutes, runRoutes } from "../kit/route-nodes/running.ts";
+import { threeNodes } from "../kit/route-nodes/three-nodes.ts";
 
 const skip = noNamespaces;
-const [pool, pool6] = ["10.99.0.0/16", "fd99::/48"];
-
-/** Nodes one and two in one network, three in another; each with a block and a pod in each family. */
-async function threeNodes(mode: PoolMode) {
-  const network = new TestNetwork();
-  const cluster = new TestCluster();
-  cluster.change({ [poolPath(pool)]: poolValue(pool, mode), [poolPath(pool6)]: poolValue(pool6, mode) });
-  const nodes = [];
-  for (const [i, name] of ["one", "two", "three"].entries()) {
-    const node = await network.addNode(name, name === "three" ? 1 : 0);
-    const pod = await network.addPod(node, [`10.99.${i}.5`, `fd99::${i}:5`]);
-    const isTunnelled = mode !== "never";
-    cluster.change({
-      [nodePath(name)]: nodeValue({
-        ...node,
-        tunnel: isTunnelled ? `10.99.${i}.1` : undefined,
-        tunnel6: isTunnelled ? `fd99::${i}:1` : undefined,
-      }),
-      [blockPath(`10.99.${i}.0/26`)]: blockValue(`10.99.${i}.0/26`, name, { 1: name, 5: name }),
-      [blockPath(`fd99::${i}:0/122`)]: blockValue(`fd99::${i}:0/122`, name, { 1: name, 5: name }),
-      [endpointPath(name, pod.name)]: endpointValue(pod.interfaceName, pod.addresses),
-    });
-    nodes.push({ node, pod });
-  }
-  return { network, cluster, nodes };
-}
-
 const modes: { mode: PoolMode; crosses: boolean; routesOfOne: string[] }[] = [
   {
     mode: "never",
@@ -94,10 +57,8 @@ const modes: { mode: PoolMode; crosses: boolean; routesOfOne: string[] }[] = [
 
 for (const { mode, crosses, routesOfOne } of modes) {
   test(`routes: ${mode}`, { skip, timeout: 120_000 }, async (t) => {
-    const { cluster, nodes } = await threeNodes(mode);
+    const { cluster, nodes, one, two, three } = await threeNodes(mode);
     const running = nodes.map(({ node }) => afterTest(t).use(runRoutes(node, cluster)));
-    const [one, two, three] = nodes;
-    ok(one && two && three);
     await eventually(
       () => running.every((each) => each.health().ready),
       () => JSON.stringify(running.map((each) => each.health())),
