@@ -19,8 +19,8 @@ export type AgentProcess = {
   readonly configFile?: string | undefined;
   /** Whether somebody reads the felix data set, which has the cluster's settings. */
   readonly followsSettings: boolean;
-  /** What is done before the parts run; its error ends the process. */
-  readonly before?: (around: Around) => Promise<void>;
+  /** Who this node is, where that is not simply said; what is to be done before the parts run is done here. Its error ends the process. */
+  readonly nameOf?: (around: Omit<Around, "node">) => Promise<string>;
   readonly parts: (
     around: Around,
   ) => Promise<{ readonly parts: readonly Part[]; readonly metrics: readonly MetricTable[] }>;
@@ -53,9 +53,9 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     stop.abort();
   });
   try {
-    const node = nodeName(typed, environment);
-    const around = { node, environment, settings: typed, log, signal: stop.signal };
-    await asked.before?.(around);
+    const nameless = { environment, settings: typed, log, signal: stop.signal };
+    const node = (await asked.nameOf?.(nameless)) ?? nodeName(typed, environment);
+    const around = { ...nameless, node };
     const { parts, metrics: rows } = await asked.parts(around);
     const metrics = createMetrics({
       table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
@@ -84,7 +84,7 @@ function sourcesOf({ configFile }: AgentProcess) {
   return { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
 }
 
-function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv): string {
+export function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv): string {
   const given = settings.value("FelixHostname") || environment.NODENAME?.trim() || "";
   const found = given || (environment.HOSTNAME?.trim() || hostname()).toLowerCase();
   if (/^[a-zA-Z0-9_.-]+$/.test(found)) return found;

@@ -1,18 +1,90 @@
 // Which parts each command runs, and the rows of metrics that they bring. Rooms are loaded here and nowhere else, each when it is needed.
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
 import type { MetricTable } from "../../base/observe/index.ts";
 import type { Part } from "../../node/part/index.ts";
+import { version } from "../shared/build.ts";
+import type { Around } from "./agent-process.ts";
 
 type Asked = { readonly parts: readonly Part[]; readonly metrics: readonly MetricTable[] };
+type Environment = Around["environment"];
 
-export async function felixParts(): Promise<Asked> {
-  const { policyPart, policyMetricRows } = await import("../../node/dataplane/index.ts");
-  return { parts: [policyPart()], metrics: [policyMetricRows] };
+/** Who speaks BGP: BIRD, nobody ("none"), or somebody whom we know nothing of ("foreign", the backend none). */
+type Bgp = "bird" | "none" | "foreign";
+
+/** What Felix does. Without a word about it, routes of pools without encapsulation are BIRD's, as with the original. */
+export async function felixParts({ environment }: Around): Promise<Asked> {
+  return await felix(backendOf(environment) ?? "bird");
 }
 
-export async function bgpParts(): Promise<Asked> {
-  return { parts: [], metrics: [] };
+/** What confd does. */
+export async function bgpParts({ environment }: Around): Promise<Asked> {
+  const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
+  return { parts: [birdPart(birdOptions(environment, { supervises: false }))], metrics: [birdMetrics] };
 }
 
-export async function allParts(): Promise<Asked> {
-  return await felixParts();
+/** Everything that calico/node runs. */
+export async function allParts({ environment, log }: Around): Promise<Asked> {
+  const said = backendOf(environment);
+  const bgp = said ?? (hasBird(environment) ? "bird" : "none");
+  if (said === undefined && bgp === "none")
+    log.info("There is no BIRD here, and CALICO_NETWORKING_BACKEND is not set: routes are written by this agent alone");
+  const all = await Promise.all([
+    environment.CALICO_DISABLE_FELIX ? nothing : felix(bgp),
+    bgp === "bird" ? bird(environment) : nothing,
+    cni(environment),
+  ]);
+  return { parts: all.flatMap(({ parts }) => parts), metrics: all.flatMap(({ metrics }) => metrics) };
+}
+
+const nothing: Asked = { parts: [], metrics: [] };
+
+async function felix(bgp: Bgp): Promise<Asked> {
+  const [{ policyPart, policyMetricRows }, { routesPart }] = await Promise.all([
+    import("../../node/dataplane/index.ts"),
+    import("../../node/routes/index.ts"),
+  ]);
+  return { parts: [policyPart(), routesPart({ bgp })], metrics: [policyMetricRows] };
+}
+
+async function bird(environment: Environment): Promise<Asked> {
+  const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
+  return { parts: [birdPart(birdOptions(environment, { supervises: true }))], metrics: [birdMetrics] };
+}
+
+async function cni(environment: Environment): Promise<Asked> {
+  const [{ cniPart }, { cniTokenPart }] = await Promise.all([
+    import("../../node/cni/index.ts"),
+    import("../../node/cni-token/index.ts"),
+  ]);
+  const socket = environment.CATTAIL_CNI_SOCKET || undefined;
+  return { parts: [cniPart({ socket, version: version() }), cniTokenPart({ variables: environment })], metrics: [] };
+}
+
+/** As calico/node compares it; undefined: nobody says. CALICO_NETWORKING is its ancient form. */
+export function backendOf(environment: Environment): Bgp | undefined {
+  const { CALICO_NETWORKING_BACKEND: backend, CALICO_NETWORKING: ancient } = environment;
+  if (backend === undefined || backend === "") return ancient === "false" ? "foreign" : ancient ? "bird" : undefined;
+  return backend === "none" ? "foreign" : backend === "vxlan" ? "none" : "bird";
+}
+
+/** One that answers already, or one that can be started. */
+function hasBird(environment: Environment): boolean {
+  const sockets = [environment.BIRD_CTL || "/var/run/calico/bird.ctl"];
+  const program = environment.CATTAIL_BIRD || "bird";
+  const programs = program.includes("/")
+    ? [program]
+    : (environment.PATH ?? "").split(":").map((folder) => join(folder, program));
+  return (
+    sockets.some((path) => isThere(path, constants.F_OK)) || programs.some((path) => isThere(path, constants.X_OK))
+  );
+}
+
+function isThere(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false; // then it is the next one's turn
+  }
 }

@@ -1,6 +1,7 @@
 // `cattail node run`: start-up, then everything that a node runs, in one process.
 import { Command } from "commander";
-import { runAgentProcess } from "./agent-process.ts";
+import { systemClock } from "../../base/lib/index.ts";
+import { type Around, nodeName, runAgentProcess } from "./agent-process.ts";
 import { allParts } from "./parts.ts";
 
 export function runCommand(): Command {
@@ -15,9 +16,21 @@ export function runCommand(): Command {
       `
 Examples:
   NODENAME=node-1 KUBECONFIG=~/.kube/config FELIX_HEALTHENABLED=true cattail node run
-  NODENAME=node-1 DATASTORE_TYPE=directory DATASTORE_DIRECTORY=/srv/calico CALICO_NETWORKING_BACKEND=none cattail node run`,
+  NODENAME=node-1 DATASTORE_TYPE=directory DATASTORE_DIRECTORY=/srv/calico CALICO_NETWORKING_BACKEND=vxlan cattail node run`,
     )
-    .action(({ configFile }: { configFile?: string }) =>
-      runAgentProcess({ component: "node", configFile, followsSettings: true, parts: allParts }),
+    .action(({ configFile, startup }: { configFile?: string; startup: boolean }) =>
+      runAgentProcess({
+        component: "node",
+        configFile,
+        followsSettings: true,
+        nameOf: startup ? startUpNamed : async ({ settings, environment }) => nodeName(settings, environment),
+        parts: allParts,
+      }),
     );
+}
+
+async function startUpNamed({ environment, log, signal }: Omit<Around, "node">): Promise<string> {
+  const { startUp } = await import("./lifecycle/startup.ts");
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  return await startUp({ environment, log, clock: systemClock, signal, say });
 }

@@ -6,7 +6,7 @@ import { openKubernetesBeside, openNodeDatastore, runToItsEnd, type Surroundings
 
 export function startupCommand(): Command {
   return new Command("startup")
-    .option("--complete-startup", "mark the node as having a network, at once, and do nothing else", false)
+    .option("--complete-startup", "then mark the node as having a network, without waiting for the daemons", false)
     .addHelpText(
       "after",
       "\nExamples:\n  cattail node startup\n  NODENAME=node-1 IP=autodetect KUBECONFIG=~/.kube/config cattail node startup",
@@ -16,16 +16,17 @@ export function startupCommand(): Command {
 
 export function runStartupProgram(isComplete: boolean): Promise<void> {
   return runToItsEnd("startup", async (around) => {
-    if (isComplete) return await completeStartup({ ...around, kubernetes: () => openKubernetesBeside(around) });
     await startUp(around);
+    if (isComplete) await completeStartup({ ...around, kubernetes: () => openKubernetesBeside(around) });
   });
 }
 
-async function startUp(around: Surroundings): Promise<void> {
+/** The node's name. Also what `node run` does before its parts. */
+export async function startUp(around: Surroundings): Promise<string> {
   await using datastore = await openNodeDatastore(around);
   const isKubernetes = asKubernetes(datastore) !== undefined;
   await using beside = isKubernetes ? undefined : await openKubernetesBeside(around);
   if (!isKubernetes && beside === undefined)
     around.log.warn("Kubernetes configuration not detected; its part is skipped");
-  await runStartup({ ...around, datastore, kubernetesBeside: beside, version: version() });
+  return await runStartup({ ...around, datastore, kubernetesBeside: beside, version: version() });
 }
