@@ -19,10 +19,57 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "/usr/local/bin/calicoctl", words: ["get", "nodes"], asks: ["ctl", "get", "nodes"] },
   { program: "calicoctl", words: [], asks: ["ctl"] },
   { program: "calico", words: ["ctl", "get", "nodes"], asks: ["ctl", "get", "nodes"] },
+  { program: "/bin/calico-node", words: ["-felix"], asks: ["node", "felix"] },
+  { program: "calico-node", words: ["-confd"], asks: ["node", "bgp"] },
+  { program: "calico-node", words: ["-confd", "-confd-run-once"], asks: ["node", "bgp", "--run-once"] },
+  { program: "calico-node", words: ["-startup"], asks: ["node", "startup"] },
+  {
+    program: "calico-node",
+    words: ["-startup", "-complete-startup"],
+    asks: ["node", "startup", "--complete-startup"],
+  },
+  { program: "calico-node", words: ["-complete-startup"], asks: ["node", "complete-startup"] },
+  { program: "calico-node", words: ["-shutdown"], asks: ["node", "shutdown"] },
+  {
+    program: "calico-node",
+    words: ["-bird-ready", "-felix-ready"],
+    asks: ["node", "health", "--bird-ready", "--felix-ready"],
+  },
+  {
+    program: "calico-node",
+    words: ["--felix-live", "--bird6-ready=true", "-bird-live=false", "-threshold-time=1m"],
+    asks: ["node", "health", "--felix-live", "--bird6-ready", "--threshold-time", "1m"],
+  },
+  { program: "calico-node", words: ["-init", "-best-effort"], asks: ["node", "init", "--best-effort"] },
+  {
+    program: "calico-node",
+    words: ["-allocate-tunnel-addrs", "-allocate-tunnel-addrs-run-once"],
+    asks: ["node", "allocate-tunnel-addrs", "--run-once"],
+  },
+  { program: "calico-node", words: ["-monitor-addresses"], asks: ["node", "monitor-addresses"] },
+  { program: "calico-node", words: ["-status-reporter"], asks: ["node", "status", "report"] },
+  { program: "calico-node", words: ["-show-status"], asks: ["node", "status", "show"] },
+  { program: "calico-node", words: ["-hostpath-init"], asks: ["node", "hostpath-init"] },
+  { program: "calico-node", words: ["-v"], asks: ["version"] },
+  { program: "calico-node", words: ["run"], asks: ["node", "run"] },
+  { program: "calico-node", words: [], asks: ["node"] },
+  { program: "calico", words: ["component", "calico-node", "-felix"], asks: ["node", "felix"] },
+  { program: "calico", words: ["component", "felix", "-c", "f.cfg"], asks: ["node", "felix", "-c", "f.cfg"] },
+  { program: "calico", words: ["component", "confd", "--run-once"], asks: ["node", "bgp", "--run-once"] },
+  {
+    program: "calico",
+    words: ["component", "node", "health", "--felix-ready"],
+    asks: ["node", "health", "--felix-ready"],
+  },
+  { program: "calico", words: ["component", "node", "version"], asks: ["version"] },
+  { program: "calico", words: ["health", "--port", "9099"], asks: ["node", "health", "--port", "9099"] },
 ];
 for (const { program, words, asks } of cases)
   test(`"${[program, ...words].join(" ")}" asks for "${asks.join(" ")}"`, () =>
     deepEqual(wordsCalledAs(program, words), asks));
+
+test("a flag that calico-node does not have is refused, with the nearest", () =>
+  throws(() => wordsCalledAs("calico-node", ["-felix-redy"]), { code: "NODE_FLAG", next: /-felix-ready/ }));
 
 for (const words of [["component", "apiserver"], ["component"]])
   test(`"calico ${words.join(" ")}" is refused by name`, () =>
