@@ -4,3 +4,11 @@ export { birdPart } from "./part/bird-part.ts";
 export { birdMetrics } from "./part/metrics.ts";
 export { type BirdPartOptions, birdOptions } from "./part/options.ts";
 export { type Peer, type Protocols, peersOf, readProtocols } from "./protocols.ts";
+export {
+  type BirdSockets,
+  type FamilyStatus,
+  gatherStatus,
+  type NodeBgpStatus,
+  usualSockets,
+} from "./status/gather.ts";
+export { type NodeStatusOptions, nodeStatusPart } from "./status/node-status-part.ts";

@@ -11,11 +11,11 @@ export function renderBird2(intent: BgpIntent): string {
     "log stderr all;",
     `router id ${intent.routerId};`,
     "",
-    ...["protocol device calico_device {", ...debug, "  scan time 2;", "}"],
+    ...["protocol device device1 {", ...debug, "  scan time 2;", "}"],
     ...(channels === ""
       ? []
       : [
-          "protocol direct calico_direct {",
+          "protocol direct direct1 {",
           ...debug,
           `  ${channels}`,
           `  interface ${directInterfaces(intent.ignoredInterfaces)};`,
@@ -33,17 +33,19 @@ function isInUse({ address, blackholes }: FamilyIntent): boolean {
 function familyText(family: FamilyIntent, intent: BgpIntent): readonly string[] {
   const { blackholes, hostRoutes } = family;
   const channel = `ipv${family.family}`;
+  // BIRD's own names for what has none: who reports on the node's routes knows them by these.
+  const number = family.family === 4 ? 1 : 2;
   return [
     "",
     `# IPv${family.family}`,
     ...familyFunctions(family, { agentProtocol: intent.agentProtocol, rejectsDeviceRoutes: true }),
     "",
-    `protocol static calico_static${family.family} {`,
+    `protocol static static${number} {`,
     `  ${channel};`,
     ...blackholes.map((cidr) => `  route ${cidr} blackhole;`),
     ...hostRoutes.map(({ to, via }) => `  route ${to} via ${via};`),
     "}",
-    `protocol kernel calico_kernel_${family.family} {`,
+    `protocol kernel kernel${number} {`,
     "  learn;",
     "  persist;",
     "  scan time 2;",
