@@ -3,11 +3,13 @@
 import type { Environment } from "../../base/config/index.ts";
 import { type Clock, type Log, messageOf } from "../../base/lib/index.ts";
 import type { KubernetesDatastore } from "../../calico/datastore/index.ts";
+import type { Part } from "../part/index.ts";
 import { removeShutdownTime } from "./folders.ts";
 import { markNetwork } from "./network-available.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { readNodeSettings } from "./settings/read.ts";
 import { StartupError } from "./startup-error.ts";
+import { asKubernetes, untilAborted } from "./world.ts";
 
 export type CompleteWorld = {
   readonly environment: Environment;
@@ -71,4 +73,26 @@ export async function waitUntilReady(
     await clock.sleep(betweenMs, signal);
   }
   log.error("Calico failed to become ready, continuing anyway", { reason: last });
+}
+
+export type CompleteOptions = {
+  readonly environment: Environment;
+  readonly kubernetesBeside?: () => Promise<Pick<KubernetesDatastore, "api"> | undefined>;
+  /** Throws why the node is not ready yet; the agent knows what it supervises. */
+  readonly isReady: () => Promise<void>;
+};
+
+/** Waits for the daemons, marks the node, and then rests. */
+export function completeStartupPart({ environment, kubernetesBeside, isReady }: CompleteOptions): Part {
+  return {
+    name: "complete-startup",
+    async run({ clock, log, health, datastore }, signal) {
+      health.report({ ready: true, detail: "waiting for the daemons" });
+      await waitUntilReady(isReady, { clock, log, signal });
+      const kubernetes = async () => asKubernetes(await datastore()) ?? (await kubernetesBeside?.());
+      await completeStartup({ environment, kubernetes, clock, log, signal });
+      health.report({ ready: true });
+      await untilAborted(signal);
+    },
+  };
 }

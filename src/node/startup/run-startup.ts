@@ -22,6 +22,7 @@ import { ensureFolders, writeNameFile } from "./folders.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { type ReadNodeSettings, readNodeSettings } from "./settings/read.ts";
 import { StartupError } from "./startup-error.ts";
+import { asKubernetes } from "./world.ts";
 
 export type StartupWorld = {
   readonly environment: Environment;
@@ -72,10 +73,6 @@ export async function runStartup(world: StartupWorld): Promise<string> {
   await writeNameFile(read.values.nodeNameFile, node);
   log.info(`Using node name: ${node}`);
   return node;
-}
-
-export function asKubernetes(datastore: Datastore): KubernetesDatastore | undefined {
-  return "api" in datastore && "calicoGroup" in datastore ? (datastore as KubernetesDatastore) : undefined;
 }
 
 /** Undefined: there is none, and this datastore lets us make it. */
@@ -148,7 +145,7 @@ async function planNode(
   step: Step,
   of: { found: V3Object | "forbidden" | undefined; facts: ClusterFacts; interfaces: readonly HostInterface[] },
 ): Promise<NodePlan> {
-  const { read, resources, kubernetes, patience, log, node } = step;
+  const { read, resources, patience, log, node } = step;
   const current = of.found === undefined || of.found === "forbidden" ? newNode(node) : of.found;
   if (of.found === "forbidden") return { configured: { is: "unchanged" }, change: undefined };
   const configured = await configureAddresses(current, {
@@ -156,7 +153,8 @@ async function planNode(
     interfaces: of.interfaces,
     internalIps: of.facts.internalIps,
     reach: reachFrom,
-    otherNodes: () => listOtherNodes({ resources, kubernetes }, patience),
+    otherNodes: () => listOtherNodes(resources, patience),
+    checksAlways: true,
     log,
   });
   if (configured.is === "failed") return { configured, change: configured.clear };

@@ -99,6 +99,8 @@ try {
   // A runtime waits for it with every pod.
   else if (isPlugin(words, "ipam")) await (await import("../cni/ipam/main.ts")).runIpam(words.slice(2));
   else if (isPlugin(words, "plugin")) await (await import("../cni/plugin/main.ts")).runCalico(words.slice(2));
+  // A probe runs it every ten seconds.
+  else if (isProbe(words)) await (await import("../node/lifecycle/run-health.ts")).runHealth(words.slice(2));
   else await parse();
 } catch (error) {
   fail(error);
@@ -117,6 +119,10 @@ async function startCtl(): Promise<void> {
 
 function isPlugin([command, plugin, ...rest]: readonly string[], name: string): boolean {
   return command === "cni" && plugin === name && !rest.includes("--help") && !rest.includes("-h");
+}
+
+function isProbe([command, first, ...rest]: readonly string[]): boolean {
+  return command === "node" && first === "health" && !rest.includes("--help") && !rest.includes("-h");
 }
 
 async function parse(): Promise<void> {

@@ -36,6 +36,36 @@ const rows: readonly Row[] = [
     says: "mark the node as being without a network, and write down when",
     load: async () => (await import("./lifecycle/shutdown.ts")).shutdownCommand,
   },
+  {
+    name: "health",
+    says: "what probes ask: is the agent live or ready, does BIRD answer, are its sessions up",
+    load: async () => (await import("./lifecycle/health.ts")).healthCommand,
+  },
+  {
+    name: "complete-startup",
+    says: "wait for the daemons, then mark the node as having a network",
+    load: async () => (await import("./lifecycle/complete-startup.ts")).completeStartupCommand,
+  },
+  {
+    name: "allocate-tunnel-addrs",
+    says: "see to it that the node has the tunnel addresses that its pools ask for",
+    load: async () => (await import("./lifecycle/tunnel-addresses.ts")).tunnelAddressesCommand,
+  },
+  {
+    name: "monitor-addresses",
+    says: "keep the Node's address up to date",
+    load: async () => (await import("./lifecycle/host.ts")).monitorAddressesCommand,
+  },
+  {
+    name: "hostpath-init",
+    says: "make the folders of a calico-node that does not run as root",
+    load: async () => (await import("./lifecycle/host.ts")).hostPathInitCommand,
+  },
+  {
+    name: "init",
+    says: "nothing: accepted because manifests have it",
+    load: async () => (await import("./lifecycle/host.ts")).initCommand,
+  },
 ];
 
 /** `asked`: the words after `node`, of which only the command that they ask for is loaded; undefined loads all, for completion. */

@@ -11,6 +11,8 @@ export type AddressWorld = DetectWorld & {
   readonly settings: NodeSettings;
   /** Undefined: we may not list nodes. */
   readonly otherNodes: () => Promise<readonly OtherNode[] | undefined>;
+  /** Also where nothing has changed: at start-up, not each minute of thousands of nodes. */
+  readonly checksAlways: boolean;
 };
 
 export type Configured =
@@ -48,7 +50,8 @@ export async function configureAddresses(node: V3Object, world: AddressWorld): P
   }
   const isChanged = said(old, decided, node.spec.interfaces, log);
   const own: OtherNode = { name: old.name, ipv4, ipv6 };
-  const conflicts = settings.disableConflictCheck ? [] : await conflictsOf(own, world);
+  const isChecked = !settings.disableConflictCheck && (isChanged || world.checksAlways);
+  const conflicts = isChecked ? await conflictsOf(own, world) : [];
   const write: ChangeNode = (current) => withAddresses(current, { ipv4, ipv6, interfaces });
   if (conflicts !== undefined && conflicts.length > 0 && isChanged) {
     const family = conflicts.at(-1)?.family ?? 4;

@@ -103,7 +103,7 @@ async function configMap(
   }
 }
 
-async function internalIpsOf(
+export async function internalIpsOf(
   name: string | undefined,
   kubernetes: Datastore | undefined,
   patience: Patience,

@@ -1,5 +1,4 @@
-// Kinds of values that only calico-node's environment has: words that mean an address, yes and no as its start-up reads them, modes of a pool, and
-// durations as Go writes them.
+// Kinds of values that only calico-node's environment has: words that mean an address, yes and no as its start-up reads them, modes of a pool.
 import type { SettingType } from "../../../base/config/index.ts";
 import { canonicalIp, parseCidrOrIp } from "../../../base/lib/index.ts";
 
@@ -30,29 +29,6 @@ export const trueInAnyCase: SettingType<boolean> = {
   parse: (value) => ({ ok: true, value: value.toLowerCase() === "true" }),
   show: String,
 };
-
-const unitMs: { readonly [unit: string]: number } = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
-
-/** 1m30s, 500ms: milliseconds; undefined: no such duration. */
-export function goDurationMs(value: string): number | undefined {
-  const [, sign = "", rest = ""] = /^([+-]?)(.*)$/s.exec(value) ?? [];
-  if (rest === "0") return 0;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return undefined;
-  let sum = 0;
-  for (const [, number, unit = ""] of rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    sum += Number(number) * (unitMs[unit] ?? 0);
-  }
-  return sign === "-" ? -sum : sum;
-}
 
 /** A Calico CIDR or address of that family, as it is stored; an address alone gets all its bits. Undefined: none. */
 export function cidrOfFamily(value: string, family: 4 | 6): string | undefined {

@@ -1,0 +1,57 @@
+// What runs beside routes, policies and BIRD: the end of start-up, tunnel addresses, and the monitor of the node's own address. `cattail node run` has them
+// all; each can also run by itself, as the original's node-services does.
+import { systemClock } from "../../../base/lib/index.ts";
+import type { Part } from "../../../node/part/index.ts";
+import { type CheckName, checkHealth, healthSentence } from "../../../node/startup/health.ts";
+import {
+  addressMonitorPart,
+  completeStartupPart,
+  readNodeSettings,
+  tunnelAddressPart,
+} from "../../../node/startup/index.ts";
+
+type Environment = NodeJS.ProcessEnv;
+
+/** `isReady`: throws why the node is not ready; without it the daemons are asked as probes ask them. */
+export function serviceParts(
+  environment: Environment,
+  isReady: () => Promise<void> = daemonsAreReady(environment),
+): Part[] {
+  return [
+    completeStartupPart({ environment, isReady }),
+    tunnelAddressPart({ environment }),
+    addressMonitorPart({ environment }),
+  ];
+}
+
+/** In the first five minutes all sessions count, as if start-up had just ended. */
+const thresholdMs = 5 * 60_000;
+
+export function daemonsAreReady(environment: Environment): () => Promise<void> {
+  const { values } = readNodeSettings(environment);
+  const isBird = values.backend === "" || values.backend === "bird";
+  const checks: CheckName[] = [
+    ...(isBird ? (["bird-ready"] as const) : []),
+    ...(values.healthEnabled ? (["felix-ready"] as const) : []),
+  ];
+  return async () => {
+    if (checks.length === 0) return;
+    const { signal } = new AbortController();
+    const sockets = { 4: environment.BIRD_CTL, 6: environment.BIRD6_CTL };
+    const checked = await checkHealth(checks, { settings: values, thresholdMs, sockets, clock: systemClock, signal });
+    const sentence = healthSentence(checked);
+    if (sentence !== undefined) throw new Error(sentence);
+  };
+}
+
+/** One part as a process of its own, beside an agent that has the ports of health and metrics. */
+export async function runServiceAlone(component: string, part: (environment: Environment) => Part): Promise<void> {
+  process.env.FELIX_HEALTHENABLED = "false";
+  process.env.FELIX_PROMETHEUSMETRICSENABLED = "false";
+  const { runAgentProcess } = await import("../agent-process.ts");
+  await runAgentProcess({
+    component,
+    followsSettings: false,
+    parts: async ({ environment }) => ({ parts: [part(environment)], metrics: [] }),
+  });
+}
