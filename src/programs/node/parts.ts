@@ -33,6 +33,7 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
     environment.CALICO_DISABLE_FELIX ? nothing : felix(bgp),
     bgp === "bird" ? bird(environment) : nothing,
     cni(environment),
+    services(environment, bgp),
   ]);
   return { parts: all.flatMap(({ parts }) => parts), metrics: all.flatMap(({ metrics }) => metrics) };
 }
@@ -50,6 +51,11 @@ async function felix(bgp: Bgp): Promise<Asked> {
 async function bird(environment: Environment): Promise<Asked> {
   const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
   return { parts: [birdPart(birdOptions(environment, { supervises: true }))], metrics: [birdMetrics] };
+}
+
+async function services(environment: Environment, bgp: Bgp): Promise<Asked> {
+  const { serviceParts } = await import("./lifecycle/services.ts");
+  return { parts: serviceParts(environment, bgp === "bird"), metrics: [] };
 }
 
 async function cni(environment: Environment): Promise<Asked> {

@@ -9,7 +9,9 @@ export function completeStartupCommand(): Command {
     .addHelpText("after", "\nExamples:\n  FELIX_HEALTHENABLED=true cattail node complete-startup")
     .action(() =>
       runToItsEnd("complete-startup", async (around) => {
-        await waitUntilReady(daemonsAreReady(around.environment), around);
+        const { CALICO_NETWORKING_BACKEND: backend = "" } = around.environment;
+        const runsBird = backend === "" || backend === "bird";
+        await waitUntilReady(daemonsAreReady(around.environment, runsBird), around);
         await completeStartup({ ...around, kubernetes: () => openKubernetesBeside(around) });
       }),
     );

@@ -12,13 +12,10 @@ import {
 
 type Environment = NodeJS.ProcessEnv;
 
-/** `isReady`: throws why the node is not ready; without it the daemons are asked as probes ask them. */
-export function serviceParts(
-  environment: Environment,
-  isReady: () => Promise<void> = daemonsAreReady(environment),
-): Part[] {
+/** `runsBird`: whether the end of start-up waits for BIRD's sessions. */
+export function serviceParts(environment: Environment, runsBird: boolean): Part[] {
   return [
-    completeStartupPart({ environment, isReady }),
+    completeStartupPart({ environment, isReady: daemonsAreReady(environment, runsBird) }),
     tunnelAddressPart({ environment }),
     addressMonitorPart({ environment }),
   ];
@@ -27,11 +24,11 @@ export function serviceParts(
 /** In the first five minutes all sessions count, as if start-up had just ended. */
 const thresholdMs = 5 * 60_000;
 
-export function daemonsAreReady(environment: Environment): () => Promise<void> {
+/** As probes ask them; the promise fails with why not. */
+export function daemonsAreReady(environment: Environment, runsBird: boolean): () => Promise<void> {
   const { values } = readNodeSettings(environment);
-  const isBird = values.backend === "" || values.backend === "bird";
   const checks: CheckName[] = [
-    ...(isBird ? (["bird-ready"] as const) : []),
+    ...(runsBird ? (["bird-ready"] as const) : []),
     ...(values.healthEnabled ? (["felix-ready"] as const) : []),
   ];
   return async () => {
