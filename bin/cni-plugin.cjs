@@ -166,12 +166,15 @@ async function startPlugin(plugin, files) {
 
 module.exports = { startPlugin };
 
-if (require.main === module) {
+/** A file that `cattail cni install` wrote: its own name says which plugin is asked for. */
+const launcher = globalThis.cattailCniLauncher;
+if (require.main === module || launcher !== undefined) {
   const { basename, join } = require("node:path");
   const plugin = basename(process.argv[1]) === "calico-ipam" ? "calico-ipam" : "calico";
   const words = process.argv.slice(2);
   const cattail = join(__dirname, "cattail");
-  const started = words.length === 0 ? startPlugin(plugin, [__filename, cattail]) : Promise.resolve({});
+  const own = launcher === undefined ? [__filename, cattail] : [launcher, __filename, cattail];
+  const started = words.length === 0 ? startPlugin(plugin, own) : Promise.resolve({});
   started
     .then((given) => {
       globalThis.cattailCniStarted = given; // src/programs/cni/run-program.ts goes on from there

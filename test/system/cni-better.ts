@@ -72,10 +72,13 @@ const better: { readonly [name: string]: Better } = {
       store: { "IPAMBlock/10-244-59-128-26": { spec: { unallocated: "1-63 0" } } },
     },
   },
-  // CHECK looks.
+  // CHECK looks; STATUS and GC are answered, and so 1.1.0 is spoken.
   commands: {
     kubernetes: {
       steps: {
+        0: { out: { supportedVersions: ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] } },
+        6: { rc: 0, instead: null },
+        7: { instead: { code: 7, msg: "cni.dev/valid-attachments is missing or no list" } },
         1: {
           rc: 1,
           instead: { code: 999, msg: "the node has no interface cali182c452fe96; the pod has no interface eth0" },

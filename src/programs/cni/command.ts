@@ -1,8 +1,12 @@
 // `cattail cni`: what there is, for people. Runtimes start both without this (main.ts).
 import { Command } from "commander";
+import { installCommand, uninstallCommand } from "./install/command.ts";
 
 export function cniCommand(): Command {
-  const command = new Command("cni").addHelpText("after", "\nExamples:\n  CNI_COMMAND=VERSION cattail cni ipam");
+  const command = new Command("cni").addHelpText(
+    "after",
+    "\nExamples:\n  cattail cni install\n  CNI_COMMAND=VERSION cattail cni ipam",
+  );
   command
     .command("ipam")
     .description("give a container an address, or take it back (CNI's ADD, DEL, CHECK and VERSION)")
@@ -29,5 +33,7 @@ standard input. In the place of Calico's own plugin it is a link:
 Examples:
   CNI_COMMAND=VERSION cattail cni plugin`,
     );
+  command.addCommand(installCommand());
+  command.addCommand(uninstallCommand());
   return command;
 }
