@@ -21,9 +21,14 @@ export type AgentProcess = {
   readonly followsSettings: boolean;
   /** Who this node is, where that is not simply said; what is to be done before the parts run is done here. Its error ends the process. */
   readonly nameOf?: (around: Omit<Around, "node">) => Promise<string>;
-  readonly parts: (
-    around: Around,
-  ) => Promise<{ readonly parts: readonly Part[]; readonly metrics: readonly MetricTable[] }>;
+  readonly parts: (around: Around) => Promise<Asked>;
+};
+
+/** Parts, the rows of what they count, and the values of these rows' labels. */
+export type Asked = {
+  readonly parts: readonly Part[];
+  readonly metrics: readonly MetricTable[];
+  readonly labels?: LabelValues;
 };
 
 export type Around = {
@@ -56,10 +61,10 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     const nameless = { environment, settings: typed, log, signal: stop.signal };
     const node = (await asked.nameOf?.(nameless)) ?? nodeName(typed, environment);
     const around = { ...nameless, node };
-    const { parts, metrics: rows } = await asked.parts(around);
+    const { parts, metrics: rows, labels } = await asked.parts(around);
     const metrics = createMetrics({
       table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
-      labels: { host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
+      labels: { ...labels, host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
       clock: systemClock,
       includesProcess: typed.value("PrometheusProcessMetricsEnabled"),
       includesRuntime: typed.value("PrometheusGoMetricsEnabled"),

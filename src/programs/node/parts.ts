@@ -1,12 +1,9 @@
 // Which parts each command runs, and the rows of metrics that they bring. Rooms are loaded here and nowhere else, each when it is needed.
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
-import type { MetricTable } from "../../base/observe/index.ts";
-import type { Part } from "../../node/part/index.ts";
 import { version } from "../shared/build.ts";
-import type { Around } from "./agent-process.ts";
+import type { Around, Asked } from "./agent-process.ts";
 
-type Asked = { readonly parts: readonly Part[]; readonly metrics: readonly MetricTable[] };
 type Environment = Around["environment"];
 
 /** Who speaks BGP: BIRD, nobody ("none"), or somebody whom we know nothing of ("foreign", the backend none). */
@@ -34,8 +31,14 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
     bgp === "bird" ? bird(environment) : nothing,
     cni(environment),
     services(environment, bgp),
+    bgp === "foreign" ? nothing : nodeStatus(environment),
+    ipamAudit(),
   ]);
-  return { parts: all.flatMap(({ parts }) => parts), metrics: all.flatMap(({ metrics }) => metrics) };
+  return {
+    parts: all.flatMap(({ parts }) => parts),
+    metrics: all.flatMap(({ metrics }) => metrics),
+    labels: Object.assign({}, ...all.map(({ labels }) => labels)),
+  };
 }
 
 const nothing: Asked = { parts: [], metrics: [] };
@@ -56,6 +59,20 @@ async function bird(environment: Environment): Promise<Asked> {
 async function services(environment: Environment, bgp: Bgp): Promise<Asked> {
   const { serviceParts } = await import("./lifecycle/services.ts");
   return { parts: serviceParts(environment, bgp === "bird"), metrics: [] };
+}
+
+/** CalicoNodeStatus objects, which say of a node's BIRD what it says. */
+async function nodeStatus(environment: Environment): Promise<Asked> {
+  const { birdOptions, nodeStatusPart } = await import("../../node/bird/index.ts");
+  const { socket, socket6 } = birdOptions(environment, { supervises: false });
+  const sockets = { 4: [socket, "/var/run/bird/bird.ctl"], 6: [socket6, "/var/run/bird/bird6.ctl"] };
+  return { parts: [nodeStatusPart({ sockets })], metrics: [] };
+}
+
+async function ipamAudit(): Promise<Asked> {
+  const { findingCodeNames, ipamAuditMetrics, ipamAuditPart } = await import("../../node/ipam-audit/index.ts");
+  const part = ipamAuditPart({ random: Math.random });
+  return { parts: [part], metrics: [ipamAuditMetrics], labels: { code: findingCodeNames } };
 }
 
 async function cni(environment: Environment): Promise<Asked> {
