@@ -36,6 +36,7 @@ type Flags = {
   serviceMonitor: boolean;
   nodeImage?: string;
   cniImage?: string;
+  cniUser?: string;
   backend: NodeInstallOptions["backend"];
   nodeSecret: string;
   typha: boolean;
@@ -89,6 +90,7 @@ export function manifestsCommand(): Command {
       "image of the agent, ours or the original's; with it `all` has the nodes' part too",
       imageName,
     )
+    .option("--cni-user <name>", "user of the CNI plugin's client certificate, instead of a service account", userName)
     .option("--cni-image <image>", "image that installs the CNI plugin (default: the agent's)", imageName)
     .addOption(
       new Option("--backend <name>", "how nodes learn routes: BGP by BIRD, VXLAN, or none (policy only)")
@@ -106,6 +108,7 @@ Examples:
   cattail manifests rbac --service-account calico-node      Typha runs as calico-node, as in Calico's own manifest
   cattail manifests typha --image registry.example/cattail:0.1.0 --nodes 500 --replicas 4 > typha.yaml
   cattail manifests typha --name cattail-typha --behind-service calico-typha --replicas 1 --image registry.example/cattail:0.1.0
+  cattail manifests cni | kubectl apply -f -                     whom the CNI plugin is, and exactly what it may do
   cattail manifests node --node-image registry.example/cattail-node:0.2.0          the agent and the plugin, on every node
   cattail manifests node --node-image registry.example/cattail-node:0.2.0 --cni-image calico/cni:v3.30.0
 
@@ -141,6 +144,7 @@ These are safe in a cluster that runs Calico: CRDs that are there stay as they a
         certificates: certificateSource(flags),
         metricsPort: flags.metricsPort,
         node: nodeOptions(flags, service),
+        cniUser: flags.cniUser,
       });
       if (documents.length === 0)
         console.error("cattail: the cluster has all of Calico's kinds; there is nothing to apply");
@@ -204,6 +208,11 @@ const imageForm =
 function imageName(text: string): string {
   if (imageForm.test(text)) return text;
   throw new InvalidArgumentError("It has to be an image, such as registry.example/cattail:0.1.0.");
+}
+
+function userName(text: string): string {
+  if (/^[\x21-\x7e]{1,253}$/.test(text)) return text;
+  throw new InvalidArgumentError("It has to be the common name of a client certificate, such as calico-cni.");
 }
 
 function absolutePath(text: string): string {
