@@ -2,7 +2,14 @@
 import { accessSync } from "node:fs";
 import { hostname } from "node:os";
 import { CattailError, type Log, systemClock } from "../../base/lib/index.ts";
-import { createMetrics, type LogSeverity, type Logs, type MetricTable, openLogs } from "../../base/observe/index.ts";
+import {
+  createMetrics,
+  type LabelValues,
+  type LogSeverity,
+  type Logs,
+  type MetricTable,
+  openLogs,
+} from "../../base/observe/index.ts";
 import { agentMetrics, runAgent } from "../../node/agent/index.ts";
 import type { Part } from "../../node/part/index.ts";
 import { felixSettings, NodeLiveSettings, readLocalSources, type TypedSettings } from "../../node/settings/index.ts";
@@ -53,7 +60,7 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
   log.info("Starting up", { ...build(), node: process.versions.node });
   const stop = new AbortController();
   signals.answer((signal) => {
-    if (!isEnding(signal)) return;
+    if (!isEnding(signal) || stop.signal.aborted) return;
     log.info("Stopping; what is in force stays in force", { signal });
     stop.abort();
   });
