@@ -14,6 +14,7 @@ export const shared: readonly string[] = [
   "test/system/cni-golden.test.ts",
   "test/system/ipam-golden.test.ts",
   "test/system/kubernetes-golden.test.ts",
+  "test/system/policy-golden.test.ts",
 ];
 
 export function isWanted(file: string, part: Part): boolean {

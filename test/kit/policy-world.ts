@@ -71,6 +71,8 @@ const serversTiers: readonly ApiObject[] = builtInTiers.map(({ name, ...spec }) 
 
 export class PolicyWorld {
   readonly data = new PolicyData();
+  /** Those of the beginning. */
+  readonly pods: readonly PodOfWorld[];
   /** Every key that has a value now. */
   readonly said = new Map<string, string>();
   readonly #core = createSyncerCore({
@@ -89,7 +91,8 @@ export class PolicyWorld {
     const world = JSON.parse(readFileSync(new URL("world.json", vectors), "utf8"));
     for (const kind of this.#core.kinds) this.#take(kind, [{ is: "status", status: 2 }]);
     for (const object of [...world.objects, ...serversTiers]) this.write(object);
-    for (const pod of world.pods) this.#writePod(pod);
+    this.pods = world.pods;
+    for (const pod of this.pods) this.#writePod(pod);
   }
 
   do(operation: Operation): void {
