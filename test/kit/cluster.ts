@@ -89,6 +89,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     "--authorization-mode=RBAC",
     "--service-cluster-ip-range=10.96.0.0/16",
     "--disable-admission-plugins=ServiceAccount", // pods need no controller to make their account
+    "--allow-privileged", // as every cluster whose network runs in pods
     "--event-ttl=1h",
     ...(options.apiserverFlags ?? []),
   ];
