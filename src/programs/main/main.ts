@@ -37,6 +37,11 @@ const entries: readonly Entry[] = [
     },
   },
   {
+    name: "lab",
+    says: "a cluster of network namespaces on this machine, in seconds: pods, pings between them, and what to break",
+    load: async () => (await import("../lab/command.ts")).labCommand(),
+  },
+  {
     name: "ctl",
     says: "show and change what Calico keeps: every command of calicoctl",
     // It reads its own words (ctl/command-line), and never gets here; this is its line in the help.

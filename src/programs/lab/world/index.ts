@@ -20,4 +20,13 @@ export {
   type PodsOptions,
   type PodWish,
 } from "./pods.ts";
-export { buildWorld, LabNode, nodeName, switchAddress, switchPort, World, type WorldOptions } from "./world.ts";
+export {
+  bridgeOf,
+  buildWorld,
+  LabNode,
+  nodeName,
+  switchAddress,
+  switchPort,
+  World,
+  type WorldOptions,
+} from "./world.ts";

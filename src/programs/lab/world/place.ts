@@ -60,6 +60,7 @@ export class Place implements AsyncDisposable {
   /** The words that run a program here, for whoever starts it in a way of its own. */
   words(program: string, args: readonly string[] = []): [string, ...string[]] {
     const flags = this.#own.map((each) => enterFlags[each]);
+    if (flags.length === 0) return [program, ...args];
     return ["nsenter", "--target", String(this.pid), ...flags, "--", program, ...args];
   }
 

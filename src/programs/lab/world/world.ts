@@ -29,11 +29,13 @@ export type WorldOptions = {
   readonly nodes?: number;
   /** The third byte of each node's network; a world with two networks has the switch as its router. */
   readonly networkOf?: (node: number) => number;
+  /** The switch is the network that this process is in: of one that has a network to itself. */
+  readonly isSwitchHere?: boolean;
 };
 
 export const switchPort = (node: string): string => `p-${node}`;
 export const switchAddress = (network: number): string => `172.31.${network}.254`;
-const bridgeOf = (network: number): string => `br${network}`;
+export const bridgeOf = (network: number): string => `br${network}`;
 export const mostNodes = 99;
 
 export class LabNode implements AsyncDisposable {
@@ -121,7 +123,7 @@ export class World implements AsyncDisposable {
 }
 
 export async function buildWorld(options: WorldOptions): Promise<World> {
-  const { folder, nodes: count = 3, networkOf = () => 0 } = options;
+  const { folder, nodes: count = 3, networkOf = () => 0, isSwitchHere = false } = options;
   if (!Number.isInteger(count) || count < 1 || count > mostNodes)
     throw new CattailError("LAB_NODES", {
       problem: `a lab cannot have ${count} nodes`,
@@ -129,7 +131,7 @@ export async function buildWorld(options: WorldOptions): Promise<World> {
     });
   await using stack = new AsyncDisposableStack();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const place = stack.use(await Place.make("switch", ["net"]));
+  const place = stack.use(await Place.make("switch", isSwitchHere ? [] : ["net"]));
   const numbers = Array.from({ length: count }, (_, i) => i + 1);
   await makeSwitch(place, new Set(numbers.map(networkOf)));
   const nodes = await Promise.all(
