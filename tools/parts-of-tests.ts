@@ -11,6 +11,7 @@ const slow = /^test\/(system|peers|fuzz|campaign|alone|walks)\//;
 
 /** Of these npm test runs a fixed share of the cases (test/kit/share.ts), and the rest is run with the walks. */
 export const shared: readonly string[] = [
+  "test/system/bgp-golden.test.ts",
   "test/system/cni-golden.test.ts",
   "test/system/ipam-golden.test.ts",
   "test/system/kubernetes-golden.test.ts",
