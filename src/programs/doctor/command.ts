@@ -51,7 +51,6 @@ Examples:
 
 The network of a node, and the way between two pods: cattail doctor node --help, cattail doctor path --help`,
     )
-    .enablePositionalOptions()
     .addCommand(nodeCommand())
     .action(doctor);
 }

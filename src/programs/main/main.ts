@@ -136,6 +136,8 @@ async function parse(): Promise<void> {
     .description(
       "Calico's control plane in TypeScript: drop-in replacements for Typha, calicoctl and the IPAM plugin, and tools that say why.",
     )
+    // Options of a command are before its subcommands' names, theirs behind: `doctor node -o facts` is the node's.
+    .enablePositionalOptions()
     .showHelpAfterError("(run the same command with --help to see what it takes)")
     // That a flag is not set when nobody sets it goes without saying.
     .configureHelp({
