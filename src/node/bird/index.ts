@@ -12,3 +12,4 @@ export {
   usualSockets,
 } from "./status/gather.ts";
 export { type NodeStatusOptions, nodeStatusPart } from "./status/node-status-part.ts";
+export { statusText } from "./status/tables.ts";

@@ -42,6 +42,11 @@ const rows: readonly Row[] = [
     load: async () => (await import("./lifecycle/health.ts")).healthCommand,
   },
   {
+    name: "status",
+    says: "what BIRD says of this node's sessions and routes",
+    load: async () => (await import("./status.ts")).statusCommand,
+  },
+  {
     name: "complete-startup",
     says: "wait for the daemons, then mark the node as having a network",
     load: async () => (await import("./lifecycle/complete-startup.ts")).completeStartupCommand,

@@ -73,7 +73,7 @@ async function askAll(
   paths: readonly string[],
   { routes, signal }: { routes: boolean; signal?: AbortSignal },
 ): Promise<Answer> {
-  let why = "no socket is named";
+  const why: string[] = [];
   for (const path of paths) {
     try {
       return {
@@ -85,8 +85,8 @@ async function askAll(
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof CattailError)) throw error;
-      why = error.problem;
+      why.push(error.problem);
     }
   }
-  return { is: "absent", why };
+  return { is: "absent", why: why.join("; ") };
 }
