@@ -14,6 +14,11 @@ export type PartUnderTestOptions = PolicyPartOptions & {
   readonly settings?: { readonly [name: string]: string };
 };
 
+const folders: string[] = [];
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 export class PartUnderTest {
   readonly recorded = recordLog();
   readonly statusFolder = mkdtempSync(join(tmpdir(), "cattail-policy-status-"));
@@ -31,7 +36,8 @@ export class PartUnderTest {
   #consumer: FeedConsumer | undefined;
   #running: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #failure: unknown;
-  #reports = 0;
+  #isHeld = false;
+  reports = 0;
   ready = false;
   detail = "";
   cutOff: string | undefined;
@@ -39,7 +45,7 @@ export class PartUnderTest {
   constructor(options: PartUnderTestOptions) {
     this.#options = options;
     this.#settings = lowered(options.settings ?? {});
-    process.once("exit", () => rmSync(this.statusFolder, { recursive: true, force: true }));
+    folders.push(this.statusFolder);
   }
 
   start(settings?: { readonly [name: string]: string }): void {
@@ -54,6 +60,15 @@ export class PartUnderTest {
     this.#running = { stop, ended };
   }
 
+  /** From the next start on nothing is in sync. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  get isFollowing(): boolean {
+    return this.#consumer !== undefined;
+  }
+
   async stop(): Promise<void> {
     this.#running?.stop.abort();
     await this.#running?.ended;
@@ -64,12 +79,12 @@ export class PartUnderTest {
   /** Until everything that was said is in force. */
   async settled(): Promise<void> {
     // A report may be of what was before; the one after the next one is not.
-    const since = this.#reports;
+    const since = this.reports;
     this.#consumer?.settled(this.#state());
     await eventually(() => {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#reports === since + 1) this.#consumer?.settled(this.#state());
-      return (this.ready || this.cutOff !== undefined) && this.#reports > since + 1;
+      if (this.reports === since + 1) this.#consumer?.settled(this.#state());
+      return (this.ready || this.cutOff !== undefined) && this.reports > since + 1;
     }, "the part to be done");
   }
 
@@ -98,7 +113,7 @@ export class PartUnderTest {
   }
 
   #state() {
-    return { inSync: true, ...(this.cutOff === undefined ? {} : { cutOff: this.cutOff }) };
+    return { inSync: !this.#isHeld, ...(this.cutOff === undefined ? {} : { cutOff: this.cutOff }) };
   }
 
   #setting(name: string): string | undefined {
@@ -117,7 +132,7 @@ export class PartUnderTest {
       metrics: this.metrics,
       health: {
         report: ({ ready = true, detail = "" }) => {
-          this.#reports += 1;
+          this.reports += 1;
           this.ready = ready;
           this.detail = detail;
         },
