@@ -66,6 +66,8 @@ export type DirectoryOptions = {
 };
 
 export type DirectoryDatastore = Datastore & {
+  /** Which one it is, as it was named. */
+  readonly folder: string;
   problems(): readonly ManifestProblem[];
   /** Looks at the whole folder now, and resolves when what changed can be listed. */
   refresh(): Promise<void>;
@@ -91,6 +93,7 @@ type Decide = (stored: StoredObject | undefined) => JsonRecord | undefined;
 class Directory implements DirectoryDatastore {
   readonly flavour = "kubernetes";
   readonly holdsEveryKind = true;
+  readonly folder: string;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -112,6 +115,7 @@ class Directory implements DirectoryDatastore {
 
   constructor(options: DirectoryOptions) {
     const { path, clock = systemClock, log = silentLog, quietMs = 100 } = options;
+    this.folder = path;
     this.#path = path;
     this.#clock = clock;
     this.#log = log;

@@ -1,7 +1,7 @@
 // Whether the datastore that a call's configuration names is the one that the agent has open: other words may mean the same server, and the same
-// words another one. ClusterInformation tells, read once through each configuration: its uid is the datastore's own. Files that the configuration
+// words another one. ClusterInformation tells, read once through each configuration: its uid is the datastore's own. A folder is told by its path. Files that the configuration
 // names (a kubeconfig, certificates) are part of it: when they change, it is read again.
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { type Clock, isRecord, messageOf, silentLog } from "../../../base/lib/index.ts";
 import { type Datastore, type DatastoreOptions, openDatastore } from "../../../calico/datastore/index.ts";
 import { openResources } from "../../../calico/resources/index.ts";
@@ -54,11 +54,10 @@ export class SameDatastore {
 }
 
 async function identityOf(datastore: Datastore): Promise<string> {
+  if ("folder" in datastore && typeof datastore.folder === "string") return `folder ${realpathSync(datastore.folder)}`;
   const id = { namespace: "", name: "default" };
   const { metadata, spec } = await openResources(withTimeLimit(datastore, limitMs)).get("ClusterInformation", id);
-  const { clusterGUID } = spec;
-  // A folder's may be written by hand, with neither.
-  return JSON.stringify([datastore.flavour, metadata.uid ?? clusterGUID ?? [metadata, spec]]);
+  return JSON.stringify([datastore.flavour, metadata.uid, spec.clusterGUID]);
 }
 
 function keyOf(options: DatastoreOptions): string {
