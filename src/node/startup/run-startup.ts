@@ -3,53 +3,24 @@
 //
 //   name ▸ Node (waits for the datastore) ▸ facts ▸ addresses ▸ rights ▸ affinities, Node ▸ folders ▸ pools ▸ configuration ▸ name file
 import { access } from "node:fs/promises";
-import type { Environment } from "../../base/config/index.ts";
-import { type Clock, type Family, type JsonRecord, type Log, messageOf, parseCidr } from "../../base/lib/index.ts";
-import type { Datastore, KubernetesDatastore } from "../../calico/datastore/index.ts";
-import { openIpam, openIpamAccess } from "../../calico/ipam-client/index.ts";
-import { isResourceError, openResources, type Resources, type V3Object } from "../../calico/resources/index.ts";
-import { type ChangeNode, type Configured, configureAddresses, withBgp } from "./addresses/configure.ts";
-import { reachFrom } from "./addresses/detect.ts";
+import { type Family, messageOf, parseCidr } from "../../base/lib/index.ts";
+import { isResourceError, openResources } from "../../calico/resources/index.ts";
 import { type HostInterface, readInterfaces } from "./addresses/interfaces.ts";
-import { listOtherNodes } from "./addresses/other-nodes.ts";
-import { newAsNumber } from "./as-number.ts";
 import { configNeeds, ensureDefaultConfig } from "./cluster/default-config.ts";
 import { type ClusterFacts, internalAddresses, readFacts } from "./cluster/facts.ts";
-import { isForbidden, isUnauthorized, type Patience, patiently } from "./cluster/patience.ts";
+import { patiently } from "./cluster/patience.ts";
 import { type DefaultPool, defaultPools, poolText } from "./cluster/pools.ts";
 import { missingRights, type Need } from "./cluster/rights.ts";
 import { ensureFolders, writeNameFile } from "./folders.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
-import { type ReadNodeSettings, readNodeSettings } from "./settings/read.ts";
+import { type FoundNode, type NodePlan, planNode, readNode, writeNode } from "./own-node.ts";
+import { readNodeSettings } from "./settings/read.ts";
 import { StartupError } from "./startup-error.ts";
+import type { StartupWorld, Step } from "./step.ts";
 import { asKubernetes } from "./world.ts";
-
-export type StartupWorld = {
-  readonly environment: Environment;
-  readonly datastore: Datastore;
-  /** The Kubernetes API beside a datastore that is none. */
-  readonly kubernetesBeside?: KubernetesDatastore | undefined;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** For texts of several lines that a person is to copy. */
-  readonly say: (text: string) => void;
-  /** The host's, unless a test has others. */
-  readonly interfaces?: () => Promise<readonly HostInterface[]>;
-};
 
 const patienceMs = 30_000;
 const upgradeMs = 90_000;
-
-type Step = StartupWorld & {
-  readonly read: ReadNodeSettings;
-  readonly resources: Resources;
-  readonly patience: Patience;
-  readonly node: string;
-  /** The API server that answers questions about rights and Nodes. */
-  readonly kubernetes: KubernetesDatastore | undefined;
-};
 
 /** The node's name. Throws StartupError, whose line the caller logs. */
 export async function runStartup(world: StartupWorld): Promise<string> {
@@ -65,8 +36,9 @@ export async function runStartup(world: StartupWorld): Promise<string> {
   const interfaces = await (world.interfaces ?? readInterfaces)();
   const facts = await readAll(step, found);
   const plan = await planNode(step, { found, facts, interfaces });
-  await demandRights(step, facts, plan);
-  await Promise.all([upgradeAffinities(step), writeNode(step, found, plan)]);
+  await demandRights(step, { found, facts, plan });
+  await upgradeAffinities(step, facts);
+  await writeNode(step, found, plan);
   await ensureFolders(read.values, log);
   await ensurePools(step, facts, interfaces);
   await ensureConfig(step, facts);
@@ -75,54 +47,14 @@ export async function runStartup(world: StartupWorld): Promise<string> {
   return node;
 }
 
-/** Undefined: there is none, and this datastore lets us make it. */
-async function readNode({
-  resources,
-  node,
-  datastore,
-  read,
-  patience,
-  log,
-}: Step): Promise<V3Object | "forbidden" | undefined> {
-  const isWaiting = read.values.waitForDatastore;
-  log.info(isWaiting ? "Checking datastore connection" : "Skipping datastore connection test");
-  try {
-    const found = await patiently(
-      (signal) => resources.get("Node", { namespace: "", name: node }, { signal }),
-      patience,
-    );
-    if (isWaiting) for (const line of ["Datastore connection verified", "Datastore is ready"]) log.info(line);
-    return found;
-  } catch (error) {
-    if (isWaiting && !isUnauthorized(error)) log.info("Datastore connection verified");
-    if (isForbidden(error)) return "forbidden"; // said with all other rights
-    if (isUnauthorized(error)) {
-      throw new StartupError("Connection to the datastore is unauthorized", {
-        cause: error,
-        next: "Check the token or certificate of the service account: the server does not know it",
-      });
-    }
-    if (!isResourceError(error, "not-found")) {
-      throw new StartupError("Unable to access datastore to query node configuration", {
-        cause: error,
-        next: "Check that the datastore runs and can be reached from this node; WAIT_FOR_DATASTORE=true waits for it",
-      });
-    }
-    log.info("Building new node resource", { Name: node });
-    if (datastore.flavour === "etcdv3" || datastore.holdsEveryKind === true) return undefined;
-    throw new StartupError("Failed to read Node from datastore", {
-      cause: new Error(`nodes "${node}" not found`),
-      next: `Set NODENAME to the name of this machine's Node (kubectl get nodes), or let the kubelet register it`,
-    });
-  }
-}
-
-async function readAll(step: Step, found: V3Object | "forbidden" | undefined): Promise<ClusterFacts> {
+async function readAll(step: Step, found: FoundNode): Promise<ClusterFacts> {
   const { read, resources, kubernetes, node, patience, datastore } = step;
   const kubernetesNode = kubernetesNameOf(node, read.values);
   const isSame = datastore.flavour === "kubernetes" && kubernetesNode === node;
   try {
     const facts = await readFacts({
+      node,
+      datastore,
       resources,
       kubernetes,
       kubernetesNode: isSame ? undefined : kubernetesNode,
@@ -139,51 +71,10 @@ async function readAll(step: Step, found: V3Object | "forbidden" | undefined): P
   }
 }
 
-type NodePlan = { readonly configured: Configured; readonly change: ChangeNode | undefined };
-
-async function planNode(
-  step: Step,
-  of: { found: V3Object | "forbidden" | undefined; facts: ClusterFacts; interfaces: readonly HostInterface[] },
-): Promise<NodePlan> {
-  const { read, resources, patience, log, node } = step;
-  const current = of.found === undefined || of.found === "forbidden" ? newNode(node) : of.found;
-  if (of.found === "forbidden") return { configured: { is: "unchanged" }, change: undefined };
-  const configured = await configureAddresses(current, {
-    settings: read.values,
-    interfaces: of.interfaces,
-    internalIps: of.facts.internalIps,
-    reach: reachFrom,
-    otherNodes: () => listOtherNodes(resources, patience),
-    checksAlways: true,
-    log,
-  });
-  if (configured.is === "failed") return { configured, change: configured.clear };
-  const asNumber = newAsNumber(current, read.values, log);
-  const reference = newReference(current, step);
-  if (configured.is === "unchanged" && asNumber === undefined && reference === undefined)
-    return { configured, change: undefined };
-  const change: ChangeNode = (before) => {
-    const addressed = configured.is === "changed" ? configured.change(before) : before;
-    const numbered = asNumber === undefined ? addressed : withBgp(addressed, { asNumber });
-    return reference === undefined ? numbered : { ...numbered, spec: { ...numbered.spec, orchRefs: reference } };
-  };
-  return { configured, change };
-}
-
-/** Kubernetes has no place for it: there it follows from the Node itself. */
-function newReference({ spec }: V3Object, { read, datastore }: Step): readonly JsonRecord[] | undefined {
-  const { kubernetesNodeName: nodeName } = read.values;
-  if (nodeName === "" || datastore.flavour === "kubernetes") return undefined;
-  const wanted = [{ nodeName, orchestrator: "k8s" }];
-  return JSON.stringify(spec.orchRefs) === JSON.stringify(wanted) ? undefined : wanted;
-}
-
-function newNode(name: string): V3Object {
-  return { kind: "Node", apiVersion: "projectcalico.org/v3", metadata: { name }, spec: {} };
-}
-
 /** Throws where one is missing without which start-up cannot go on; the others are said, and it goes on. */
-async function demandRights(step: Step, facts: ClusterFacts, { configured, change }: NodePlan): Promise<void> {
+async function demandRights(step: Step, of: { found: FoundNode; facts: ClusterFacts; plan: NodePlan }): Promise<void> {
+  const { found, facts } = of;
+  const { configured, change } = of.plan;
   const { kubernetes, datastore, patience, log, say } = step;
   if (kubernetes === undefined || datastore !== kubernetes) return;
   const isUnchecked = configured.is === "changed" && configured.isUnchecked;
@@ -191,13 +82,13 @@ async function demandRights(step: Step, facts: ClusterFacts, { configured, chang
     (signal) =>
       missingRights(
         [
-          { kind: "Node", verb: "get" },
+          ...(found === "forbidden" ? [{ kind: "Node", verb: "get" } as const] : []),
           ...(isUnchecked ? [{ kind: "Node", verb: "list" } as const] : []),
           ...(change === undefined ? [] : [{ kind: "Node", verb: "update", subresource: "status" } as const]),
-          ...(["list", "get"] as const).map((verb): Need => ({ kind: "BlockAffinity", verb })),
+          ...(hasOldAffinities(facts) ? [{ kind: "BlockAffinity", verb: "update" } as const] : []),
           ...poolNeeds(step, facts),
           ...facts.forbidden,
-          ...configNeeds(facts),
+          ...configNeeds(facts, step.read.values.clusterType),
         ],
         kubernetes,
         signal,
@@ -229,62 +120,29 @@ function familiesOf({ pools }: ClusterFacts): ReadonlySet<Family> {
   return new Set(pools.value.flatMap(({ spec }) => parseCidr(String(spec.cidr))?.ip.version ?? []));
 }
 
-async function upgradeAffinities({ datastore, clock, node, log, patience }: Step): Promise<void> {
+function hasOldAffinities({ oldAffinities }: ClusterFacts): boolean {
+  return oldAffinities.is === "found" && oldAffinities.value > 0;
+}
+
+async function upgradeAffinities({ datastore, clock, node, log, patience }: Step, facts: ClusterFacts): Promise<void> {
+  log.info("Upgrading any IPAM affinities from older versions....", { node });
+  if (!hasOldAffinities(facts)) return log.info("No affinities needed to be upgraded.");
+  // Loaded here: most nodes have none.
+  const { openIpam, openIpamAccess } = await import("../../calico/ipam-client/index.ts");
   const edge = { clock, random: Math.random };
   const ipam = openIpam(openIpamAccess(datastore, edge), edge);
-  log.info("Upgrading any IPAM affinities from older versions....", { node });
   try {
     const ends = AbortSignal.timeout(upgradeMs);
     const count = await patiently(
       (signal) => ipam.upgradeHost(node, { signal: AbortSignal.any([signal, ends]) }),
       patience,
     );
-    log.info(count === 0 ? "No affinities needed to be upgraded." : `Upgraded ${count} affinities.`);
+    log.info(`Upgraded ${count} affinities.`);
   } catch (error) {
-    if (isResourceError(error, "no-such-kind")) return; // a cluster with another IPAM
     throw new StartupError("Unable to upgrade host's IPAM resources.", {
       cause: error,
       next: "Grant list, get and update of blockaffinities, and look whether the datastore answers",
     });
-  }
-}
-
-async function writeNode(step: Step, found: V3Object | "forbidden" | undefined, plan: NodePlan): Promise<void> {
-  const { configured, change } = plan;
-  if (configured.is === "failed") {
-    if (change !== undefined && found !== undefined) {
-      await applyToNode(step, change).catch((error: unknown) =>
-        step.log.warn("Failed to clear node addresses", { error }),
-      );
-    }
-    throw new StartupError("Failed to configure IP addresses", {
-      cause: new Error(configured.why),
-      next: "Choose another IP_AUTODETECTION_METHOD, give the address in IP, or give the other node its own address",
-    });
-  }
-  if (found !== undefined && change === undefined) return;
-  try {
-    if (found !== undefined && change !== undefined) await applyToNode(step, change);
-    else await createNode(step, (change ?? ((node) => node))(newNode(step.node)));
-  } catch (error) {
-    throw new StartupError("Unable to set node resource configuration", {
-      cause: error,
-      next: "Grant update of nodes/status, and look whether the datastore answers",
-    });
-  }
-}
-
-async function applyToNode({ resources, node, patience }: Step, change: ChangeNode): Promise<void> {
-  const apply = (current: V3Object | undefined) => (current === undefined ? "nothing" : change(current));
-  await patiently((signal) => resources.edit("Node", { namespace: "", name: node }, apply, { signal }), patience);
-}
-
-async function createNode(step: Step, node: V3Object): Promise<void> {
-  try {
-    await patiently((signal) => step.resources.create("Node", node, { signal }), step.patience);
-  } catch (error) {
-    if (!isResourceError(error, "exists")) throw error;
-    await applyToNode(step, () => node); // an answer that got lost, or another who was faster
   }
 }
 

@@ -7,11 +7,9 @@ import {
   type Resources,
   type V3Object,
 } from "../../../calico/resources/index.ts";
-import { type ClusterFacts, kubeadmSubnets } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
 import { isForbidden, type Patience, patiently } from "./patience.ts";
 import type { Need } from "./rights.ts";
-
-export { kubeadmSubnets };
 
 export type ConfigWorld = {
   readonly datastore: Datastore;
@@ -37,15 +35,14 @@ export async function ensureDefaultConfig(world: ConfigWorld): Promise<void> {
   }
 }
 
-/** What these steps may have to write, for whoever asks for the rights. */
-export function configNeeds(facts: ClusterFacts): readonly Need[] {
+/** What these steps have to write, for whoever asks for the rights. */
+export function configNeeds(facts: ClusterFacts, clusterType: string): readonly Need[] {
   const { clusterInformation, felix, bgp, ipam, tiers } = facts;
-  const names = tiers.is === "found" ? tiers.value.map(({ metadata }) => metadata.name) : [];
   const needs: Need[] = [];
   if (clusterInformation.is === "missing") needs.push({ kind: "ClusterInformation", verb: "create" });
-  if (clusterInformation.is === "found") needs.push({ kind: "ClusterInformation", verb: "update" });
-  if (tiers.is !== "missing" && builtIn.some((name) => !names.includes(name)))
-    needs.push({ kind: "Tier", verb: "create", isDispensable: true });
+  if (clusterInformation.is === "found" && !isComplete(clusterInformation.value, typesOf(facts, clusterType)))
+    needs.push({ kind: "ClusterInformation", verb: "update" });
+  if (tiers.is !== "missing" && !hasTiers(facts)) needs.push({ kind: "Tier", verb: "create", isDispensable: true });
   if (felix.is === "missing") needs.push({ kind: "FelixConfiguration", verb: "create" });
   if (felix.is === "found" && missingFelix(felix.value) !== undefined)
     needs.push({ kind: "FelixConfiguration", verb: "update" });
@@ -56,12 +53,33 @@ export function configNeeds(facts: ClusterFacts): readonly Need[] {
 
 const builtIn = ["default", "kube-admin", "kube-baseline"];
 
-async function ensureInitialised({ datastore, facts, clusterType, patience, clock, log }: ConfigWorld): Promise<void> {
+function hasTiers({ tiers }: ClusterFacts): boolean {
+  const names = tiers.is === "found" ? tiers.value.map(({ metadata }) => metadata.name) : [];
+  return builtIn.every((name) => names.includes(name));
+}
+
+function typesOf({ kubeadm, isRancher }: ClusterFacts, clusterType: string): readonly string[] {
   const types = [
     ...clusterType.split(","),
-    ...(facts.kubeadm === undefined ? [] : ["kubeadm"]),
-    ...(facts.isRancher ? ["rancher"] : []),
-  ].filter((type) => type !== "");
+    ...(kubeadm === undefined ? [] : ["kubeadm"]),
+    ...(isRancher ? ["rancher"] : []),
+  ];
+  return types.filter((type) => type !== "");
+}
+
+function isComplete({ spec }: V3Object, types: readonly string[]): boolean {
+  const present = String(spec.clusterType ?? "").split(",");
+  return (
+    Boolean(spec.clusterGUID) && spec.datastoreReady !== undefined && types.every((type) => present.includes(type))
+  );
+}
+
+async function ensureInitialised(world: ConfigWorld): Promise<void> {
+  const { datastore, facts, patience, clock, log } = world;
+  const types = typesOf(facts, world.clusterType);
+  const { clusterInformation: known } = facts;
+  const wanted = datastore.flavour === "kubernetes" ? [...types, "kdd"] : types;
+  if (hasTiers(facts) && known.is === "found" && isComplete(known.value, wanted)) return;
   const newClusterGuid = () => crypto.randomUUID().replaceAll("-", "");
   await patiently(
     (signal) => initialiseDatastore(datastore, { clock, log, signal, newClusterGuid, clusterTypes: types }),

@@ -20,6 +20,8 @@ export type ClusterFacts = {
   readonly bgp: Fact<V3Object>;
   readonly ipam: Fact<V3Object>;
   readonly tiers: Fact<readonly V3Object[]>;
+  /** How many of the node's affinities lack the labels by which they are found. */
+  readonly oldAffinities: Fact<number>;
   /** The ConfigMap's data. */
   readonly kubeadm: JsonRecord | undefined;
   readonly isRancher: boolean;
@@ -30,6 +32,8 @@ export type ClusterFacts = {
 };
 
 export type FactSources = {
+  readonly node: string;
+  readonly datastore: Datastore;
   readonly resources: Resources;
   /** The Kubernetes API, where there is one: the datastore itself, or one beside etcd. */
   readonly kubernetes: Datastore | undefined;
@@ -43,13 +47,14 @@ const lanes = 3;
 const cluster = (name: string) => ({ namespace: "", name });
 
 export async function readFacts(sources: FactSources): Promise<ClusterFacts> {
-  const { resources, kubernetes, kubernetesNode, needsPools, patience } = sources;
+  const { node, datastore, resources, kubernetes, kubernetesNode, needsPools, patience } = sources;
   const forbidden: Need[] = [];
   const fact = async <T>(kind: Kind, verb: Verb, read: (signal: AbortSignal) => Promise<T>): Promise<Fact<T>> => {
     try {
       return { is: "found", value: await patiently(read, patience) };
     } catch (error) {
-      if (isResourceError(error, "not-found", "no-such-kind")) return { is: "missing" };
+      if (isResourceError(error, "not-found", "no-such-kind") || isDatastoreError(error, "no-such-kind"))
+        return { is: "missing" };
       if (!isForbidden(error)) throw error;
       forbidden.push({ kind, verb });
       return { is: "forbidden" };
@@ -61,25 +66,42 @@ export async function readFacts(sources: FactSources): Promise<ClusterFacts> {
       fact(stored, "get", (signal) => resources.get(kind, cluster("default"), { signal }));
   const list = (kind: "IPPool" | "Tier") => () =>
     fact(kind, "list", async (signal) => (await resources.list(kind, { signal })).items);
-  const [pools, clusterInformation, felix, bgp, ipam, tiers, kubeadm, rancher, internalIps] = await inLanes(lanes, [
-    needsPools ? list("IPPool") : async (): Promise<Fact<readonly V3Object[]>> => ({ is: "missing" }),
-    get("ClusterInformation", "ClusterInformation"),
-    get("FelixConfiguration", "FelixConfiguration"),
-    get("BGPConfiguration", "BGPConfiguration"),
-    get("IPAMConfiguration", "IPAMConfig"),
-    list("Tier"),
-    () => configMap("kubeadm-config", kubernetes, patience),
-    () => configMap("full-cluster-state", kubernetes, patience),
-    () => internalIpsOf(kubernetesNode, kubernetes, patience),
-  ]);
+  const [pools, clusterInformation, felix, bgp, ipam, tiers, oldAffinities, kubeadm, rancher, internalIps] =
+    await inLanes(lanes, [
+      needsPools ? list("IPPool") : async (): Promise<Fact<readonly V3Object[]>> => ({ is: "missing" }),
+      get("ClusterInformation", "ClusterInformation"),
+      get("FelixConfiguration", "FelixConfiguration"),
+      get("BGPConfiguration", "BGPConfiguration"),
+      get("IPAMConfiguration", "IPAMConfig"),
+      list("Tier"),
+      () => fact("BlockAffinity", "list", (signal) => countOldAffinities(node, datastore, signal)),
+      () => configMap("kubeadm-config", kubernetes, patience),
+      () => configMap("full-cluster-state", kubernetes, patience),
+      () => internalIpsOf(kubernetesNode, kubernetes, patience),
+    ]);
   // Who may not list tiers makes them, and is told that they are there.
   const needs = forbidden.filter(({ kind }) => kind !== "Tier");
   return {
-    ...{ pools, clusterInformation, felix, bgp, ipam, tiers, internalIps },
+    ...{ pools, clusterInformation, felix, bgp, ipam, tiers, oldAffinities, internalIps },
     kubeadm: kubeadm === undefined ? undefined : isRecord(kubeadm.data) ? kubeadm.data : {},
     isRancher: rancher !== undefined,
     forbidden: needs,
   };
+}
+
+/** etcd's keys have the node in them. */
+async function countOldAffinities(node: string, datastore: Datastore, signal: AbortSignal): Promise<number> {
+  if (datastore.flavour === "etcdv3") return 0;
+  let count = 0;
+  for await (const { items } of datastore.list("BlockAffinity", { signal })) {
+    for (const { value } of items) {
+      const { spec, metadata } = isRecord(value) ? value : {};
+      const labels = isRecord(metadata) && isRecord(metadata.labels) ? metadata.labels : {};
+      const isOwn = isRecord(spec) && spec.node === node && (spec.type ?? "host") === "host";
+      if (isOwn && labels["projectcalico.org/hostname-hash"] === undefined) count += 1;
+    }
+  }
+  return count;
 }
 
 /** Undefined: not there, or we may not look, which is as good. */

@@ -1,6 +1,6 @@
 // `cattail node complete-startup`: waits for the daemons, marks the node as having a network, and ends.
 import { Command } from "commander";
-import { completeStartup, waitUntilReady } from "../../../node/startup/index.ts";
+import { completeStartup, waitUntilReady } from "../../../node/startup/startup.ts";
 import { daemonsAreReady } from "./services.ts";
 import { openKubernetesBeside, runToItsEnd } from "./surroundings.ts";
 

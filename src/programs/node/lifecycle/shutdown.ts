@@ -1,6 +1,6 @@
 // `cattail node shutdown`: a pod's preStop hook.
 import { Command } from "commander";
-import { forgetNode, shutDown } from "../../../node/startup/index.ts";
+import { forgetNode, shutDown } from "../../../node/startup/startup.ts";
 import { openKubernetesBeside, runToItsEnd } from "./surroundings.ts";
 
 export function shutdownCommand(): Command {

@@ -1,6 +1,6 @@
 // `cattail node startup`: everything before the daemons, once.
 import { Command } from "commander";
-import { asKubernetes, completeStartup, runStartup } from "../../../node/startup/index.ts";
+import { asKubernetes, completeStartup, runStartup } from "../../../node/startup/startup.ts";
 import { version } from "../../shared/build.ts";
 import { openKubernetesBeside, openNodeDatastore, runToItsEnd, type Surroundings } from "./surroundings.ts";
 

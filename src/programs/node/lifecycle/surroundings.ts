@@ -1,7 +1,7 @@
 // What the short-lived commands of a node share: a log in the original's form at CALICO_STARTUP_LOGLEVEL, the datastore that the environment names, and
 // how they end.
 import { CattailError, type Log, messageOf, systemClock } from "../../../base/lib/index.ts";
-import { type LogSeverity, openLogs } from "../../../base/observe/index.ts";
+import { type LogSeverity, openLogs } from "../../../base/observe/log.ts";
 import {
   type Datastore,
   type KubernetesDatastore,
@@ -9,7 +9,7 @@ import {
   openKubernetes,
 } from "../../../calico/datastore/index.ts";
 import { nodeDatastoreOptions } from "../../../node/settings/index.ts";
-import { StartupError } from "../../../node/startup/index.ts";
+import { StartupError } from "../../../node/startup/startup.ts";
 
 export type Surroundings = {
   readonly environment: NodeJS.ProcessEnv;
