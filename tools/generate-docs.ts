@@ -4,8 +4,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { kindsPage } from "../src/calico/kinds/index.ts";
+import { nodeSettingsPage } from "../src/node/settings/index.ts";
 import { ctlPage } from "../src/programs/ctl/index.ts";
 import { doctorPage } from "../src/programs/doctor/index.ts";
+import { nodeMetricsPage } from "../src/programs/node/metrics-page.ts";
 import { metricsPage } from "../src/typha/server/index.ts";
 import { settingsPage } from "../src/typha/settings/index.ts";
 import { libraryPage } from "./library-page.ts";
@@ -16,6 +18,8 @@ const pages: { path: string; make(): string }[] = [
   { path: "docs/reference/kinds.md", make: kindsPage },
   { path: "docs/reference/library.md", make: libraryPage },
   { path: "docs/reference/metrics.md", make: metricsPage },
+  { path: "docs/reference/node-metrics.md", make: nodeMetricsPage },
+  { path: "docs/reference/node-settings.md", make: nodeSettingsPage },
   { path: "docs/reference/settings.md", make: settingsPage },
 ];
 

@@ -3,6 +3,7 @@ export { nodeDatastoreOptions } from "./datastore-options.ts";
 export { DatastoreSource } from "./datastore-source.ts";
 export { NodeLiveSettings } from "./live-settings.ts";
 export { defaultConfigFile, readLocalSources } from "./local-sources.ts";
+export { formatNodeSettings, nodeSettingsPage } from "./page.ts";
 export type { SourceName } from "./resolve.ts";
 export { type NodeSettings, type SettingName, settingsTable } from "./table.ts";
 export { felixSettings, type TypedSettings } from "./typed.ts";

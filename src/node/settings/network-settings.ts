@@ -279,10 +279,10 @@ export const tunnelSettings = group("Tunnels", {
 
 /** For rules in iptables, which we do not write: read, so that a bad value is told, and used for nothing. */
 export const iptablesSettings = group("Accepted, without effect: packet rules are nftables", {
-  IptablesBackend: row({ type: oneOf("legacy", "nft", "auto"), default: "auto", says: "" }),
+  IptablesBackend: row({ type: oneOf("legacy", "nft", "auto"), default: "auto", says: "No effect." }),
   IptablesRefreshInterval: row({ type: seconds, default: 180_000, says: "See NftablesRefreshInterval." }),
-  IptablesPostWriteCheckIntervalSecs: row({ type: seconds, default: 5000, says: "" }),
-  IptablesLockProbeIntervalMillis: row({ type: milliseconds, default: 50, says: "" }),
+  IptablesPostWriteCheckIntervalSecs: row({ type: seconds, default: 5000, says: "No effect." }),
+  IptablesLockProbeIntervalMillis: row({ type: milliseconds, default: 50, says: "No effect." }),
   IptablesFilterAllowAction: row({
     ...fatal,
     type: oneOf("ACCEPT", "RETURN"),
@@ -302,5 +302,5 @@ export const iptablesSettings = group("Accepted, without effect: packet rules ar
     says: "See NftablesFilterDenyAction.",
   }),
   IptablesMarkMask: row({ ...fatal, type: markMask, default: 0xffff_0000, says: "See NftablesMarkMask." }),
-  ChainInsertMode: row({ ...fatal, type: oneOf("insert", "append"), default: "insert", says: "" }),
+  ChainInsertMode: row({ ...fatal, type: oneOf("insert", "append"), default: "insert", says: "No effect." }),
 });
