@@ -104,7 +104,9 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
 function sharedDatastore({ environment, settings, clock, logOf }: AgentOptions) {
   const log = logOf("datastore");
   let opening: Promise<Datastore> | undefined;
-  const open = async () => await openDatastore(nodeDatastoreOptions(environment, settings), { clock, log });
+  // Without a limit of requests, unless one is set: pods wait for what the CNI part asks, and five a second are a long wait.
+  const open = async () =>
+    await openDatastore({ clientQps: -1, ...nodeDatastoreOptions(environment, settings) }, { clock, log });
   return {
     async datastore(): Promise<Datastore> {
       opening ??= open();
