@@ -3,6 +3,8 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { settingsTable as felixTable } from "../../src/node/settings/index.ts";
+import { nodeMetricTable } from "../../src/programs/node/metrics-page.ts";
 import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 import { anchorsOf, codeOf, linksOf, type Page, pages } from "../kit/pages.ts";
@@ -102,12 +104,20 @@ test("every TYPHA_ variable that a page names is a setting", () => {
   deepEqual(found, []);
 });
 
-test("every typha_ or cattail_ metric that a page names is in the table", () => {
+test("every FELIX_ variable that a page names is a setting", () => {
+  const known = new Set(Object.values(felixTable).flatMap(({ env }) => env));
+  const found = complaints(({ text }) =>
+    (text.match(/(?<![A-Z_])FELIX_[A-Z0-9]+(?![A-Z_*…])/g) ?? []).filter((name) => !known.has(name)),
+  );
+  deepEqual(found, []);
+});
+
+test("every typha_ or cattail_ metric that a page names is in a table", () => {
   const found = complaints((page) =>
     codeOf(page)
       .flatMap((code) => code.match(/(?<![\w-])(?:typha|cattail)_[a-z_]+/g) ?? [])
       .map((name) => name.replace(/_(?:sum|count)$/, ""))
-      .filter((name) => !(name in metricTable)),
+      .filter((name) => !(name in metricTable || name in nodeMetricTable)),
   );
   deepEqual(found, []);
 });

@@ -5,10 +5,19 @@ import { birdMetrics } from "../../node/bird/index.ts";
 import { policyMetricRows } from "../../node/dataplane/index.ts";
 import { ipamAuditMetrics } from "../../node/ipam-audit/index.ts";
 
+/** Of the agent and of all its parts. */
+export const nodeMetricTable: MetricTable = {
+  ...agentMetrics,
+  ...policyMetricRows,
+  ...birdMetrics,
+  ...ipamAuditMetrics,
+};
+
 export function nodeMetricsPage(): string {
-  const all: MetricTable = { ...agentMetrics, ...policyMetricRows, ...birdMetrics, ...ipamAuditMetrics };
   const of = (isOurs: boolean) =>
-    metricRows(Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith("cattail_") === isOurs)));
+    metricRows(
+      Object.fromEntries(Object.entries(nodeMetricTable).filter(([name]) => name.startsWith("cattail_") === isOurs)),
+    );
   return `# Metrics of the agent
 
 Set \`FELIX_PROMETHEUSMETRICSENABLED=true\`, or \`prometheusMetricsEnabled\` in a FelixConfiguration, to serve metrics of \`cattail node run\`, \`felix\` or \`bgp\` in Prometheus text format. The port is 9091, or
