@@ -1,4 +1,4 @@
-// The matrix of pings as a table for people.
+// The matrix of pings as a table for people: a time where all were answered, the share that was lost where not.
 import { plainLine } from "../../base/lib/index.ts";
 import { isWhole, type PairKind, type PingedPair, pairKinds } from "./world/index.ts";
 
@@ -36,31 +36,49 @@ export function rowOf(pair: PingedPair): PingRow {
   };
 }
 
+/** Senders down, receivers across; what has no answer is told again below, with its address. */
 export function matrixTable(rows: readonly PingRow[], options: { isColoured: boolean }): string {
   const colour = (text: string, code: number) => (options.isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const cells = rows.map(({ kind, from, fromNode, to, toNode, address, sent, received, medianMs, says }) => {
-    const end = (name: string, node: string) => (name === node ? name : `${name} (${node})`);
-    const loss = sent === 0 ? 100 : Math.round(((sent - received) / sent) * 100);
-    const outcome = loss === 0 ? `0 % loss, ${medianMs} ms` : `${loss} % loss${says === undefined ? "" : `, ${says}`}`;
-    return { cells: [kind, end(from, fromNode), end(to, toNode), address, plainLine(outcome)], isGood: loss === 0 };
+  const ends = new Map(rows.flatMap((row) => [[row.from, row.fromNode] as const, [row.to, row.toNode] as const]));
+  const addresses = new Map(rows.map((row) => [row.to, row.address]));
+  const names = [...ends.keys()].sort(
+    (a, b) => Number(ends.get(a) === a) - Number(ends.get(b) === b) || a.localeCompare(b),
+  );
+  const label = (name: string) => (ends.get(name) === name ? name : `${name} (${ends.get(name)})`);
+  const heads = names.map((name) => addresses.get(name) ?? name);
+  const width = Math.max(...names.map((name) => label(name).length), "from / to".length);
+  const widths = heads.map((head) => Math.max(head.length, 7));
+  const lines = names.map((from) => {
+    const cells = names.map((to, i) => {
+      const row = rows.find((each) => each.from === from && each.to === to);
+      const { text, isGood } = cellOf(row);
+      return colour(text.padEnd(widths[i] ?? 0), row === undefined ? 2 : isGood ? 32 : 31);
+    });
+    return `${label(from).padEnd(width)}  ${cells.join("  ")}`.trimEnd();
   });
-  const heading = ["what", "from", "to", "address", "answers"];
-  const widths = heading.map((name, i) => Math.max(name.length, ...cells.map((row) => row.cells[i]?.length ?? 0)));
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, i) => text.padEnd(widths[i] ?? 0))
-      .join("  ")
-      .trimEnd();
   const failed = rows.filter(({ sent, received }) => received < sent);
   const kinds = pairKinds.flatMap((kind) => {
     const own = rows.filter((row) => row.kind === kind);
     if (own.length === 0) return [];
     return [`${kind} ${own.filter(({ sent, received }) => received === sent).length}/${own.length}`];
   });
+  const verdict =
+    failed.length === 0 ? "All pings are answered" : `${failed.length} of ${rows.length} pings have no answer`;
   return [
-    colour(line(heading), 1),
-    ...cells.map((row) => colour(line(row.cells), row.isGood ? 32 : 31)),
+    colour(
+      `${"from / to".padEnd(width)}  ${heads.map((head, i) => head.padEnd(widths[i] ?? 0)).join("  ")}`.trimEnd(),
+      1,
+    ),
+    ...lines,
     "",
-    `${failed.length === 0 ? "All pings are answered" : `${failed.length} of ${rows.length} are not answered`}: ${kinds.join(", ")}`,
+    colour(`${verdict}: ${kinds.join(", ")}`, failed.length === 0 ? 32 : 31),
   ].join("\n");
+}
+
+function cellOf(row: PingRow | undefined): { text: string; isGood: boolean } {
+  if (row === undefined) return { text: "-", isGood: true };
+  const { sent, received, medianMs, says } = row;
+  if (received === sent) return { text: `${medianMs} ms`, isGood: true };
+  const loss = Math.round(((sent - received) / Math.max(1, sent)) * 100);
+  return { text: says === undefined ? `${loss} %` : plainLine(says), isGood: false };
 }

@@ -22,7 +22,9 @@ export function destinations(node: string, { blocks, pods }: ClusterFacts): Dest
 
 export function checkRoutes(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
   const own = nodeNamed(host.node, cluster);
-  if (own === undefined) return [];
+  // With an address that the host does not have, all its routes are wrong, and that is told already.
+  const isHere = host.addresses.some(({ address }) => bare(address) === bare(own?.address ?? ""));
+  if (own === undefined || !isHere) return [];
   const wrong = destinations(host.node, cluster).flatMap((destination) => judged(destination, { host, own, cluster }));
   const byKind = Map.groupBy(wrong, ({ is, owner }) => `${is} ${owner}`);
   return [...[...byKind.values()].flatMap((group) => describe(group, host)), ...checkPodRoutes(host, cluster)];

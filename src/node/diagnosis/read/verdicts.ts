@@ -1,9 +1,9 @@
 // What policies make of pings: the data set that agents follow, read once, and the same evaluation that explain has.
 import { CattailError, silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
-import { answer, parseSubject, shownOf } from "../../../calico/explain/index.ts";
+import { answer, parseSubject } from "../../../calico/explain/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
-import { PolicyData } from "../../../calico/policy/index.ts";
+import { type Cause, type Policy, PolicyData } from "../../../calico/policy/index.ts";
 import { runSyncers } from "../../../calico/syncer/index.ts";
 import type { PingVerdict } from "../facts.ts";
 
@@ -23,13 +23,29 @@ export function pingVerdict(from: string, to: string, data: PolicyData): Omit<Pi
   try {
     const [source, destination] = [parseSubject(from, "default"), parseSubject(to, "default")];
     const answered = answer({ source, destination, protocol: "icmp", port: undefined, family: 4 }, data);
-    const [shown] = shownOf(answered, { fileOf: () => undefined }).answers;
-    if (shown === undefined) return undefined;
-    if (shown.verdict === "allow") return { verdict: "allow" };
-    const denied = shown.stages.find(({ outcome }) => outcome === "denied");
-    return { verdict: "deny", by: `${denied?.where ?? "a policy"}: ${denied?.lines.at(-1) ?? "denied"}` };
+    const { verdict } = answered;
+    if (verdict === undefined || verdict.verdict === "allow") return verdict && { verdict: "allow" };
+    const { decisive } = verdict;
+    const cause = decisive?.answer?.cause;
+    return { verdict: "deny", by: cause === undefined ? (decisive?.reason ?? "a policy") : causeText(cause) };
   } catch (error) {
     if (error instanceof CattailError) return undefined;
     throw error;
   }
+}
+
+function causeText(cause: Cause): string {
+  switch (cause.is) {
+    case "rule":
+      return `rule ${cause.at.number} of ${policyText(cause.policy)}`;
+    case "end of tier":
+      return `the end of tier ${cause.tier.name}, because no rule of ${cause.policies.map(policyText).join(", ")} holds,`;
+    default:
+      return "the profile of its namespace or account";
+  }
+}
+
+function policyText({ kind, namespace, name }: Policy): string {
+  const shown = kind === "KubernetesNetworkPolicy" ? "NetworkPolicy (Kubernetes)" : kind;
+  return namespace === "" ? `${shown} ${name}` : `${shown} ${namespace}/${name}`;
 }

@@ -10,8 +10,14 @@ import type { Breakage } from "./breakage.ts";
 export const [second, third] = ["cka002", "cka003"] as const;
 
 const nft = async (place: Place | LabNode, script: string): Promise<void> => {
-  await place.run("nft", ["-f", "-"], { stdin: script });
+  await place.run("nft", ["-f", "-"], { stdin: `${script}\n` });
 };
+
+/** A table of one chain, at the hook where packets are passed on. */
+function tableOf(name: string, chain: string, rules: readonly string[]): string {
+  const lines = ["type filter hook forward priority 0", ...rules].map((rule) => `    ${rule};`);
+  return [`table ${name} {`, `  chain ${chain} {`, ...lines, "  }", "}"].join("\n");
+}
 
 /** A table of its own, so that to mend is to delete it. */
 const table = "lab_break";
@@ -25,7 +31,7 @@ export const networkBreakages: readonly Breakage[] = [
     make: ({ world }) =>
       nft(
         world.switch,
-        `table bridge ${table} { chain forward { type filter hook forward priority 0; ip saddr 10.244.0.0/16 drop; ip daddr 10.244.0.0/16 drop; } }`,
+        tableOf(`bridge ${table}`, "forward", ["ip saddr 10.244.0.0/16 drop", "ip daddr 10.244.0.0/16 drop"]),
       ),
     mend: ({ world }) => nft(world.switch, `delete table bridge ${table}`),
   },
@@ -34,11 +40,7 @@ export const networkBreakages: readonly Breakage[] = [
     code: "VXLAN_BLOCKED",
     says: "the network between the nodes drops VXLAN (UDP port 4789)",
     modes: ["vxlan"],
-    make: ({ world }) =>
-      nft(
-        world.switch,
-        `table bridge ${table} { chain forward { type filter hook forward priority 0; udp dport 4789 drop; } }`,
-      ),
+    make: ({ world }) => nft(world.switch, tableOf(`bridge ${table}`, "forward", ["udp dport 4789 drop"])),
     mend: ({ world }) => nft(world.switch, `delete table bridge ${table}`),
   },
   {
@@ -62,12 +64,14 @@ export const networkBreakages: readonly Breakage[] = [
   {
     name: "forwarding",
     code: "FORWARDING_OFF",
-    says: "a node does not forward packets",
-    async make({ world }) {
-      writeSysctl("net.ipv4.ip_forward", 0, { namespace: world.node(third).netns });
+    says: "a node does not forward packets, and the agent that would mind is stopped",
+    async make(lab) {
+      pause(lab, third);
+      writeSysctl("net.ipv4.ip_forward", 0, { namespace: lab.world.node(third).netns });
     },
-    async mend({ world }) {
-      writeSysctl("net.ipv4.ip_forward", 1, { namespace: world.node(third).netns });
+    async mend(lab) {
+      writeSysctl("net.ipv4.ip_forward", 1, { namespace: lab.world.node(third).netns });
+      resume(lab, third);
     },
   },
   {
@@ -82,8 +86,7 @@ export const networkBreakages: readonly Breakage[] = [
     name: "docker-forward",
     code: "FOREIGN_FORWARD_DROP",
     says: "Docker has set the policy of FORWARD to drop",
-    make: ({ world }) =>
-      nft(world.node(third), "table ip filter { chain FORWARD { type filter hook forward priority 0; policy drop; } }"),
+    make: ({ world }) => nft(world.node(third), tableOf("ip filter", "FORWARD", ["policy drop"])),
     mend: ({ world }) => nft(world.node(third), "delete table ip filter"),
   },
   {
@@ -92,11 +95,7 @@ export const networkBreakages: readonly Breakage[] = [
     says: "a route to another node's block is gone, and the agent that would repair it is stopped",
     modes: ["direct", "vxlan"],
     make: makeMissingRoute,
-    async mend(lab) {
-      lab.agentOf(second)?.kill("SIGCONT");
-      await lab.stopAgent(second);
-      lab.startAgent(second);
-    },
+    mend: (lab) => restart(lab, second),
   },
   {
     name: "subnets",
@@ -109,17 +108,38 @@ export const networkBreakages: readonly Breakage[] = [
   {
     name: "stale-address",
     code: "NODE_ADDRESS_STALE",
-    says: "a node got another address, and the datastore still has the old one",
-    make: ({ world }) => readdress(world.node(third), { from: 13, to: 33, network: 0 }),
-    mend: ({ world }) => readdress(world.node(third), { from: 33, to: 13, network: 0 }),
+    says: "a node got another address, and its agent has not noticed yet",
+    async make(lab) {
+      pause(lab, third);
+      await readdress(lab.world.node(third), { from: 13, to: 33, network: 0 });
+    },
+    async mend(lab) {
+      await readdress(lab.world.node(third), { from: 33, to: 13, network: 0 });
+      await restart(lab, third);
+    },
   },
 ];
 
+/** An agent repairs at once what is broken in its kernel: to be seen, some things need one that does not look. */
+function pause(lab: Lab, name: string): void {
+  lab.agentOf(name)?.kill("SIGSTOP");
+}
+
+function resume(lab: Lab, name: string): void {
+  lab.agentOf(name)?.kill("SIGCONT");
+}
+
+async function restart(lab: Lab, name: string): Promise<void> {
+  resume(lab, name);
+  await lab.stopAgent(name);
+  lab.startAgent(name);
+}
+
 function blockBgp({ world }: Lab): string {
   const [one, other] = [world.node(second).address, world.node(third).address];
-  const rule = (from: string, to: string, port: string) => `ip saddr ${from} ip daddr ${to} tcp ${port} 179 drop;`;
+  const rule = (from: string, to: string, port: string) => `ip saddr ${from} ip daddr ${to} tcp ${port} 179 drop`;
   const rules = ["dport", "sport"].flatMap((port) => [rule(one, other, port), rule(other, one, port)]);
-  return `table bridge ${table} { chain forward { type filter hook forward priority 0; ${rules.join(" ")} } }`;
+  return tableOf(`bridge ${table}`, "forward", rules);
 }
 
 /** A session that is established outlives a filter for minutes: the hold time. */
@@ -139,7 +159,7 @@ const detour = "detour0";
 async function makeAsymmetric({ world, pods }: Lab): Promise<void> {
   const { netns: namespace } = world.node(third);
   await using netlink = openNetlink({ namespace });
-  await netlink.change({ do: "create", link: { name: detour, kind: "dummy", up: true } });
+  await netlink.change({ do: "create", link: { name: detour, kind: "bridge", up: true } });
   const index = (await netlink.link(detour))?.index;
   for (const { node, address } of pods.all)
     if (node === second && index !== undefined)
@@ -160,7 +180,7 @@ async function makeMissingRoute(lab: Lab): Promise<void> {
   const { netns: namespace } = lab.world.node(second);
   const pod = lab.pods.all.find(({ node }) => node === third);
   if (pod === undefined) throw noPods(third);
-  lab.agentOf(second)?.kill("SIGSTOP");
+  pause(lab, second);
   await using netlink = openNetlink({ namespace });
   const routes = await netlink.routes({ family: "inet" });
   const blocks = routes.filter(({ destination, type }) => type === "unicast" && /^10\.244\..*\/26$/.test(destination));
