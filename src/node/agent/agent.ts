@@ -105,8 +105,9 @@ function sharedDatastore({ environment, settings, clock, logOf }: AgentOptions) 
   const log = logOf("datastore");
   let opening: Promise<Datastore> | undefined;
   // Without a limit of requests, unless one is set: pods wait for what the CNI part asks, and five a second are a long wait.
+  const unlimited = { clientQps: -1 } as const;
   const open = async () =>
-    await openDatastore({ clientQps: -1, ...nodeDatastoreOptions(environment, settings) }, { clock, log });
+    await openDatastore({ ...unlimited, ...nodeDatastoreOptions(environment, settings) }, { clock, log });
   return {
     async datastore(): Promise<Datastore> {
       opening ??= open();
