@@ -3,7 +3,7 @@ import type { Log } from "../../base/lib/index.ts";
 import type { V3Object } from "../../calico/resources/index.ts";
 import { bgpOf } from "./addresses/configure.ts";
 import type { NodeSettings } from "./settings/table.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 
 /** Undefined: it stays as it is. */
 export function newAsNumber(node: V3Object, { asNumber, backend }: NodeSettings, log: Log): number | undefined {
@@ -16,7 +16,7 @@ export function newAsNumber(node: V3Object, { asNumber, backend }: NodeSettings,
   }
   const number = parseAsNumber(asNumber);
   if (number === undefined) {
-    throw new StartupError(`The AS number specified in the environment (AS=${asNumber}) is not valid`, {
+    throw startupError(`The AS number specified in the environment (AS=${asNumber}) is not valid`, {
       next: "Set AS to a number up to 4294967295, or to two up to 65535 with a dot between",
     });
   }

@@ -8,7 +8,7 @@ import { removeShutdownTime } from "./folders.ts";
 import { markNetwork } from "./network-available.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { readNodeSettings } from "./settings/read.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 import { asKubernetes, untilAborted } from "./world.ts";
 
 export type CompleteWorld = {
@@ -39,7 +39,7 @@ export async function completeStartup(world: CompleteWorld): Promise<void> {
       await markNetwork("available", { kubernetes, name, clock, log, signal, limitMs: markMs });
     } catch (error) {
       signal.throwIfAborted();
-      throw new StartupError("Unable to set NetworkUnavailable to False", {
+      throw startupError("Unable to set NetworkUnavailable to False", {
         cause: error,
         next: "Grant patch of nodes/status, and look whether the API server answers",
       });

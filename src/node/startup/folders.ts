@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Clock, Log } from "../../base/lib/index.ts";
 import { errnoOf, makeFolders, replaceFile } from "../../base/linux/files.ts";
 import type { NodeSettings } from "./settings/table.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 
 const folders = {
   run: "/var/run/calico",
@@ -34,7 +34,7 @@ async function ensureFolder(which: keyof typeof folders, log: Log): Promise<void
   try {
     await makeFolders(path);
   } catch (error) {
-    throw new StartupError(`Unable to create '${path}'`, {
+    throw startupError(`Unable to create '${path}'`, {
       cause: error,
       next: "Mount the folder into the container, or run it as root",
     });
@@ -57,7 +57,7 @@ export async function writeNameFile(path: string, node: string): Promise<void> {
   try {
     await replaceFile(path, node, { mode: 0o644 });
   } catch (error) {
-    throw new StartupError(`Unable to write to ${path}`, {
+    throw startupError(`Unable to write to ${path}`, {
       cause: error,
       next: `Mount ${dirname(path)} from the host so that this user may write to it`,
     });
@@ -82,7 +82,7 @@ export async function removeShutdownTime(path: string, log: Log): Promise<void> 
     await rm(path);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return;
-    throw new StartupError("Unable to remove shutdown timestamp file", {
+    throw startupError("Unable to remove shutdown timestamp file", {
       cause: error,
       next: `Remove ${path}, and see that this user may write to its folder`,
     });

@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import type { Log } from "../../base/lib/index.ts";
 import { errnoOf } from "../../base/linux/files.ts";
 import type { NodeSettings } from "./settings/table.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 
 export async function determineNodeName(
   { nodeName, nodeNameFile, hostName }: Pick<NodeSettings, "nodeName" | "nodeNameFile" | "hostName">,
@@ -48,7 +48,7 @@ async function contentOf(file: string): Promise<string> {
     return await readFile(file, "utf8");
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return "";
-    throw new StartupError(`Failed to read ${file}`, {
+    throw startupError(`Failed to read ${file}`, {
       cause: error,
       next: "Check the file's rights, or set NODENAME",
     });

@@ -9,7 +9,7 @@ import { listOtherNodes } from "./addresses/other-nodes.ts";
 import { newAsNumber } from "./as-number.ts";
 import type { ClusterFacts } from "./cluster/facts.ts";
 import { isForbidden, isUnauthorized, patiently } from "./cluster/patience.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 import type { Step } from "./step.ts";
 
 /** Undefined: there is none, and this datastore lets us make it. */
@@ -29,20 +29,20 @@ export async function readNode({ resources, node, datastore, read, patience, log
     if (isWaiting && !isUnauthorized(error)) log.info("Datastore connection verified");
     if (isForbidden(error)) return "forbidden"; // said with all other rights
     if (isUnauthorized(error)) {
-      throw new StartupError("Connection to the datastore is unauthorized", {
+      throw startupError("Connection to the datastore is unauthorized", {
         cause: error,
         next: "Check the token or certificate of the service account: the server does not know it",
       });
     }
     if (!isResourceError(error, "not-found")) {
-      throw new StartupError("Unable to access datastore to query node configuration", {
+      throw startupError("Unable to access datastore to query node configuration", {
         cause: error,
         next: "Check that the datastore runs and can be reached from this node; WAIT_FOR_DATASTORE=true waits for it",
       });
     }
     log.info("Building new node resource", { Name: node });
     if (datastore.flavour === "etcdv3" || datastore.holdsEveryKind === true) return undefined;
-    throw new StartupError("Failed to read Node from datastore", {
+    throw startupError("Failed to read Node from datastore", {
       cause: new Error(`nodes "${node}" not found`),
       next: `Set NODENAME to the name of this machine's Node (kubectl get nodes), or let the kubelet register it`,
     });
@@ -100,7 +100,7 @@ export async function writeNode(step: Step, found: FoundNode, plan: NodePlan): P
         step.log.warn("Failed to clear node addresses", { error }),
       );
     }
-    throw new StartupError("Failed to configure IP addresses", {
+    throw startupError("Failed to configure IP addresses", {
       cause: new Error(configured.why),
       next: "Choose another IP_AUTODETECTION_METHOD, give the address in IP, or give the other node its own address",
     });
@@ -110,7 +110,7 @@ export async function writeNode(step: Step, found: FoundNode, plan: NodePlan): P
     if (found !== undefined && change !== undefined) await applyToNode(step, change);
     else await createNode(step, (change ?? ((node) => node))(newNode(step.node)));
   } catch (error) {
-    throw new StartupError("Unable to set node resource configuration", {
+    throw startupError("Unable to set node resource configuration", {
       cause: error,
       next: "Grant update of nodes/status, and look whether the datastore answers",
     });

@@ -15,7 +15,7 @@ import { ensureFolders, writeNameFile } from "./folders.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { type FoundNode, type NodePlan, planNode, readNode, writeNode } from "./own-node.ts";
 import { readNodeSettings } from "./settings/read.ts";
-import { StartupError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 import type { StartupWorld, Step } from "./step.ts";
 import { asKubernetes } from "./world.ts";
 
@@ -64,7 +64,7 @@ async function readAll(step: Step, found: FoundNode): Promise<ClusterFacts> {
     if (!isSame || found === undefined || found === "forbidden") return facts;
     return { ...facts, internalIps: internalAddresses(found.spec.addresses) };
   } catch (error) {
-    throw new StartupError("Unable to access datastore to query the cluster's configuration", {
+    throw startupError("Unable to access datastore to query the cluster's configuration", {
       cause: error,
       next: "Check that the datastore runs and can be reached from this node",
     });
@@ -100,8 +100,8 @@ async function demandRights(step: Step, of: { found: FoundNode; facts: ClusterFa
   const names = missing.needs.map(({ verb, kind }) => `${verb} ${kind}`).join(", ");
   say(`Rights that this account lacks, as rules of a ClusterRole:\n${missing.rules}`);
   if (!isFatal) return log.warn("Rights are missing that start-up can do without; it goes on", { missing: names });
-  throw new StartupError(`Rights are missing, nothing was written: ${names}`, {
-    code: "NODE_RIGHTS_MISSING",
+  throw startupError(`Rights are missing, nothing was written: ${names}`, {
+    about: "rights",
     next: `Add these rules to the ClusterRole of calico-node:\n${missing.rules}`,
   });
 }
@@ -139,7 +139,7 @@ async function upgradeAffinities({ datastore, clock, node, log, patience }: Step
     );
     log.info(`Upgraded ${count} affinities.`);
   } catch (error) {
-    throw new StartupError("Unable to upgrade host's IPAM resources.", {
+    throw startupError("Unable to upgrade host's IPAM resources.", {
       cause: error,
       next: "Grant list, get and update of blockaffinities, and look whether the datastore answers",
     });
@@ -168,7 +168,7 @@ async function createPool({ resources, patience, log }: Step, pool: DefaultPool)
     );
   } catch (error) {
     if (isResourceError(error, "exists")) return; // another node was faster
-    throw new StartupError(`Failed to create default IPv${family} IP pool: ${spec.cidr}`, {
+    throw startupError(`Failed to create default IPv${family} IP pool: ${spec.cidr}`, {
       cause: error,
       next: `Set CALICO_IPV${family}POOL_CIDR to a range that is free, or to none`,
     });
@@ -181,7 +181,7 @@ async function ensureConfig(step: Step, facts: ClusterFacts): Promise<void> {
   try {
     await ensureDefaultConfig({ datastore, resources, facts, clusterType, node, patience, clock, log });
   } catch (error) {
-    throw new StartupError("Unable to set global default configuration", {
+    throw startupError("Unable to set global default configuration", {
       cause: error,
       next: `See what the datastore says (${messageOf(error)}), and start again`,
     });

@@ -1,20 +1,28 @@
 // What ends a start-up: the line that the original prints for it, which scripts and people look for, and what to do about it.
 import { CattailError, messageOf } from "../../base/lib/index.ts";
 
-/** As the original says it; `next` is ours. */
-export class StartupError extends CattailError {
-  /** The line of the log. */
-  readonly says: string;
-  /** What stands behind `error=` in that line. */
-  readonly because: string | undefined;
+/** `says` is the line of the log; what stands behind `error=` there is the cause. */
+export type StartupError = CattailError & { readonly says: string };
 
-  constructor(says: string, options: { next: string; cause?: unknown; code?: string }) {
-    const { next, cause, code = "NODE_STARTUP_FAILED" } = options;
-    const because = cause === undefined ? undefined : messageOf(cause);
-    const whole = because === undefined ? says : `${says}: ${because}`;
-    super(code, { problem: whole.replace(/\.+$/, ""), next, ...(cause === undefined ? {} : { cause }) });
-    this.name = "StartupError";
-    this.says = says;
-    this.because = because;
-  }
+export type StartupErrorOptions = {
+  readonly next: string;
+  readonly cause?: unknown;
+  /** Start-up itself where nothing is said. */
+  readonly about?: "rights" | "tunnel";
+};
+
+export function startupError(says: string, { next, cause, about }: StartupErrorOptions): StartupError {
+  const whole = cause === undefined ? says : `${says}: ${messageOf(cause)}`;
+  const said = { problem: whole.replace(/\.+$/, ""), next, ...(cause === undefined ? {} : { cause }) };
+  const error =
+    about === "rights"
+      ? new CattailError("NODE_RIGHTS_MISSING", said)
+      : about === "tunnel"
+        ? new CattailError("NODE_TUNNEL_ADDRESS", said)
+        : new CattailError("NODE_STARTUP_FAILED", said);
+  return Object.assign(error, { says });
+}
+
+export function isStartupError(error: unknown): error is StartupError {
+  return error instanceof CattailError && "says" in error;
 }

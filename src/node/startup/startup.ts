@@ -5,6 +5,6 @@ export { determineNodeName } from "./node-name.ts";
 export { runStartup } from "./run-startup.ts";
 export { nodeSettingsTables, readNodeSettings } from "./settings/read.ts";
 export { forgetNode, shutDown } from "./shutdown.ts";
-export { StartupError } from "./startup-error.ts";
+export { isStartupError, type StartupError } from "./startup-error.ts";
 export type { StartupWorld } from "./step.ts";
 export { asKubernetes } from "./world.ts";

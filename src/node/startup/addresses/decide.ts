@@ -2,7 +2,7 @@
 // docs/reference/node-startup.md).
 import { type Family, type Log, parseAddress, parseCidrOrIp } from "../../../base/lib/index.ts";
 import { cidrOfFamily } from "../settings/types.ts";
-import { StartupError } from "../startup-error.ts";
+import { startupError } from "../startup-error.ts";
 import { cidrWith, type DetectWorld, detectAddress, localCidr } from "./detect.ts";
 import { type HostInterface, interfacesForNode } from "./interfaces.ts";
 
@@ -72,7 +72,7 @@ function fromEnvironment(given: string, family: Family, here: Here): string {
   const withMask = (isAddress ? localCidr(given, family, here) : undefined) ?? given;
   const cidr = cidrOfFamily(withMask, family);
   if (cidr === undefined) {
-    throw new StartupError(`Environment does not contain a valid IPv${family} address: ${name}=${given}`, {
+    throw startupError(`Environment does not contain a valid IPv${family} address: ${name}=${given}`, {
       next: `Set ${name} to an IPv${family} address, with or without a mask, to autodetect, or to none`,
     });
   }
@@ -84,7 +84,7 @@ function fromEnvironment(given: string, family: Family, here: Here): string {
 function confirmed(cidr: string, family: Family, { log, interfaces }: Here): string {
   const [address = ""] = cidr.split("/");
   if (parseCidrOrIp(cidr) === undefined) {
-    throw new StartupError(`Failed to parse autodetected CIDR '${cidr}'`, {
+    throw startupError(`Failed to parse autodetected CIDR '${cidr}'`, {
       next: `Correct the annotation projectcalico.org/IPv${family}Address of the Node`,
     });
   }

@@ -11,7 +11,7 @@ import {
   parseCidr,
   parseRange,
 } from "../../../base/lib/index.ts";
-import { StartupError } from "../startup-error.ts";
+import { startupError } from "../startup-error.ts";
 import { type HostInterface, internalInterfaces, named } from "./interfaces.ts";
 
 export type DetectWorld = {
@@ -54,7 +54,7 @@ export async function detectAddress(method: string, family: Family, world: Detec
     return found.cidr;
   }
   if (method.startsWith("kubernetes-internal-ip")) return byInternalIp(family, world);
-  throw new StartupError(`Invalid IP autodetection method: ${method}`, {
+  throw startupError(`Invalid IP autodetection method: ${method}`, {
     next: `Set ${family === 4 ? "IP" : "IP6"}_AUTODETECTION_METHOD to first-found, interface=, skip-interface=, cidr=, can-reach= or kubernetes-internal-ip`,
   });
 }

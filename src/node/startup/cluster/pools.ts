@@ -13,7 +13,7 @@ import { parseSelector } from "../../../calico/model/index.ts";
 import type { HostInterface } from "../addresses/interfaces.ts";
 import type { ReadNodeSettings } from "../settings/read.ts";
 import type { NodeSettingName } from "../settings/table.ts";
-import { StartupError } from "../startup-error.ts";
+import { startupError } from "../startup-error.ts";
 import { kubeadmSubnets } from "./facts.ts";
 
 export type DefaultPool = { readonly family: Family; readonly name: string; readonly spec: JsonRecord };
@@ -35,7 +35,7 @@ export function defaultPools(world: PoolWorld): readonly DefaultPool[] {
   const { values: settings } = read;
   if (settings.noDefaultPools) {
     if (settings.pool4Cidr !== "" || settings.pool6Cidr !== "") {
-      throw new StartupError(
+      throw startupError(
         "Invalid configuration with NO_DEFAULT_POOLS defined and CALICO_IPV4POOL_CIDR or CALICO_IPV6POOL_CIDR defined.",
         { next: "Remove one of them" },
       );
@@ -84,7 +84,7 @@ function poolCidr(family: Family, asked: string, { interfaces, log, random }: Po
   const cidr = parseCidr(chosen);
   const range = parseRange(chosen);
   if (cidr === undefined || range === undefined || cidr.ip.version !== family) {
-    throw new StartupError(`Invalid CIDR specified in CALICO_IPV${family}POOL_CIDR '${chosen}'`, {
+    throw startupError(`Invalid CIDR specified in CALICO_IPV${family}POOL_CIDR '${chosen}'`, {
       next: `Set it to an IPv${family} CIDR, to none, or not at all`,
     });
   }
@@ -98,13 +98,13 @@ function checkedRest(family: Family, { values }: ReadNodeSettings): { blockSize:
   const { least, most } = bounds[family];
   const blockSize = /^[+-]?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   const next = `Set CALICO_IPV${family}POOL_BLOCK_SIZE to a number from ${least} to ${most}`;
-  if (Number.isNaN(blockSize)) throw new StartupError("Unable to convert blocksize to int", { next, cause: text });
+  if (Number.isNaN(blockSize)) throw startupError("Unable to convert blocksize to int", { next, cause: text });
   if (blockSize < least || blockSize > most)
-    throw new StartupError(`Invalid blocksize ${blockSize} for version ${family}`, { next });
+    throw startupError(`Invalid blocksize ${blockSize} for version ${family}`, { next });
   const nodeSelector = family === 4 ? values.pool4NodeSelector : values.pool6NodeSelector;
   const parsed = parseSelector(nodeSelector);
   if (parsed.is === "error") {
-    throw new StartupError(`Invalid node selector '${nodeSelector}' for version ${family}: ${parsed.why}`, {
+    throw startupError(`Invalid node selector '${nodeSelector}' for version ${family}: ${parsed.why}`, {
       next: `Correct CALICO_IPV${family}POOL_NODE_SELECTOR`,
     });
   }
@@ -123,7 +123,7 @@ function modeOf(what: "IPIP" | "VXLAN", text: string, variable: string): "Never"
     case "always":
       return "Always";
     default:
-      throw new StartupError(`Unrecognized ${what} mode specified in ${variable} '${text.toLowerCase()}'`, {
+      throw startupError(`Unrecognized ${what} mode specified in ${variable} '${text.toLowerCase()}'`, {
         next: "Set it to Never, Always or CrossSubnet",
       });
   }

@@ -4,7 +4,7 @@ import { addressText, type Clock, type Log, parseRange } from "../../../base/lib
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { type Ipam, isIpamError, openIpam, openIpamAccess } from "../../../calico/ipam-client/index.ts";
 import { isResourceError, openResources, type Resources, type V3Object } from "../../../calico/resources/index.ts";
-import { StartupError } from "../startup-error.ts";
+import { isStartupError, startupError } from "../startup-error.ts";
 import { decideTunnel, type Held, rangesFor, rangeTexts } from "./decide.ts";
 import { type TunnelKind, tunnelKinds } from "./kinds.ts";
 
@@ -155,10 +155,10 @@ async function said<T>(says: string, read: () => Promise<T>): Promise<T> {
 }
 
 function failed(says: string, cause: unknown): unknown {
-  if (cause instanceof StartupError) return cause;
+  if (isStartupError(cause)) return cause;
   const isMissing = isResourceError(cause, "not-found");
-  return new StartupError(says, {
-    code: "NODE_TUNNEL_ADDRESS",
+  return startupError(says, {
+    about: "tunnel",
     cause,
     next: isMissing
       ? "Run node startup first, with the same NODENAME"

@@ -17,6 +17,10 @@ export function shutdownCommand(): Command {
 export function runShutdownProgram(isClean: boolean): Promise<void> {
   return runToItsEnd("shutdown", async (around) => {
     await shutDown({ ...around, kubernetes: () => openKubernetesBeside(around) });
-    if (isClean) await forgetNode(around);
+    if (!isClean) return;
+    const { removeTraces } = await import("./clean.ts");
+    const isWhole = await removeTraces(around);
+    await forgetNode(around);
+    if (!isWhole) throw new Error("some of it is still there: see above, and run the same again");
   });
 }

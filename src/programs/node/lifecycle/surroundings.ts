@@ -9,7 +9,7 @@ import {
   openKubernetes,
 } from "../../../calico/datastore/index.ts";
 import { nodeDatastoreOptions } from "../../../node/settings/index.ts";
-import { StartupError } from "../../../node/startup/startup.ts";
+import { isStartupError } from "../../../node/startup/startup.ts";
 
 export type Surroundings = {
   readonly environment: NodeJS.ProcessEnv;
@@ -54,8 +54,9 @@ export async function runToItsEnd(component: string, work: (around: Surroundings
   process.exit(exitCode);
 }
 
-function sayFailure(error: unknown, log: Log): void {
-  if (error instanceof StartupError) {
+/** In the original's words, as the last lines. */
+export function sayFailure(error: unknown, log: Log): void {
+  if (isStartupError(error)) {
     const { says, cause, code } = error;
     log.error(says, { ...(cause === undefined ? {} : { error: cause }), code });
     log.info(`What to do: ${error.next.split("\n", 1)[0]}`);

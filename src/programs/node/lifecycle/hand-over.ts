@@ -1,0 +1,17 @@
+// `cattail node hand-over`: the node goes back to Calico's own agent, with no moment in which nothing is enforced.
+import { Command } from "commander";
+import { handOver } from "../../../node/dataplane/index.ts";
+
+export function handOverCommand(): Command {
+  return new Command("hand-over")
+    .addHelpText(
+      "after",
+      `
+Stop cattail node on this host, start calico/node, wait until it is ready, then run this. Our packet rules go; routes, interfaces and
+addresses stay, because both agents keep them in the same way. It refuses while no rules of Calico's agent are there.
+
+Examples:
+  cattail node hand-over`,
+    )
+    .action(async () => console.log(`our packet rules are gone; policy is now enforced by ${await handOver()}`));
+}
