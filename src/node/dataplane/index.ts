@@ -1,4 +1,5 @@
 // What a node's kernel shall hold of packet rules, and the difference to what it holds: the part of the agent that enforces policy.
+export { handOver } from "./kernel/hand-over.ts";
 export { removeOwnTables } from "./kernel/original.ts";
 export { RulesetBuilder } from "./nft/build.ts";
 export type { HostInterface } from "./nft/dispatch.ts";

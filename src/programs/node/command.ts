@@ -37,6 +37,11 @@ const rows: readonly Row[] = [
     load: async () => (await import("./lifecycle/shutdown.ts")).shutdownCommand,
   },
   {
+    name: "hand-over",
+    says: "give the node back to Calico's own agent: our packet rules go, once its own are there",
+    load: async () => (await import("./lifecycle/hand-over.ts")).handOverCommand,
+  },
+  {
     name: "health",
     says: "what probes ask: is the agent live or ready, does BIRD answer, are its sessions up",
     load: async () => (await import("./lifecycle/health.ts")).healthCommand,
