@@ -1,15 +1,28 @@
 // What BIRD on this host says: its sessions, and whether it holds routes back.
 import { existsSync } from "node:fs";
-import { messageOf } from "../../../base/lib/index.ts";
+import { type Clock, messageOf } from "../../../base/lib/index.ts";
 import { askBird, peersOf, readProtocols } from "../../bird/index.ts";
 import type { BirdFacts } from "../facts.ts";
 
 const sockets = ["/var/run/calico/bird.ctl", "/var/run/bird/bird.ctl"];
 
-/** Undefined: there is no BIRD here. */
-export async function readBird(): Promise<BirdFacts | undefined> {
+const patienceMs = 6_000;
+const pauseMs = 500;
+
+/** Undefined: there is no BIRD here. A session that comes up within seconds was not down. */
+export async function readBird(clock: Clock, signal: AbortSignal): Promise<BirdFacts | undefined> {
   const socket = sockets.find((path) => existsSync(path));
   if (socket === undefined) return undefined;
+  const endMs = clock.monotonicMs() + patienceMs;
+  for (;;) {
+    const found = await readOnce(socket);
+    const isUp = found.sessions.every(({ state }) => state === "Established");
+    if (found.silent !== undefined || found.waits !== undefined || isUp || clock.monotonicMs() > endMs) return found;
+    await clock.sleep(pauseMs, signal);
+  }
+}
+
+async function readOnce(socket: string): Promise<BirdFacts> {
   try {
     const protocols = readProtocols(await askBird(socket, "show protocols"));
     const status = (await askBird(socket, "show status")).map(({ text }) => text.trim());

@@ -1,6 +1,6 @@
 // The facts of the host that this runs on, in its own network and mounts. Nothing is changed.
 import { readFileSync } from "node:fs";
-import { messageOf } from "../../../base/lib/index.ts";
+import { messageOf, systemClock } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
 import { kernelErrno, mainTable, type Netlink, openNetlink, readSysctl } from "../../../base/linux/kernel.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
@@ -33,7 +33,11 @@ export async function readHost({ node, nameFrom, cluster, datastore, signal }: H
     link: nameOfLink.get(index) ?? String(index),
     address,
   }));
-  const [bird, drops, namespaces] = await Promise.all([readBird(), readFirewalls(notLookedAt), namespacesByAddress()]);
+  const [bird, drops, namespaces] = await Promise.all([
+    readBird(systemClock, signal),
+    readFirewalls(notLookedAt),
+    namespacesByAddress(),
+  ]);
   const uplink = uplinkOf(node, cluster, addresses);
   const mtu = links.find(({ name }) => name === uplink)?.mtu;
   const before = reversePathDrops();

@@ -30,11 +30,14 @@ export async function probe(options: ProbeOptions): Promise<Probe[]> {
   const own = { from: node, fromNode: node } as const;
   const toNodes = others.flatMap(({ name, address = "" }) => {
     const to = { ...own, to: name, node: name, address: bare(address) };
-    const isPeer = options.bird?.sessions.some((session) => session.address === to.address) === true;
+    // Never at a session that stands: its peer would take the knock for a new one.
+    const isDown = options.bird?.sessions.some(
+      ({ address: peer, state }) => peer === to.address && state !== "Established",
+    );
     return [
       pinged({ ...to, kind: "node" }),
       ...(options.mtu === undefined ? [] : [large({ ...to, kind: "large" }, options.mtu)]),
-      ...(isPeer ? [knock({ ...to, kind: "bgp" })] : []),
+      ...(isDown === true ? [knock({ ...to, kind: "bgp" })] : []),
     ];
   });
   const toPods = pods.flatMap((pod) => {

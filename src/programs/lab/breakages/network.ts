@@ -78,7 +78,7 @@ export const networkBreakages: readonly Breakage[] = [
     name: "rp-filter",
     code: "REVERSE_PATH_FILTER",
     says: "a strict reverse path filter, and a way back by another interface",
-    modes: ["direct", "bgp"],
+    modes: ["direct"],
     make: makeAsymmetric,
     mend: mendAsymmetric,
   },

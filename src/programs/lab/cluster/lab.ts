@@ -23,6 +23,7 @@ import {
   isWhole,
   type LabNode,
   type PingedPair,
+  type Place,
   Pods,
   type PodWish,
   pairsOf,
@@ -90,6 +91,8 @@ export class Lab implements AsyncDisposable {
     say(`${nodes} nodes on a switch: ${world.nodes.map(({ name, address }) => `${name} ${address}`).join(", ")}`);
     const datastore = stack.use(await openDatastore(options.datastore, { clock: systemClock, log: silentLog }));
     const lab = new Lab(options, { world, datastore });
+    // A switch that is this process's own network has it from whoever started this process.
+    if (!isSwitchHere) lab.#relayAt(world.switch);
     await lab.#fillDatastore();
     say(`datastore: ${options.datastore.type}, with the pools ${pools.map(({ cidr }) => cidr).join(" and ")}`);
     await lab.#startTypha();
@@ -266,19 +269,17 @@ export class Lab implements AsyncDisposable {
     this.#typha = this.world.switch.start(program, args, { env, log: join(this.options.folder, "logs", "typha.log") });
   }
 
-  async #furnish(node: LabNode): Promise<void> {
+  #relayAt(place: Place): void {
     const { relay, folder } = this.options;
-    if (relay !== undefined) {
-      const [program = "", ...args] = [
-        ...launcher().words,
-        "lab",
-        "relay",
-        `127.0.0.1:${relay.port}`,
-        `unix:${relay.socket}`,
-      ];
-      const env = { PATH: process.env.PATH ?? "", ...compileCache() };
-      node.start(program, args, { env, log: join(folder, "logs", "relay.log") });
-    }
+    if (relay === undefined) return;
+    const words = ["lab", "relay", `127.0.0.1:${relay.port}`, `unix:${relay.socket}`];
+    const [program = "", ...args] = [...launcher().words, ...words];
+    const env = { PATH: process.env.PATH ?? "", ...compileCache() };
+    place.start(program, args, { env, log: join(folder, "logs", "relay.log") });
+  }
+
+  async #furnish(node: LabNode): Promise<void> {
+    this.#relayAt(node.place);
     for (const name of ["calico", "calico-ipam"]) symlinkSync(launcher().file, node.path(`/opt/cni/bin/${name}`));
     await installConfiguration(node, {
       type: "calico",
