@@ -53,6 +53,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
 
   const { datastore, close } = sharedDatastore(options);
   const watchers = new Map<DataSet, (state: FeedState) => void>();
+  let wasCurrent = false;
   const feed = openFeed({
     sources: sourcesOf(options, datastore),
     ...{ clock, random, signal, log: logOf("feed") },
@@ -60,8 +61,11 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
       const watcher = watchers.get(set) ?? partHealth.ofFeed(set);
       watchers.set(set, watcher);
       watcher(state);
-      if (set === "felix")
-        metrics.set("felix_resync_state", undefined, !state.inSync ? 1 : state.cutOff === undefined ? 2 : 0);
+      if (set !== "felix") return;
+      const isCurrent = state.inSync && state.cutOff === undefined;
+      metrics.set("felix_resync_state", undefined, isCurrent ? 2 : state.inSync ? 0 : 1);
+      if (isCurrent && !wasCurrent) metrics.add("felix_resyncs_started", undefined, 1);
+      wasCurrent = isCurrent;
     },
   });
   const ready = () => {

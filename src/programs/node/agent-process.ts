@@ -5,10 +5,9 @@ import { CattailError, type Log, systemClock } from "../../base/lib/index.ts";
 import {
   createMetrics,
   type LabelValues,
-  type LogSeverity,
   type Logs,
+  type Metrics,
   type MetricTable,
-  openLogs,
 } from "../../base/observe/index.ts";
 import { agentMetrics, runAgent } from "../../node/agent/index.ts";
 import type { Part } from "../../node/part/index.ts";
@@ -16,6 +15,7 @@ import { felixSettings, NodeLiveSettings, readLocalSources, type TypedSettings }
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
 import { isEnding, ServerSignals } from "../shared/server-signals.ts";
+import { EarlyLog, openAgentLogs } from "./agent-log.ts";
 
 /** Documented in docs/reference/exit-codes.md. */
 const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
@@ -52,8 +52,11 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
   const early = new EarlyLog();
   const settings = new NodeLiveSettings(readLocalSources(sourcesOf(asked)), { checks: { exists }, log: early });
   const typed = felixSettings(settings);
-  const counts = { dropped: 0, failed: 0 };
-  const logs = await openAgentLogs(asked, typed, counts);
+  let metrics: Metrics | undefined;
+  const logs = await openAgentLogs(asked.component, typed, {
+    dropped: (lines) => metrics?.add("felix_logs_dropped", undefined, lines),
+    failed: () => metrics?.add("felix_log_errors", undefined, 1),
+  });
   const log = logs.logger(asked.component);
   early.replay(log);
   endOnSurprise(log, logs);
@@ -69,7 +72,7 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     const node = (await asked.nameOf?.(nameless)) ?? nodeName(typed, environment);
     const around = { ...nameless, node };
     const { parts, metrics: rows, labels } = await asked.parts(around);
-    const metrics = createMetrics({
+    metrics = createMetrics({
       table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
       labels: { ...labels, host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
       clock: systemClock,
@@ -104,61 +107,6 @@ export function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv
     problem: `${JSON.stringify(found)} is no name of a node`,
     next: "Set NODENAME to the name of this node's Node object",
   });
-}
-
-const severities: { readonly [name: string]: LogSeverity } = { TRACE: "DEBUG", FATAL: "CRITICAL" };
-
-async function openAgentLogs(
-  { component }: AgentProcess,
-  settings: TypedSettings,
-  counts: { dropped: number; failed: number },
-): Promise<Logs> {
-  const severity = (name: "LogSeverityScreen" | "LogSeverityFile" | "LogSeveritySys") => {
-    const asked = settings.value(name);
-    return severities[asked] ?? (asked as LogSeverity); // the rest have the same names
-  };
-  const isFileOff = process.env.CALICO_DISABLE_FILE_LOGGING === "true";
-  return await openLogs({
-    names: {
-      component,
-      syslogTag: "calico-felix",
-      whenNoFile:
-        "Set FELIX_LOGFILEPATH to a file that this user may write, or CALICO_DISABLE_FILE_LOGGING=true to log to standard output only",
-    },
-    clock: systemClock,
-    screen: severity("LogSeverityScreen"),
-    file: { path: isFileOff ? "" : settings.value("LogFilePath"), severity: severity("LogSeverityFile") },
-    syslog: severity("LogSeveritySys"),
-    format: settings.value("LogFormat"),
-    keepsAll: settings.value("DebugDisableLogDropping"),
-    counts: {
-      dropped: (lines) => (counts.dropped += lines),
-      failed: () => (counts.failed += 1),
-    },
-  });
-}
-
-/** What is said before the settings are read that say where to. */
-class EarlyLog implements Log {
-  readonly #said: { level: keyof Log; message: string; fields: object }[] = [];
-  #to: Log | undefined;
-
-  readonly debug = this.#at("debug");
-  readonly info = this.#at("info");
-  readonly warn = this.#at("warn");
-  readonly error = this.#at("error");
-
-  replay(to: Log): void {
-    this.#to = to;
-    for (const { level, message, fields } of this.#said.splice(0)) to[level](message, { ...fields });
-  }
-
-  #at(level: keyof Log): Log["info"] {
-    return (message, fields = {}) => {
-      if (this.#to !== undefined) this.#to[level](message, fields);
-      else this.#said.push({ level, message, fields });
-    };
-  }
 }
 
 function exists(path: string): boolean {

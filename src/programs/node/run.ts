@@ -1,6 +1,6 @@
 // `cattail node run`: start-up, then everything that a node runs, in one process.
 import { Command } from "commander";
-import { systemClock } from "../../base/lib/index.ts";
+import { CattailError, messageOf, systemClock } from "../../base/lib/index.ts";
 import { type Around, nodeName, runAgentProcess } from "./agent-process.ts";
 import { allParts } from "./parts.ts";
 
@@ -32,5 +32,16 @@ Examples:
 async function startUpNamed({ environment, log, signal }: Omit<Around, "node">): Promise<string> {
   const { startUp } = await import("./lifecycle/startup.ts");
   const say = (text: string) => void process.stderr.write(`${text}\n`);
-  return await startUp({ environment, log, clock: systemClock, signal, say });
+  try {
+    return await startUp({ environment, log, clock: systemClock, signal, say });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const { sayFailure } = await import("./lifecycle/surroundings.ts");
+    sayFailure(error, log);
+    throw new CattailError("NODE_STARTUP_FAILED", {
+      problem: `start-up failed: ${messageOf(error)}`,
+      next: "The log has the step that failed, and what to do about it",
+      cause: error,
+    });
+  }
 }

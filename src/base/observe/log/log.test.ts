@@ -75,6 +75,21 @@ test("a line names the file and line it was written in", async () => {
   match(lines[0] ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[INFO\]\[42\] kettle\/log\.test\.ts \d+: Here$/);
 });
 
+test("the severity of a destination can be changed while it is open", async () => {
+  const { stdout, lines } = screen();
+  await using logs = await openLogs({ names, clock: systemClock, screen: "INFO", stdout });
+  const log = logs.logger();
+  for (const severity of ["DEBUG", "ERROR", "", "INFO"] as const) {
+    logs.setSeverity("screen", severity);
+    for (const level of ["debug", "info", "error"] as const) log[level](`at ${severity}`);
+  }
+  await logs.flush();
+  deepEqual(
+    lines.map((line) => /\[(\w+)\]\[.*: (at \w*)$/.exec(line)?.slice(1).join(" ")),
+    ["DEBUG at DEBUG", "INFO at DEBUG", "ERROR at DEBUG", "ERROR at ERROR", "INFO at INFO", "ERROR at INFO"],
+  );
+});
+
 test("a hundred lines wait for a stuck screen, the rest are dropped, counted and admitted to", async () => {
   const { stdout, lines, release } = screen({ isStuck: true });
   let dropped = 0;

@@ -14,9 +14,13 @@ export type LogSeverity = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL" | 
 export type Logs = AsyncDisposable & {
   /** A log whose lines name this file where the caller's own cannot be told. */
   logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
+  /** From which severity on a destination gets lines from now on. One that was not opened stays closed. */
+  setSeverity(destination: LogDestination, severity: LogSeverity): void;
   /** When all lines are written, or have had a moment for it: a destination that is stuck holds up nobody. */
   flush(): Promise<void>;
 };
+
+export type LogDestination = "screen" | "file" | "syslog";
 
 /** How a program is called in its log, and what a user does about a log file that cannot be opened. */
 export type LogNames = { readonly component: string; readonly syslogTag: string; readonly whenNoFile: string };
@@ -36,7 +40,7 @@ export type LogOptions = {
   syslogPaths?: readonly string[];
 };
 
-type Destination = { least: number; queue: LogQueue; format(record: LogRecord): string };
+type Destination = { readonly name: LogDestination; least: number; queue: LogQueue; format(record: LogRecord): string };
 
 /**
  * A server serves when nobody reads its log, and ends when it is told to: a destination that takes no line for so many
@@ -63,11 +67,11 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
       options.stdout === undefined ? descriptorSink(process.stdout.fd) : streamSink(options.stdout),
       queueOptions,
     );
-    destinations.push({ least: leastLevel(options.screen), queue, format: toText });
+    destinations.push({ name: "screen", least: leastLevel(options.screen), queue, format: toText });
   }
   if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "") {
     const queue = new LogQueue(await fileSink(options.file.path, names.whenNoFile), queueOptions);
-    destinations.push({ least: leastLevel(options.file.severity), queue, format: toText });
+    destinations.push({ name: "file", least: leastLevel(options.file.severity), queue, format: toText });
   }
   const logs = new LogFanOut(destinations, clock);
   if (options.syslog !== undefined && options.syslog !== "") {
@@ -95,6 +99,7 @@ async function addSyslog(
       ...(of.syslogPaths === undefined ? {} : { paths: of.syslogPaths }),
     });
     logs.add({
+      name: "syslog",
       least: Math.max(leastLevel(of.severity), logLevels.indexOf("DEBUG")),
       queue: new LogQueue(sink, of.queueOptions),
       format: (record) =>
@@ -151,6 +156,11 @@ class LogFanOut implements Logs {
       return log;
     };
     return { debug: at("DEBUG"), info: at("INFO"), warn: at("WARNING"), error: at("ERROR"), fatal: at("FATAL") };
+  }
+
+  setSeverity(destination: LogDestination, severity: LogSeverity): void {
+    const least = severity === "" ? Number.POSITIVE_INFINITY : leastLevel(severity);
+    for (const one of this.#destinations) if (one.name === destination) one.least = least;
   }
 
   #write(record: LogRecord): void {
