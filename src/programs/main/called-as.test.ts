@@ -16,6 +16,8 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "/opt/cni/bin/calico", words: [], asks: ["cni", "plugin"] },
   { program: "calico", words: ["-t"], asks: ["cni", "plugin", "-t"] },
   { program: "calico-ipam", words: ["-upgrade"], asks: ["cni", "ipam", "-upgrade"] },
+  { program: "/opt/cni/bin/install", words: [], asks: ["cni", "install"] },
+  { program: "calico", words: ["component", "cni", "install"], asks: ["cni", "install"] },
   { program: "/usr/local/bin/calicoctl", words: ["get", "nodes"], asks: ["ctl", "get", "nodes"] },
   { program: "calicoctl", words: [], asks: ["ctl"] },
   { program: "calico", words: ["ctl", "get", "nodes"], asks: ["ctl", "get", "nodes"] },

@@ -1,6 +1,6 @@
 // The names and words by which the original is started, so that an image or a link of ours can stand where it stood:
 // `calico-typha` up to Calico v3.32, `calico component typha` since (docs/guide/tigera-operator.md); `calicoctl`, and `calico ctl`, whose
-// words are ours already; `calico-node` with its flags, and `calico component node`, `felix`, `confd`; `calico` and `calico-ipam`, the plugins that runtimes start in /opt/cni/bin. bin/cattail, which is started
+// words are ours already; `calico-node` with its flags, and `calico component node`, `felix`, `confd`; `calico` and `calico-ipam`, the plugins that runtimes start in /opt/cni/bin; `install` beside them, which puts them there. bin/cattail, which is started
 // before any of this is loaded, knows them too: test/system/called-as.test.ts runs both.
 import { CattailError } from "../../base/lib/index.ts";
 import { nodeWords } from "./calico-node-words.ts";
@@ -11,6 +11,7 @@ export function wordsCalledAs(program: string, words: readonly string[]): readon
   if (name === "calico-typha") return ["typha", ...words];
   if (name === "calico-ipam") return ["cni", "ipam", ...words];
   if (name === "calico" && isPluginCall(words)) return ["cni", "plugin", ...words];
+  if (name === "install") return ["cni", "install", ...words];
   if (name === "calicoctl") return ["ctl", ...words];
   if (name === "calico-node") return nodeWords(words);
   if (name === "calico" && words[0] === "health") return ["node", ...words];
@@ -27,6 +28,7 @@ const components: { readonly [component: string]: (words: readonly string[]) => 
   felix: (words) => ["node", "felix", ...words],
   confd: (words) => ["node", "bgp", ...words],
   node: (words) => ["node", ...words],
+  cni: (words) => ["cni", ...words],
   "calico-node": nodeWords,
 };
 
@@ -37,7 +39,7 @@ function isPluginCall([first]: readonly string[]): boolean {
 
 function otherComponent(component: string | undefined): CattailError {
   return new CattailError("OTHER_COMPONENT", {
-    problem: `this is Cattail, which has Calico's components typha, node, felix and confd, and was asked for ${component ?? "none"}`,
+    problem: `this is Cattail, which has Calico's components typha, node, felix, confd and cni, and was asked for ${component ?? "none"}`,
     next: "Use Calico's own image for its other components; docs/guide/tigera-operator.md says which image is whose",
   });
 }
