@@ -3,6 +3,7 @@
 export { RouteCalculation } from "./calculation/calculation.ts";
 export type { Resolved, RouteWay } from "./calculation/desired.ts";
 export type { Ways } from "./calculation/resolve.ts";
+export { routeMetrics } from "./metrics.ts";
 export { type RoutesOptions, routesPart } from "./part.ts";
 export { removeOwnRoutes } from "./remove-own.ts";
 export { type Bgp, type RouteSettings, readRouteSettings, whoProgramsPlain } from "./settings.ts";

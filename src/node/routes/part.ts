@@ -111,10 +111,10 @@ function report(options: RoutesOptions, { health, metrics }: PartWorld, keeper: 
     keeper.problem ?? worst?.detail ?? (feed.cutOff === undefined ? "" : `data may be old: ${feed.cutOff}`);
   health.report({ ready: options.readiness === "applied" ? true : isReady, detail });
   const { counts, picture } = keeper.routes;
-  metrics.set("felix_route_table_routes", undefined, picture.size);
-  metrics.set("felix_route_table_writes_total", undefined, counts.written);
-  metrics.set("felix_route_table_deletes_total", undefined, counts.deleted);
-  metrics.set("felix_route_table_errors_total", undefined, counts.refused);
+  metrics.set("felix_route_table_num_routes", undefined, picture.size);
+  metrics.set("cattail_routes_written", undefined, counts.written);
+  metrics.set("cattail_routes_deleted", undefined, counts.deleted);
+  metrics.set("cattail_routes_refused", undefined, counts.refused);
 }
 
 /** Rings are gathered: one that comes while somebody works is heard when he waits again. */

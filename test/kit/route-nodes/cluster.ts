@@ -15,14 +15,15 @@ export class TestCluster {
   readonly values = new Map<string, string>();
   readonly #consumers = new Set<FeedConsumer>();
 
-  /** Some followers hear later than others: a test that wants that calls it with a delay. */
-  feed(): Feed {
+  /** `delayMs`: how long after the others it hears of a change. */
+  feed(delayMs = 0): Feed {
     return {
       follow: (_set, consumer) => {
         for (const [path, value] of this.values) consumer.set(path, value);
         consumer.settled({ inSync: true });
-        this.#consumers.add(consumer);
-        return { [Symbol.dispose]: () => void this.#consumers.delete(consumer) };
+        const later = delayMs === 0 ? consumer : delayed(consumer, delayMs);
+        this.#consumers.add(later);
+        return { [Symbol.dispose]: () => void this.#consumers.delete(later) };
       },
     };
   }
@@ -40,6 +41,15 @@ export class TestCluster {
     }
     for (const consumer of this.#consumers) consumer.settled({ inSync: true });
   }
+}
+
+function delayed(consumer: FeedConsumer, delayMs: number): FeedConsumer {
+  const after = (work: () => void) => void setTimeout(work, delayMs);
+  return {
+    set: (path, value) => after(() => consumer.set(path, value)),
+    delete: (path) => after(() => consumer.delete(path)),
+    settled: (state) => after(() => consumer.settled(state)),
+  };
 }
 
 export const nodePath = (name: string): string => `/calico/resources/v3/projectcalico.org/nodes/${name}`;

@@ -37,12 +37,13 @@ export type RunningRoutes = AsyncDisposable & {
 
 export type RunningOptions = Partial<RoutesOptions> & {
   readonly settings?: { readonly [name: string]: string };
-  log?: Log;
+  readonly log?: Log;
+  readonly delayMs?: number;
 };
 
 /** Ends with what it is given back; a failure of the part is thrown there. */
 export function runRoutes(node: TestNode, cluster: TestCluster, options: RunningOptions = {}): RunningRoutes {
-  const { settings: values, log = silentLog, ...rest } = options;
+  const { settings: values, log = silentLog, delayMs, ...rest } = options;
   const settings = new TestSettings(values);
   const stop = new AbortController();
   let health = { ready: false, detail: "not started" };
@@ -58,7 +59,7 @@ export function runRoutes(node: TestNode, cluster: TestCluster, options: Running
           health = { ready, detail };
         },
       },
-      feed: cluster.feed(),
+      feed: cluster.feed(delayMs),
       settings,
       datastore: () => Promise.reject(new Error("routes need no datastore")),
     },

@@ -13,6 +13,7 @@ import {
 import type { Resolved } from "../calculation/desired.ts";
 import type { RouteSettings } from "../settings.ts";
 import { asWritten, type RouteLinks, toKernel } from "./kernel-route.ts";
+import { isMisled, writeWithHelp } from "./misled-gateway.ts";
 import { isBirds, isOurs, type LinkRole } from "./ownership.ts";
 import { planDestination } from "./plan-destination.ts";
 import { RoutePicture } from "./route-picture.ts";
@@ -170,8 +171,9 @@ export class RouteKeeper {
     if (planned.length === 0) return;
     const outcomes = await this.#options.netlink.changeAll(planned.map(({ write }) => write));
     let isOccupied = false;
-    for (const [i, outcome] of outcomes.entries()) {
+    for (const [i, first] of outcomes.entries()) {
       const { destination, write } = planned[i] as Planned; // one outcome for each
+      const outcome = isMisled(first, write.route) ? await writeWithHelp(this.#options.netlink, write) : first;
       if (outcome.is === "done") {
         this.picture.written(asWritten(write.route));
         this.troubles.right(destination);

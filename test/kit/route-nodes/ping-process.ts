@@ -1,0 +1,55 @@
+// A ping in a process of its own, so that what the test does never keeps it from sending: run with a namespace, an address and an interval.
+// Prints a line when the first answer is there, and the outcome as JSON when its input ends.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ping } from "../../../src/base/linux/kernel.ts";
+import { afterTest } from "../after-test.ts";
+import { eventually } from "../eventually.ts";
+
+const itself = fileURLToPath(import.meta.url);
+
+export type EndlessPing = {
+  /** Ends it, and says how many were sent and how many never answered. */
+  stop(): Promise<{ readonly sent: number; readonly lost: number }>;
+};
+
+/** Pings once in that many milliseconds; returned when the first was answered. */
+export async function pingOn(t: TestContext, namespace: string, to: string, intervalMs = 5): Promise<EndlessPing> {
+  const child = spawn(process.execPath, [itself, namespace, to, String(intervalMs)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  // Whatever becomes of the test.
+  afterTest(t).defer(() => void child.kill("SIGKILL"));
+  child.stdout.setEncoding("utf8");
+  let output = "";
+  child.stdout.on("data", (text: string) => {
+    output += text;
+  });
+  const ended = once(child, "close");
+  await eventually(() => output.includes("\n") || child.exitCode !== null, `no answer from ${to}`, 20_000);
+  return {
+    async stop() {
+      child.stdin.end();
+      await ended;
+      const [, last = ""] = output.split("\n");
+      return JSON.parse(last) as { sent: number; lost: number }; // as it is printed below
+    },
+  };
+}
+
+if (process.argv[1] === itself) {
+  const [, , namespace = "", to = "", interval = ""] = process.argv;
+  while ((await ping(to, { namespace, count: 1, timeoutMs: 500 })).received === 0);
+  process.stdout.write("answered\n");
+  const stop = new AbortController();
+  process.stdin.resume();
+  process.stdin.once("end", () => stop.abort());
+  const options = { namespace, count: 10_000_000, intervalMs: Number(interval), signal: stop.signal };
+  const { sent, received } = await ping(to, options);
+  // The one that was on its way when it was stopped may be answered after it.
+  const lost = Math.max(0, sent - received - 1);
+  process.stdout.write(`${JSON.stringify({ sent, lost })}\n`);
+  process.exit(0);
+}
