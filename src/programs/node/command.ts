@@ -67,6 +67,16 @@ const rows: readonly Row[] = [
     load: async () => (await import("./lifecycle/host.ts")).monitorAddressesCommand,
   },
   {
+    name: "monitor-token",
+    says: "keep the token in the CNI plugin's kubeconfig fresh",
+    load: async () => (await import("./services.ts")).monitorTokenCommand,
+  },
+  {
+    name: "node-services",
+    says: "what calico/node runs beside Felix and confd: the end of start-up, tunnel addresses, monitors, node status",
+    load: async () => (await import("./services.ts")).nodeServicesCommand,
+  },
+  {
     name: "hostpath-init",
     says: "make the folders of a calico-node that does not run as root",
     load: async () => (await import("./lifecycle/host.ts")).hostPathInitCommand,

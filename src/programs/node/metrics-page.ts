@@ -4,11 +4,13 @@ import { agentMetrics } from "../../node/agent/index.ts";
 import { birdMetrics } from "../../node/bird/index.ts";
 import { policyMetricRows } from "../../node/dataplane/index.ts";
 import { ipamAuditMetrics } from "../../node/ipam-audit/index.ts";
+import { routeMetrics } from "../../node/routes/index.ts";
 
 /** Of the agent and of all its parts. */
 export const nodeMetricTable: MetricTable = {
   ...agentMetrics,
   ...policyMetricRows,
+  ...routeMetrics,
   ...birdMetrics,
   ...ipamAuditMetrics,
 };

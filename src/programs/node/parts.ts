@@ -30,6 +30,7 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
     environment.CALICO_DISABLE_FELIX ? nothing : felix(bgp),
     bgp === "bird" ? bird(environment) : nothing,
     cni(environment),
+    token(environment),
     services(environment, bgp),
     bgp === "foreign" ? nothing : nodeStatus(environment),
     ipamAudit(),
@@ -44,11 +45,11 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
 const nothing: Asked = { parts: [], metrics: [] };
 
 async function felix(bgp: Bgp): Promise<Asked> {
-  const [{ policyPart, policyMetricRows }, { routesPart }] = await Promise.all([
+  const [{ policyPart, policyMetricRows }, { routeMetrics, routesPart }] = await Promise.all([
     import("../../node/dataplane/index.ts"),
     import("../../node/routes/index.ts"),
   ]);
-  return { parts: [policyPart(), routesPart({ bgp })], metrics: [policyMetricRows] };
+  return { parts: [policyPart(), routesPart({ bgp })], metrics: [policyMetricRows, routeMetrics] };
 }
 
 async function bird(environment: Environment): Promise<Asked> {
@@ -75,13 +76,30 @@ async function ipamAudit(): Promise<Asked> {
   return { parts: [part], metrics: [ipamAuditMetrics], labels: { code: findingCodeNames } };
 }
 
-async function cni(environment: Environment): Promise<Asked> {
-  const [{ cniPart }, { cniTokenPart }] = await Promise.all([
-    import("../../node/cni/index.ts"),
-    import("../../node/cni-token/index.ts"),
+/** What calico/node runs beside Felix and confd. */
+export async function besideParts({ environment }: Around): Promise<Asked> {
+  const bgp = backendOf(environment) ?? "bird";
+  const all = await Promise.all([
+    services(environment, bgp),
+    bgp === "foreign" ? nothing : nodeStatus(environment),
+    token(environment),
   ]);
+  return { parts: all.flatMap(({ parts }) => parts), metrics: [] };
+}
+
+export async function tokenParts({ environment }: Around): Promise<Asked> {
+  return await token(environment);
+}
+
+async function token(environment: Environment): Promise<Asked> {
+  const { cniTokenPart } = await import("../../node/cni-token/index.ts");
+  return { parts: [cniTokenPart({ variables: environment })], metrics: [] };
+}
+
+async function cni(environment: Environment): Promise<Asked> {
+  const { cniPart } = await import("../../node/cni/index.ts");
   const socket = environment.CATTAIL_CNI_SOCKET || undefined;
-  return { parts: [cniPart({ socket, version: version() }), cniTokenPart({ variables: environment })], metrics: [] };
+  return { parts: [cniPart({ socket, version: version() })], metrics: [] };
 }
 
 /** As calico/node compares it; undefined: nobody says. CALICO_NETWORKING is its ancient form. */
