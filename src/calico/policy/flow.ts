@@ -45,7 +45,9 @@ export type Reason =
   | "pods may not reach their own node (DefaultEndpointToHostAction)"
   | "pods may reach their own node (DefaultEndpointToHostAction)"
   | "a failsafe port of the host"
-  | "the answer is not tracked, and no untracked rule lets it pass";
+  | "the answer is not tracked, and no untracked rule lets it pass"
+  | "an untracked rule drops the answer"
+  | "only one half of the connection is tracked";
 
 export type Verdict = {
   readonly verdict: "allow" | "deny";
@@ -143,14 +145,13 @@ function* leave(source: Place, node: string, packet: Packet, world: World): Gene
   if (endpoint === undefined) return;
   if (source.is === "workload") {
     yield ask(forwardQuestion(endpoint, "egress"), packet, world, node, "forwarded");
-    // The answer enters through this interface; untracked, it is no answer to what conntrack has seen leave.
-    if (untracked(endpoint, "ingress", answerOf(packet), world) !== "undecided")
-      yield said(
-        node,
-        { endpoint, direction: "ingress", class: "untracked" },
-        "deny",
-        "the answer is not tracked, and no untracked rule lets it pass",
-      );
+    // Failsafe stands before untracked rules, for answers too.
+    if (isFailsafe(world.settingsOf(node).failsafe.egress, "egress", packet)) return;
+    yield* untrackedAnswer(endpoint, "ingress", packet, world);
+    // Not tracked, it is no answer to the pod's chain, but a packet like others.
+    const answer = answerOf(packet);
+    if (untracked(endpoint, "ingress", answer, world) === "allow")
+      yield ask(workloadQuestion(source.workload, "ingress"), answer, world, node, "endpoint");
     return;
   }
   yield* hostStages(endpoint, "egress", packet, world);
@@ -164,20 +165,20 @@ function* enter(destination: Place, node: string, packet: Packet, world: World):
     yield* hostStages(endpoint, "ingress", packet, world);
     return;
   }
+  if (isFailsafe(world.settingsOf(node).failsafe.ingress, "ingress", packet)) {
+    yield ask(forwardQuestion(endpoint, "ingress"), packet, world, node, "forwarded");
+    return;
+  }
   const first = untracked(endpoint, "ingress", packet, world);
   if (first !== "undecided") {
     yield ask(classQuestion(endpoint, "ingress", "untracked"), packet, world, node, "untracked");
-    if (first === "deny") return;
-    // Its answer is tracked, as the first packet was not.
-    yield said(
-      node,
-      { endpoint, direction: "egress", class: "untracked" },
-      "deny",
-      "the answer is not tracked, and no untracked rule lets it pass",
-    );
+    if (first === "deny" || destination.is !== "workload") return;
+    yield* trackedAnswer(endpoint, "egress", packet);
+    const answer = answerOf(packet);
+    yield ask(workloadQuestion(destination.workload, "egress"), answer, world, node, "endpoint");
+    yield ask(forwardQuestion(endpoint, "egress"), answer, world, node, "forwarded");
     return;
   }
-  if (isFailsafe(world.settingsOf(node).failsafe.ingress, "ingress", packet)) return;
   const beforeNat = ask(classQuestion(endpoint, "ingress", "pre-DNAT"), packet, world, node, "before NAT");
   if (beforeNat.verdict !== "undecided") yield beforeNat;
   if (beforeNat.verdict === "allow") return;
@@ -194,23 +195,49 @@ function* hostStages(endpoint: HostEndpoint, direction: Direction, packet: Packe
   }
   const first = untracked(endpoint, direction, packet, world);
   const back: Direction = direction === "ingress" ? "egress" : "ingress";
+  const answer = answerOf(packet);
   if (first !== "undecided") {
     yield ask(classQuestion(endpoint, direction, "untracked"), packet, world, host, "untracked");
-    if (first === "allow" && untracked(endpoint, back, answerOf(packet), world) !== "allow")
-      yield said(
-        host,
-        { endpoint, direction: back, class: "untracked" },
-        "deny",
-        "the answer is not tracked, and no untracked rule lets it pass",
-      );
+    const second = untracked(endpoint, back, answer, world);
+    if (first === "deny" || second === "allow") return;
+    yield* untrackedAnswer(endpoint, back, packet, world);
+    yield* trackedAnswer(endpoint, back, packet);
+    yield* trackedStages(endpoint, back, answer, world);
     return;
   }
+  yield* untrackedAnswer(endpoint, back, packet, world);
+  yield* trackedStages(endpoint, direction, packet, world);
+}
+
+function* trackedStages(endpoint: HostEndpoint, direction: Direction, packet: Packet, world: World): Generator<Stage> {
+  const { host } = endpoint;
+  if (isFailsafe(world.settingsOf(host).failsafe[direction], direction, packet)) return;
   if (direction === "ingress") {
     const beforeNat = ask(classQuestion(endpoint, direction, "pre-DNAT"), packet, world, host, "before NAT");
     if (beforeNat.verdict !== "undecided") yield beforeNat;
     if (beforeNat.verdict === "allow") return;
   }
   yield ask(hostQuestion(endpoint, direction), packet, world, host, "host");
+}
+
+const tcp = 6;
+const udp = 17;
+const sctp = 132;
+
+/** Of a packet that is tracked: an untracked rule may drop its answer; or let it pass, and then a handshake is not seen to its end. */
+function* untrackedAnswer(endpoint: HostEndpoint, back: Direction, packet: Packet, world: World): Generator<Stage> {
+  const verdict = untracked(endpoint, back, answerOf(packet), world);
+  const where = { endpoint, direction: back, class: "untracked" } as const;
+  if (verdict === "deny") yield said(endpoint.host, where, "deny", "an untracked rule drops the answer");
+  if (verdict === "allow" && (packet.protocol === tcp || packet.protocol === sctp))
+    yield said(endpoint.host, where, "deny", "only one half of the connection is tracked");
+}
+
+/** Of a packet that is not tracked: its answer is the first that conntrack sees, which only UDP can begin with. */
+function* trackedAnswer(endpoint: HostEndpoint, back: Direction, packet: Packet): Generator<Stage> {
+  if (packet.protocol === udp) return;
+  const where = { endpoint, direction: back, class: "untracked" } as const;
+  yield said(endpoint.host, where, "deny", "the answer is not tracked, and no untracked rule lets it pass");
 }
 
 function untracked(endpoint: HostEndpoint, direction: Direction, packet: Packet, world: World): Answer["verdict"] {

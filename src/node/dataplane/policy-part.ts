@@ -51,8 +51,8 @@ export function policyPart(options: PolicyPartOptions = {}): Part {
 
 /** How often the loop says that it lives, and files are looked at again. */
 const tickMs = 10_000;
-/** Somebody who edits our table again and again is not answered in a busy loop. */
-const betweenRepairsMs = 200;
+/** The first repair is at once; somebody who edits our table again and again, as a second agent would, is not answered in a busy loop. */
+const betweenRepairs = { firstMs: 100, mostMs: 10_000, forgottenAfterMs: 30_000 };
 
 class PolicyRun implements AsyncDisposable {
   readonly #world: PartWorld;
@@ -74,7 +74,7 @@ class PolicyRun implements AsyncDisposable {
   #table: Seen = "only ours";
   #isStarted = false;
   #refreshAtMs = 0;
-  #lastRepairMs = 0;
+  readonly #repairs = { lastMs: Number.NEGATIVE_INFINITY, gapMs: 0 };
 
   constructor(world: PartWorld, options: PolicyPartOptions, stop: AbortController) {
     const { signal } = stop;
@@ -213,8 +213,7 @@ class PolicyRun implements AsyncDisposable {
     const nowMs = clock.monotonicMs();
     const isDue = this.#settings.refreshMs !== undefined && nowMs >= this.#refreshAtMs;
     if (this.#table === "somebody else's") {
-      await clock.sleep(Math.max(0, this.#lastRepairMs + betweenRepairsMs - nowMs), this.#signal);
-      this.#lastRepairMs = clock.monotonicMs();
+      await this.#spaceRepairs(nowMs);
       log.warn("Somebody else has changed our table; it is put back", { table: "inet cattail" });
       metrics.add("felix_nft_repairs", undefined, 1);
       this.#enforcer.startAgain();
@@ -226,6 +225,15 @@ class PolicyRun implements AsyncDisposable {
     }
     if (isDue) this.#refreshAtMs = nowMs + (this.#settings.refreshMs ?? 0);
     this.#table = "only ours";
+  }
+
+  async #spaceRepairs(nowMs: number): Promise<void> {
+    const { firstMs, mostMs, forgottenAfterMs } = betweenRepairs;
+    const repairs = this.#repairs;
+    if (nowMs - repairs.lastMs > forgottenAfterMs) repairs.gapMs = 0;
+    await this.#world.clock.sleep(Math.max(0, repairs.lastMs + repairs.gapMs - nowMs), this.#signal);
+    repairs.gapMs = Math.min(mostMs, Math.max(firstMs, repairs.gapMs * 2));
+    repairs.lastMs = this.#world.clock.monotonicMs();
   }
 
   async #writeFiles(): Promise<void> {
