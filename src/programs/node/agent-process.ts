@@ -44,6 +44,8 @@ export type Around = {
   readonly settings: TypedSettings;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Ends the agent, and the process in good order. */
+  readonly stop: () => void;
 };
 
 export async function runAgentProcess(asked: AgentProcess): Promise<void> {
@@ -68,7 +70,7 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     stop.abort();
   });
   try {
-    const nameless = { environment, settings: typed, log, signal: stop.signal };
+    const nameless = { environment, settings: typed, log, signal: stop.signal, stop: () => stop.abort() };
     const node = (await asked.nameOf?.(nameless)) ?? nodeName(typed, environment);
     const around = { ...nameless, node };
     const { parts, metrics: rows, labels } = await asked.parts(around);
