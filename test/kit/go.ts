@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -18,8 +18,14 @@ const peerCache = resolve(
   process.env.CATTAIL_PEER_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "cattail", "peers"),
 );
 
-/** The program built from the Go package in `folder` (relative to the repository root), or why there is none. */
-export async function goPeer(folder: string, options: { buildMinutes?: number } = {}): Promise<GoPeer> {
+/**
+ * The program built from the Go package in `folder` (relative to the repository root), or why there is none. `package`: one of another module, which
+ * the folder's go.mod names.
+ */
+export async function goPeer(
+  folder: string,
+  options: { buildMinutes?: number; package?: string } = {},
+): Promise<GoPeer> {
   let goVersion: string;
   try {
     goVersion = (await run("go", ["version"])).stdout.trim();
@@ -30,7 +36,8 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
   const sources = globSync(`${module}/**/*.{go,mod,sum,json}`).sort();
   const hash = createHash("sha256").update(goVersion);
   for (const source of sources) hash.update(source).update(readFileSync(source));
-  const name = relative(dirname(module), folder).replaceAll("/", "-");
+  const { package: built = "." } = options;
+  const name = built === "." ? relative(dirname(module), folder).replaceAll("/", "-") : basename(built);
   const path = join(peerCache, `${name}-${hash.digest("hex").slice(0, 16)}`);
   if (existsSync(path)) return { path };
   return withLock(`${path}.lock`, async () => {
@@ -44,7 +51,7 @@ export async function goPeer(folder: string, options: { buildMinutes?: number } 
         env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOTOOLCHAIN: "local" },
         maxBuffer: 1 << 26,
       };
-      await run("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", part, "."], options_);
+      await run("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", part, built], options_);
       renameSync(part, path);
       return { path };
     } catch (error) {

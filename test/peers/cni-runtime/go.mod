@@ -1,0 +1,3 @@
+module cattail/test/peers/cni-runtime
+
+go 1.24
