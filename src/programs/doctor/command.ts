@@ -9,6 +9,7 @@ import { gather } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "./index.ts";
 import { nodeCommand } from "./node/command.ts";
+import { pathCommand } from "./node/path-command.ts";
 
 type DoctorFlags = TlsFlags & {
   server: string[];
@@ -52,6 +53,7 @@ Examples:
 The network of a node, and the way between two pods: cattail doctor node --help, cattail doctor path --help`,
     )
     .addCommand(nodeCommand())
+    .addCommand(pathCommand())
     .action(doctor);
 }
 

@@ -175,11 +175,20 @@ function mend(): Command {
 
 function doctor(): Command {
   return withFolder(new Command("doctor"))
-    .description("the doctor on every node of the lab: what is wrong, and what mends it")
+    .description(
+      "the doctor on every node of the lab: what is wrong, and what mends it; with two pods, on the way between them",
+    )
+    .argument("[from]", "a pod, a node or an address")
+    .argument("[to]", "a pod, a node or an address")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
-    .addHelpText("after", "\nExamples:\n  cattail lab doctor")
-    .action(async ({ folder, output }: FolderFlag & { output: string }) => {
-      const said = (await ask(folder, "doctor", { output })) as { code: number; stdout: string; stderr: string }; // of the same program
+    .addHelpText("after", "\nExamples:\n  cattail lab doctor\n  cattail lab doctor pingtest-1 pingtest-3")
+    .action(async (from: string | undefined, to: string | undefined, flags: FolderFlag & { output: string }) => {
+      const { folder, output } = flags;
+      const said = (await ask(folder, "doctor", { output, from, to })) as {
+        code: number;
+        stdout: string;
+        stderr: string;
+      }; // of the same program
       process.stdout.write(said.stdout);
       process.stderr.write(said.stderr);
       process.exitCode = said.code;

@@ -14,6 +14,7 @@ import { launcher } from "./cluster/launcher.ts";
 import { rowOf } from "./matrix-table.ts";
 import { startRelay } from "./relay.ts";
 import { type LabMode, socketOf } from "./state.ts";
+import type { LabNode } from "./world/index.ts";
 
 export type KeeperOptions = {
   readonly folder: string;
@@ -100,7 +101,7 @@ class Keeper {
       case "mend":
         return await this.#mend(name);
       case "doctor":
-        return await this.#doctor(body.output === "json" ? "json" : "text");
+        return await this.#doctor(body);
       case "status":
         return { ...this.#lab.status(), broken: this.#broken };
       default:
@@ -145,29 +146,38 @@ class Keeper {
     return {};
   }
 
-  /** The doctor on every node; the first one looks at what the others have seen, too. */
-  async #doctor(output: "text" | "json"): Promise<unknown> {
+  /** The doctor on every node; the first one looks at what the others have seen, too. With two ends: at the way between them. */
+  async #doctor({ output, from, to }: JsonRecord): Promise<unknown> {
     const { world, options } = this.#lab;
     const [first, ...others] = world.nodes;
     if (first === undefined) return { code: 2, stdout: "" };
-    const run = (node: typeof first, args: readonly string[]) => {
-      const [program = "", ...words] = [...launcher().words, "doctor", "node", ...args];
+    const run = (node: LabNode, args: readonly string[]) => {
+      const [program = "", ...words] = [...launcher().words, "doctor", ...args];
       return node.run(program, words, { env: this.#lab.agentEnvironment(node), alsoGood: [1, 2], limitMs: 120_000 });
     };
     const files = await Promise.all(
       others.map(async (node) => {
         const file = join(options.folder, "nodes", `${node.name}.facts.json`);
-        const { stdout, stderr, code } = await run(node, ["-o", "facts"]);
-        if (code !== 0)
-          throw new CattailError("LAB_DOCTOR", {
-            problem: `the doctor on ${node.name}: ${stderr.trim()}`,
-            next: "Its own words say what is wrong",
-          });
+        const { stdout, stderr, code } = await run(node, ["node", "-o", "facts"]);
+        if (code !== 0) throw doctorFailed(node.name, stderr);
         writeFileSync(file, stdout, { mode: 0o600 });
         return file;
       }),
     );
-    const { code, stdout, stderr } = await run(first, ["-o", output, ...files.flatMap((file) => ["--facts", file])]);
+    const asked = typeof from === "string" && typeof to === "string" ? ["path", from, to] : ["node"];
+    const format = ["-o", output === "json" ? "json" : "text"];
+    const { code, stdout, stderr } = await run(first, [
+      ...asked,
+      ...format,
+      ...files.flatMap((file) => ["--facts", file]),
+    ]);
     return { code, stdout, stderr };
   }
+}
+
+function doctorFailed(node: string, words: string): CattailError {
+  return new CattailError("LAB_DOCTOR", {
+    problem: `the doctor on ${node} failed: ${words.trim()}`,
+    next: `Run it by hand: cattail lab exec ${node} cattail doctor node`,
+  });
 }

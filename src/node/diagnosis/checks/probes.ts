@@ -38,6 +38,7 @@ function unreachable(probes: readonly Probe[]): NodeFinding[] {
     finding({
       code: "NODE_UNREACHABLE",
       node,
+      explains: (probe) => group.some((each) => each.fromNode === probe.fromNode && each.node === probe.node),
       what: `${node} does not answer at ${group[0]?.address} (asked from ${group.map(({ from }) => from).join(", ")})`,
       evidence: group.map(({ from, address, says }) => `ping from ${from} to ${address}: ${says ?? "no answer"}`),
     }),
@@ -50,6 +51,8 @@ function pathMtu(probes: readonly Probe[]): NodeFinding[] {
     return finding({
       code: "MTU_PATH",
       node,
+      explains: (probe) =>
+        probe.kind === "large" && group.some((each) => each.fromNode === probe.fromNode && each.node === probe.node),
       what: `packets of ${first?.tried} bytes from ${node} do not arrive at ${group.map(({ to }) => to).join(", ")}, though its interface takes them`,
       evidence: group.map(
         ({ to, tried, largest }) =>
@@ -66,6 +69,7 @@ function denials(probes: readonly Probe[], hosts: readonly HostFacts[]): NodeFin
     const others = group.length - 1;
     return finding({
       code: "POLICY_DENIES",
+      explains: (probe) => group.some(({ from, to }) => probe.from === from && probe.to === to),
       what: `${by} denies pings from ${first?.from} to ${first?.to}${others === 0 ? "" : ` and ${others} more`}`,
       evidence: group.slice(0, 5).map(({ from, to }) => `cattail explain ${explainName(from)} ${to} --protocol icmp`),
     });
@@ -90,6 +94,7 @@ function silences(probes: readonly Probe[], rest: Rest): NodeFinding[] {
     found.push(
       finding({
         code: "POD_SILENT",
+        explains: (probe) => group.some(({ from, address }) => probe.from === from && probe.address === address),
         node: group[0]?.node ?? "",
         what: `the pod ${to} (${group[0]?.address}) on ${group[0]?.node} does not answer ${[...new Set(group.map(({ from }) => from))].join(", ")}`,
         evidence: group.map(({ from, address }) => `ping from ${from} to ${address}: no answer`),
@@ -130,6 +135,7 @@ function drops(
   const [first] = probes;
   return finding({
     code,
+    explains: ({ fromNode, node }) => probes.some((each) => each.fromNode === fromNode && each.node === node),
     what: `between ${pairs.join(", ")} ${code === "VXLAN_BLOCKED" ? "no VXLAN packet arrives" : "packets with addresses of pods do not arrive"}, and the nodes reach each other`,
     evidence: [
       `ping from ${first?.from} to ${first?.address} (${first?.to}): no answer; to the node ${first?.node}: answers`,

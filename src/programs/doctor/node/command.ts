@@ -1,24 +1,17 @@
 // `cattail doctor node` and `cattail doctor path`: this host, and the way of a packet between two pods.
 import { Command, Option } from "commander";
-import { CattailError, silentLog, systemClock } from "../../../base/lib/index.ts";
-import { type Datastore, type DatastoreOptions, openDatastore } from "../../../calico/datastore/index.ts";
+import { silentLog, systemClock } from "../../../base/lib/index.ts";
+import { openDatastore } from "../../../calico/datastore/index.ts";
 import { diagnose, findingJson } from "../../../node/diagnosis/index.ts";
-import { nodeDatastoreOptions } from "../../../node/settings/index.ts";
 import { gather } from "../../shared/option-values.ts";
 import { exitCodeOf } from "../finding.ts";
 import { reportText } from "../report.ts";
-import { type NodeOptions, readFacts, sectionsOf } from "./examine-node.ts";
+import { type DatastoreFlags, datastoreOf, optionsOf, withDatastore } from "./datastore-flags.ts";
+import { readFacts, sectionsOf } from "./examine-node.ts";
 
-type NodeFlags = {
-  node?: string;
-  facts: string[];
-  kubeconfig?: string;
-  etcd?: string;
-  directory?: string;
+type NodeFlags = DatastoreFlags & {
   output: "text" | "json" | "facts";
 };
-
-const patienceMs = 120_000;
 
 export function nodeCommand(): Command {
   return withDatastore(new Command("node"))
@@ -43,13 +36,6 @@ Examples:
     .action(examine);
 }
 
-export function withDatastore(command: Command): Command {
-  return command
-    .option("--kubeconfig <file>", "credentials of the API server (or KUBECONFIG)")
-    .option("--etcd <urls>", "endpoints of etcd (or ETCD_ENDPOINTS)")
-    .option("--directory <folder>", "folder of manifests as the datastore (or DATASTORE_DIRECTORY)");
-}
-
 async function examine(flags: NodeFlags): Promise<void> {
   process.exitCode = 2; // until it is known better
   await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
@@ -67,31 +53,4 @@ async function examine(flags: NodeFlags): Promise<void> {
     `${flags.output === "json" ? JSON.stringify({ exitCode, findings: findings.map(findingJson) }, undefined, 2) : reportText(sections, { isColoured })}\n`,
   );
   process.exitCode = exitCode;
-}
-
-export function optionsOf(flags: Pick<NodeFlags, "node" | "facts">, datastore: Datastore): NodeOptions {
-  return {
-    environment: process.env,
-    name: flags.node,
-    facts: flags.facts,
-    datastore,
-    nowMs: systemClock.wallMs(),
-    signal: AbortSignal.timeout(patienceMs),
-  };
-}
-
-export function datastoreOf(
-  { kubeconfig, etcd, directory }: Pick<NodeFlags, "kubeconfig" | "etcd" | "directory">,
-  environment: NodeJS.ProcessEnv,
-): DatastoreOptions {
-  const given = [kubeconfig, etcd, directory].filter((each) => each !== undefined).length;
-  if (given > 1)
-    throw new CattailError("DOCTOR_DATASTORE", {
-      problem: "more than one datastore is given",
-      next: "Give one of --kubeconfig, --etcd and --directory",
-    });
-  if (kubeconfig !== undefined) return { type: "kubernetes", kubeconfig };
-  if (etcd !== undefined) return { type: "etcdv3", endpoints: etcd.split(",") };
-  if (directory !== undefined) return { type: "directory", path: directory };
-  return nodeDatastoreOptions(environment);
 }

@@ -1,5 +1,6 @@
 // What is broken between the nodes, or in their kernels.
 
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { CattailError } from "../../../base/lib/index.ts";
 import { openNetlink, readSysctl, writeSysctl } from "../../../base/linux/kernel.ts";
 import type { Lab } from "../cluster/lab.ts";
@@ -51,6 +52,17 @@ export const networkBreakages: readonly Breakage[] = [
     async make(lab) {
       await nft(lab.world.switch, blockBgp(lab));
       await restartBird(lab, [second, third]);
+    },
+    mend: ({ world }) => nft(world.switch, `delete table bridge ${table}`),
+  },
+  {
+    name: "bgp-wait",
+    code: "BGP_WAITS",
+    says: "BIRD was restarted while one of its peers cannot be reached, and holds its routes back",
+    modes: ["bgp"],
+    async make(lab) {
+      await nft(lab.world.switch, blockBgp(lab));
+      killBird(lab.world.node(second));
     },
     mend: ({ world }) => nft(world.switch, `delete table bridge ${table}`),
   },
@@ -146,6 +158,19 @@ function blockBgp({ world }: Lab): string {
 async function restartBird(lab: Lab, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await lab.world.node(name).run("birdc", ["-s", "/var/run/calico/bird.ctl", "restart", "all"], { alsoGood: [1] });
+  }
+}
+
+/** Without a word to its peers. The agent starts it anew, and it waits for all of them. */
+function killBird({ netns }: LabNode): void {
+  const own = readlinkSync(netns);
+  for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
+    try {
+      const isBird = readFileSync(`/proc/${name}/comm`, "utf8").trim() === "bird";
+      if (isBird && readlinkSync(`/proc/${name}/ns/net`) === own) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
   }
 }
 

@@ -1,0 +1,104 @@
+// `cattail doctor path`: the way between two pods, there and back, and the one cause why it is broken.
+import { Command, Option } from "commander";
+import { plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
+import { openDatastore } from "../../../calico/datastore/index.ts";
+import {
+  findEnd,
+  findingJson,
+  pingVerdict,
+  readPolicyData,
+  type Walk,
+  walkPath,
+} from "../../../node/diagnosis/index.ts";
+import { gather } from "../../shared/option-values.ts";
+import { type DatastoreFlags, datastoreOf, optionsOf, withDatastore } from "./datastore-flags.ts";
+import { readFacts } from "./examine-node.ts";
+
+type PathFlags = DatastoreFlags & {
+  namespace: string;
+  output: "text" | "json";
+};
+
+export function pathCommand(): Command {
+  return withDatastore(new Command("path"))
+    .description(
+      "walk the way of a packet between two pods, there and back: policies, interfaces, routes, tunnels; and name what breaks it",
+    )
+    .argument("<from>", "NAMESPACE/POD, a node, or an address")
+    .argument("<to>", "NAMESPACE/POD, a node, or an address")
+    .option("-n, --namespace <name>", "namespace of pods without one", "default")
+    .option("--node <name>", "name of this node (or NODENAME; default: as the agent finds it)")
+    .option("--facts <file>", "facts of the other node, made there by: cattail doctor node -o facts", gather, [])
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
+    .addHelpText(
+      "after",
+      `
+Run it on the node of one of the two. What lies on the other node is looked at where its facts are given.
+The exit code is 0 when nothing is wrong, 1 when something could not be looked at, 2 when the path is broken.
+
+Examples:
+  cattail doctor path shop/web shop/db
+  cattail doctor path 10.244.31.0 10.244.28.64 --facts cka003.json`,
+    )
+    .action(examine);
+}
+
+async function examine(from: string, to: string, flags: PathFlags): Promise<void> {
+  process.exitCode = 2; // until it is known better
+  await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
+  const options = optionsOf(flags, datastore);
+  const facts = await readFacts(options);
+  const ends = [from, to].map((text) => findEnd(text, facts.cluster, flags.namespace));
+  const [one, other] = ends;
+  if (one === undefined || other === undefined) return;
+  const subject = ({ is, name }: typeof one) => (is === "node" ? `node/${name}` : name);
+  const verdict = pingVerdict(subject(one), subject(other), await readPolicyData(datastore, options.signal));
+  const walk = walkPath({ from: one, to: other, facts, verdict });
+  const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";
+  process.stdout.write(`${flags.output === "json" ? walkJson(walk) : walkText(walk, isColoured)}\n`);
+  process.exitCode = exitCodeOfWalk(walk);
+}
+
+function exitCodeOfWalk({ cause, stations }: Walk): 0 | 1 | 2 {
+  if (cause !== undefined) return 2;
+  return stations.some(({ is }) => is === "unseen") ? 1 : 0;
+}
+
+function walkJson(walk: Walk): string {
+  const { cause, others, ...rest } = walk;
+  const told = { ...rest, cause: cause === undefined ? null : findingJson(cause), others: others.map(findingJson) };
+  return JSON.stringify({ exitCode: exitCodeOfWalk(walk), ...told }, undefined, 2);
+}
+
+const marks = {
+  good: { text: "ok", colour: 32 },
+  bad: { text: "BROKEN", colour: 31 },
+  unseen: { text: "unseen", colour: 33 },
+};
+
+function walkText({ from, to, stations, cause, others }: Walk, isColoured: boolean): string {
+  const colour = (text: string, code: number) => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const end = ({ name, address, node }: Walk["from"]) =>
+    `${name} (${[...(name === address ? [] : [address]), ...(node === undefined || node === name ? [] : [`on ${node}`])].join(", ")})`;
+  const lines = stations.flatMap(({ where, is, what, command }) => [
+    `  ${colour(marks[is].text.padEnd(7), marks[is].colour)}  ${plainLine(where)}: ${plainLine(what)}`,
+    ...(command === undefined ? [] : [`           run: ${command}`]),
+  ]);
+  const verdict =
+    cause === undefined
+      ? ["Nothing that was looked at breaks this path."]
+      : [
+          `${colour("Cause", 31)}: ${plainText(cause.what)} (${cause.code})`,
+          ...cause.evidence.map((line) => `  saw: ${plainLine(line)}`),
+          `  why: ${cause.why}`,
+          `  fix: ${cause.fix.replaceAll("\n", "\n       ")}`,
+        ];
+  const rest =
+    others.length === 0
+      ? []
+      : [
+          "",
+          `Also found, not on this path: ${others.map(({ code, node }) => `${code}${node === "" ? "" : ` (${node})`}`).join(", ")}; cattail doctor node tells more`,
+        ];
+  return [`${end(from)} -> ${end(to)}, and back`, ...lines, "", ...verdict, ...rest].join("\n");
+}
