@@ -28,7 +28,7 @@ export const clusterInformation = followedResource("ClusterInformation", {
   },
   rights: {
     typha: ["get", "create", "update"],
-    node: ["get", "list", "create", "update"],
+    node: ["get", "list", "watch", "create", "update"],
     cni: ["get"],
     ctl: ["get", "list", "create", "update"],
   },

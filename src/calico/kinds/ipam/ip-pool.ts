@@ -198,7 +198,7 @@ export const ipPool = followedResource("IPPool", {
   },
   rights: {
     node: ["list", "watch", "create"],
-    cni: ["get", "list"],
+    cni: ["list"],
   },
   schema: { spec: ipPoolSpec, status: conditionsStatus },
   newGroup: {

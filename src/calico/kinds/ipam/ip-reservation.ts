@@ -14,7 +14,7 @@ export const ipReservationSpec = lazy(() =>
 export const ipReservation = customResource("IPReservation", {
   names: ["ipreservation", "ipreservations", "reservation", "reservations"],
   columns: { ps: [nameCell], wide: [nameCell, listCell("CIDRS", "spec.reservedCIDRs", 80)] },
-  rights: { node: ["list"], cni: ["get", "list"] },
+  rights: { node: ["list", "watch"], cni: ["list"] },
   schema: { spec: ipReservationSpec },
   checks: specChecks(() => fields<SchemaType<typeof ipReservationSpec>>({ reservedCIDRs: filled(cidrs) })),
 });

@@ -28,8 +28,8 @@ export const ipamConfig = customResource("IPAMConfig", {
   etcdKey: "/calico/ipam/v2/config",
   inNewGroup: { kind: "IPAMConfiguration", plural: "ipamconfigurations" },
   rights: {
-    node: ["get", "create"],
-    cni: ["get", "list"],
+    node: ["get", "list", "watch", "create"],
+    cni: ["get"],
     ctl: ["get", "list", "create", "update", "delete"],
   },
   schema: { spec: ipamConfigSpec },

@@ -17,7 +17,7 @@ export const ipamHandle = customResource("IPAMHandle", {
   etcdPrefix: "/calico/ipam/v2/handle/",
   rights: {
     node: ["get", "list", "create", "update", "delete"],
-    cni: ["get", "list", "create", "update", "delete"],
+    cni: ["get", "create", "update", "delete"],
     ctl: ["get", "list", "update", "delete"],
   },
   schema: { spec: ipamHandleSpec },
