@@ -10,6 +10,7 @@ import { Conntrack } from "./conntrack/conntrack.ts";
 import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
 import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
+import { PacketLog } from "./netfilter/packet-log.ts";
 import { RulesetChanges, rulesetGroup } from "./netfilter/ruleset-changes.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
@@ -28,6 +29,7 @@ export {
   openNamespace,
 } from "./namespaces/network-namespace.ts";
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
+export { type LoggedPacket, PacketLog } from "./netfilter/packet-log.ts";
 export { type RulesetChange, RulesetChanges } from "./netfilter/ruleset-changes.ts";
 export type { KernelChange } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
@@ -93,4 +95,14 @@ export function openRulesetChanges(
   const open = () =>
     openNetlinkSocket({ groups: rulesetGroup, receiveBufferBytes: notificationBufferBytes, protocol: "netfilter" });
   return new RulesetChanges(namespace === undefined ? open() : inNamespace(namespace, open), signal);
+}
+
+/** Packets that rules with this log group have picked out, from now on. */
+export function openPacketLog(
+  group: number,
+  options: { readonly namespace?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+): PacketLog {
+  const { namespace, signal } = options;
+  const open = () => openNetlinkSocket({ groups: 0, receiveBufferBytes: requestBufferBytes, protocol: "netfilter" });
+  return new PacketLog(namespace === undefined ? open() : inNamespace(namespace, open), group, signal);
 }

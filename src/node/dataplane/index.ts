@@ -6,4 +6,6 @@ export type { HostInterface } from "./nft/dispatch.ts";
 export { type Chain, NftRuleset } from "./nft/ruleset.ts";
 export { type PolicyPartOptions, policyPart } from "./policy-part.ts";
 export { type BuildOptions, type DataplaneSettings, dataplaneSettings } from "./settings.ts";
+export { type Drop, drops } from "./show/drops.ts";
+export { policyCounters, type RuleCount } from "./show/policy-counters.ts";
 export { policyMetricRows } from "./status/policy-metrics.ts";

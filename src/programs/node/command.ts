@@ -86,6 +86,16 @@ const rows: readonly Row[] = [
     says: "nothing: accepted because manifests have it",
     load: async () => (await import("./lifecycle/host.ts")).initCommand,
   },
+  {
+    name: "policies",
+    says: "what each rule on this node has let pass and denied, as the kernel has counted it",
+    load: async () => (await import("./policies.ts")).policiesCommand,
+  },
+  {
+    name: "drops",
+    says: "denied packets as they happen, each with the policy that denied it",
+    load: async () => (await import("./drops.ts")).dropsCommand,
+  },
 ];
 
 /** `asked`: the words after `node`, of which only the command that they ask for is loaded; undefined loads all, for completion. */
