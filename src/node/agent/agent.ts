@@ -6,7 +6,7 @@
 //                 └────▶ parts: each supervised, each with a component of its own in health
 import { type Clock, type Log, messageOf, settleWithin } from "../../base/lib/index.ts";
 import { createHealth, type Metrics } from "../../base/observe/index.ts";
-import { type Datastore, openDatastore } from "../../calico/datastore/index.ts";
+import type { Datastore } from "../../calico/datastore/index.ts";
 import type { DataSet, FeedState, Part } from "../part/index.ts";
 import { DatastoreSource, felixSettings, type NodeLiveSettings, nodeDatastoreOptions } from "../settings/index.ts";
 import { datastoreSource } from "./feed/datastore-source.ts";
@@ -110,8 +110,11 @@ function sharedDatastore({ environment, settings, clock, logOf }: AgentOptions) 
   let opening: Promise<Datastore> | undefined;
   // Without a limit of requests, unless one is set: pods wait for what the CNI part asks, and five a second are a long wait.
   const unlimited = { clientQps: -1 } as const;
-  const open = async () =>
-    await openDatastore({ ...unlimited, ...nodeDatastoreOptions(environment, settings) }, { clock, log });
+  const open = async () => {
+    // Loaded late: an agent that follows a Typha may never ask, and the schemas of all kinds come with it.
+    const { openDatastore } = await import("../../calico/datastore/index.ts");
+    return await openDatastore({ ...unlimited, ...nodeDatastoreOptions(environment, settings) }, { clock, log });
+  };
   return {
     async datastore(): Promise<Datastore> {
       opening ??= open();

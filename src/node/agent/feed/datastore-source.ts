@@ -1,7 +1,7 @@
 // Both data sets from the datastore itself, where no Typha is set: the syncers that a Typha runs, for one node. A watch cannot tell a quiet
 // cluster from a dead connection, so one small question every few seconds tells whether the datastore is there.
 import { type Clock, deadline, type Log, messageOf } from "../../../base/lib/index.ts";
-import { type Datastore, isDatastoreError } from "../../../calico/datastore/index.ts";
+import type { Datastore } from "../../../calico/datastore/index.ts";
 import { type SyncerBatch, syncStatus } from "../../../calico/model/basics.ts";
 import type { Update } from "../../../typha/client/index.ts";
 import { KnownKeys } from "../../../typha/client/parts.ts";
@@ -93,6 +93,7 @@ class Contact {
       return undefined;
     } catch (error) {
       if (limit.isOver) return "no answer within 5 s";
+      const { isDatastoreError } = await import("../../../calico/datastore/index.ts"); // it is loaded, somebody opened one
       return isDatastoreError(error, "unavailable") || !isDatastoreError(error) ? messageOf(error) : undefined;
     }
   }
