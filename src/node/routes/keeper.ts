@@ -26,6 +26,8 @@ export type KeeperOptions = {
   readonly mtuFile: string | undefined;
   readonly graceMs: number;
   readonly lingerMs: number;
+  /** Takes in what the kernel has told by now. */
+  readonly hear: () => void;
 };
 
 const families = [4, 6] as const;
@@ -145,6 +147,7 @@ export class Keeper {
     });
     for (const family of families) await this.#makeTunnel(family, changes.areTunnelsDirty);
     this.#keepSysctls(changes.areWorkloadsDirty);
+    this.#options.hear();
     await this.routes.apply(this.calculation.resolved);
     for (const family of families) await this.#tunnels[family].clear();
   }

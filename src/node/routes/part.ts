@@ -43,14 +43,23 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   await using notifications = openNotifications(subjects, { namespace, signal: stop.signal });
   let settings = readRouteSettings(live, options.bgp);
   log.info("Routes of pools without encapsulation", { by: settings.ways.plain, because: settings.plainBecause });
-  const file = mtuFile === false ? undefined : mtuFile;
-  const keeper = new Keeper(
-    { ...{ node: world.node, netlink, conntrack, namespace, clock, log, graceMs, lingerMs }, mtuFile: file },
-    settings,
-  );
   const bell = new WakeBell(clock);
   let feed: FeedState = { inSync: false };
   let mustLoad = true;
+  const hear = (): void => {
+    for (const notification of notifications.take()) {
+      if (notification.is === "lost") {
+        log.warn("The kernel told more than could be read: everything is listed again", { reason: notification.why });
+        mustLoad = true;
+        bell.ring();
+      } else if (keeper.heard(notification)) bell.ring();
+    }
+  };
+  const file = mtuFile === false ? undefined : mtuFile;
+  const keeper = new Keeper(
+    { ...{ node: world.node, netlink, conntrack, namespace, clock, log, graceMs, lingerMs, hear }, mtuFile: file },
+    settings,
+  );
   using _settings = live.onChange(() => {
     settings = readRouteSettings(live, options.bgp);
     keeper.configure(settings);
@@ -67,12 +76,9 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   world.health.report({ ready: false, detail: "waiting for the cluster's data" });
 
   const listening = (async () => {
-    for await (const notification of notifications) {
-      if (notification.is === "lost") {
-        log.warn("The kernel told more than could be read: everything is listed again", { reason: notification.why });
-        mustLoad = true;
-        bell.ring();
-      } else if (keeper.heard(notification)) bell.ring();
+    while (!stop.signal.aborted) {
+      await notifications.wait();
+      if (!stop.signal.aborted) hear();
     }
   })();
   const keeping = (async () => {

@@ -65,7 +65,10 @@ export function runRoutes(node: TestNode, cluster: TestCluster, options: Running
     },
     stop.signal,
   );
-  running.catch(() => undefined); // thrown at the end
+  // Thrown at the end, too.
+  running.catch((error) => {
+    health = { ready: false, detail: `the part has failed: ${error}` };
+  });
   return {
     settings,
     health: () => health,

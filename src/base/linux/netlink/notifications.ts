@@ -65,6 +65,27 @@ export class Notifications implements AsyncDisposable {
     }
   }
 
+  /**
+   * Everything that the kernel has told by now, in order, for a consumer that must know it before it acts: what was changed before this call,
+   * by whomever, is in it. Not beside the iteration, which would be overtaken.
+   */
+  take(): Notification[] {
+    const found: Notification[] = [];
+    for (let i = 0; i < mostDrained; i++) {
+      const received = this.#socket.receive(this.#buffer);
+      if (received === "nothing") break;
+      if (received === "overrun") found.push(this.#lost("the kernel had more than its buffer takes"));
+      else if (received > this.#buffer.length) found.push(this.#lost(`a message of ${received} bytes`));
+      else found.push(...this.#read(this.#buffer.subarray(0, received)));
+    }
+    return found;
+  }
+
+  /** Resolves when there may be something to take, or when the signal aborts. */
+  async wait(): Promise<void> {
+    if (!this.#stop.signal.aborted) await this.#socket.wait();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#passing[Symbol.dispose]();

@@ -18,8 +18,11 @@ export type Resolved =
   | { readonly is: "route"; readonly family: Family; readonly way: RouteWay; readonly node: string }
   /** BIRD writes it; it is looked at, not touched. */
   | { readonly is: "left to BGP"; readonly family: Family; readonly node: string }
-  /** There should be one, but something is not known. `ours`: this node lacks it, and can reach nobody in that way. */
-  | { readonly is: "unroutable"; readonly why: string; readonly lacks: "ours" | "theirs" };
+  /**
+   * There should be one, but something is not known. `ours`: this node lacks it, and can reach nobody in that way. `isPassing`: it is about to
+   * be known, and the route from before serves until then.
+   */
+  | { readonly is: "unroutable"; readonly why: string; readonly lacks: "ours" | "theirs"; readonly isPassing: boolean };
 
 export function sameResolved(a: Resolved | undefined, b: Resolved | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;

@@ -83,8 +83,8 @@ function throughTunnel(range: AddressRange, claim: Claim, pool: PoolFacts, world
   if (pool.isCrossSubnet && sameSubnet(ends.ours, ends.theirs)) return viaNode(range, node, ends.theirs);
   if (isAddress(range, ends.theirs.address)) return undefined; // a node's own address is reached as it is
   const theirs = tunnelEndOf(world.nodes.get(node), family);
-  if (theirs === undefined) return lacking(`node ${node} has no VXLAN tunnel address`, "theirs");
-  if (ends.ours.tunnel === undefined) return lacking("this node has no VXLAN tunnel address", "ours");
+  if (theirs === undefined) return lacking(`node ${node} has no VXLAN tunnel address`, "theirs", true);
+  if (ends.ours.tunnel === undefined) return lacking("this node has no VXLAN tunnel address", "ours", true);
   const way = isAddress(range, theirs.tunnel)
     ? ({ is: "vxlan link" } as const)
     : ({ is: "vxlan", gateway: theirs.tunnel } as const);
@@ -104,8 +104,9 @@ function endsOf(family: Family, node: string, world: World): { ours: FamilyFacts
   return { ours, theirs };
 }
 
-function lacking(why: string, lacks: "ours" | "theirs"): Resolved {
-  return { is: "unroutable", why, lacks };
+/** A node gets its tunnel address a moment after a pool asks for one; an address of its own it has or has not. */
+function lacking(why: string, lacks: "ours" | "theirs", isPassing = false): Resolved {
+  return { is: "unroutable", why, lacks, isPassing };
 }
 
 function isSingle({ family, prefixLength }: AddressRange): boolean {

@@ -75,20 +75,6 @@ export function isAsWanted(route: Route, wanted: NewRoute): boolean {
   );
 }
 
-/** What the kernel will tell of a route that was written so. */
-export function asWritten(wanted: NewRoute): Route {
-  const family = wanted.destination.includes(":") ? "inet6" : "inet";
-  const isLink = wanted.type === undefined && wanted.gateway === undefined && family === "inet";
-  return {
-    ...wanted,
-    family,
-    type: wanted.type ?? "unicast",
-    table: wanted.table ?? mainTable,
-    protocol: wanted.protocol ?? "static",
-    scope: isLink ? "link" : "global",
-  };
-}
-
 const names: { readonly [name: string]: number } = {
   unspec: 0,
   redirect: 1,

@@ -12,7 +12,7 @@ import {
 } from "../../../base/linux/kernel.ts";
 import type { Resolved } from "../calculation/desired.ts";
 import type { RouteSettings } from "../settings.ts";
-import { asWritten, type RouteLinks, toKernel } from "./kernel-route.ts";
+import { type RouteLinks, toKernel } from "./kernel-route.ts";
 import { isMisled, writeWithHelp } from "./misled-gateway.ts";
 import { isBirds, isOurs, type LinkRole } from "./ownership.ts";
 import { planDestination } from "./plan-destination.ts";
@@ -103,6 +103,7 @@ export class RouteKeeper {
     }
   }
 
+  /** The picture is as the kernel is now: whoever calls has taken in what it told. */
   async apply(resolved: ReadonlyMap<string, Resolved>): Promise<void> {
     const dirty = this.#dirty;
     this.#dirty = new Set();
@@ -126,12 +127,14 @@ export class RouteKeeper {
     const actual = this.picture.to(destination);
     const wanted = this.#wanted(destination, resolved, actual);
     const { ageMsOf, graceMs, clock } = this.#options;
+    const isKept = resolved?.is === "unroutable" && resolved.isPassing;
     const plan = planDestination({
       wanted,
       actual,
       isOurs: (route) => this.#isOurs(route),
       isReplaceable: isBirds,
       mayGo: (route) => {
+        if (isKept && route.type === "unicast") return false;
         if (route.index === undefined || this.#options.roleOf(route.index) !== "workload") return true;
         const leftMs = graceMs - ageMsOf(route.index);
         if (leftMs <= 0) return true;
@@ -175,7 +178,6 @@ export class RouteKeeper {
       const { destination, write } = planned[i] as Planned; // one outcome for each
       const outcome = isMisled(first, write.route) ? await writeWithHelp(this.#options.netlink, write) : first;
       if (outcome.is === "done") {
-        this.picture.written(asWritten(write.route));
         this.troubles.right(destination);
         this.counts.written += 1;
         continue;
@@ -202,7 +204,6 @@ export class RouteKeeper {
       const route = deletes[i]?.route;
       if (route === undefined) continue;
       if (outcome.is === "done" || kernelErrno(outcome.error) === "ESRCH" || kernelErrno(outcome.error) === "ENODEV") {
-        this.picture.deleted(route);
         this.counts.deleted += 1;
         continue;
       }

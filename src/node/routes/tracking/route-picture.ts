@@ -42,16 +42,16 @@ export class RoutePicture {
   /** Returns whether anything that matters is different. */
   set(route: Route, replaces: boolean): boolean {
     if (route.table !== mainTable) return false;
-    const known = this.#routes.get(route.destination);
-    if (known?.some((one) => sameRoute(one, route)) === true) return false;
-    // A route without its like in the picture may still have replaced one that is in it.
-    if (known !== undefined && replaces) {
-      const metric = metricOf(route.family, route.metric);
-      for (const one of known.filter((other) => metricOf(other.family, other.metric) === metric)) this.#remove(one);
-    }
+    const known = this.#routes.get(route.destination) ?? [];
+    const metric = metricOf(route.family, route.metric);
+    // One that does not matter may still have replaced one that does.
+    const replaced = known.filter(
+      (one) => sameRoute(one, route) || (replaces && metricOf(one.family, one.metric) === metric),
+    );
+    for (const one of replaced) this.#remove(one);
     const matters = this.#matters(route);
     if (matters) this.#add(route);
-    return matters || known !== undefined;
+    return matters || replaced.length > 0;
   }
 
   deleted(route: Route): boolean {
@@ -68,15 +68,6 @@ export class RoutePicture {
       for (const route of this.to(destination).filter((one) => one.index === index)) this.#remove(route);
     }
     return destinations;
-  }
-
-  /** What was replaced by it goes. */
-  written(route: Route): void {
-    const metric = metricOf(route.family, route.metric);
-    for (const one of this.to(route.destination).filter((each) => metricOf(each.family, each.metric) === metric)) {
-      this.#remove(one);
-    }
-    this.#add(route);
   }
 
   #add(route: Route): void {
