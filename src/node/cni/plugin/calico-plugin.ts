@@ -1,6 +1,6 @@
 // The plugin `calico`: reads what the node's files say, takes what the work needs, and has node/endpoints do it.
 import { readFileSync, statSync } from "node:fs";
-import { type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import { errnoOf } from "../../../base/linux/files.ts";
 import {
   check,
@@ -72,7 +72,7 @@ export function createCalicoPlugin(options: PluginOptions): Plugin {
 /** For installers (-t): whether the datastore answers, and may be used. Throws CniError. */
 export async function testConnection(options: PluginOptions, stdin: string): Promise<void> {
   try {
-    const value = JSON.parse(stdin) as JsonRecord & { readonly name: string }; // read field by field, each with its type
+    const value = partOfList(JSON.parse(stdin) as JsonRecord); // read field by field, each with its type
     const configuration = readNetworkConfiguration(value, options.variables);
     await using backed = await options.backing.open(configuration);
     await mustBeReady(backed.resources, AbortSignal.timeout(testLimitMs));
@@ -85,6 +85,13 @@ export async function testConnection(options: PluginOptions, stdin: string): Pro
 }
 
 const testLimitMs = 2_000;
+
+/** A whole conflist is taken as well: what a runtime would give us of it. */
+function partOfList(value: JsonRecord): JsonRecord {
+  const { plugins, ...rest } = value;
+  const own = Array.isArray(plugins) ? plugins.find((each) => isRecord(each) && each.type === "calico") : undefined;
+  return isRecord(own) ? { ...rest, ...own } : value;
+}
 
 type Work = {
   readonly request: EndpointRequest;
