@@ -20,6 +20,8 @@ export type PlayOptions = {
   readonly log?: Log;
   readonly bird16?: Bird16;
   readonly env?: { readonly [name: string]: string };
+  /** Whether this node's BIRD is started here; of others it is the test's to start. */
+  readonly starts?: (node: string) => boolean;
 };
 
 export class PlayedCase implements AsyncDisposable {
@@ -101,7 +103,7 @@ export class PlayedCase implements AsyncDisposable {
     const tors: { [name: string]: MachineFacts } = {};
     const since = new Map<string, string>();
     for (const [name, birds] of this.birds) {
-      for (const bird of birds) bird.tick();
+      if (this.#options.starts?.(name) !== false) for (const bird of birds) bird.tick();
       const told = await Promise.all(birds.map((bird) => bird.facts()));
       for (const each of told) for (const [peer, time] of each.since) since.set(`${name} ${peer}`, time);
       const sessions = told.flatMap((each) => each.sessions ?? []);

@@ -82,6 +82,9 @@ class BirdRun {
         if (isFirst || this.#isChanged) this.#change();
       },
     });
+    const listening = this.#world.settings.onChange((names) => {
+      if (names.includes("DeviceRouteProtocol")) this.#change();
+    });
     this.#world.health.report({ ready: false, detail: "waiting for the BGP data to be whole" });
     try {
       this.#version = await this.#askVersion();
@@ -100,6 +103,7 @@ class BirdRun {
       if (!this.#signal.aborted) throw error;
     } finally {
       following[Symbol.dispose]();
+      listening[Symbol.dispose]();
       this.#services.stop();
       this.#secrets.stop();
       this.#workloads.stop();

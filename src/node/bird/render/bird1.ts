@@ -21,7 +21,11 @@ export function renderBird1(intent: BgpIntent, family: FamilyIntent): string {
     "",
     ...["protocol device device1 {", ...debug, "  scan time 2;", "}"],
     ...["protocol direct direct1 {", ...debug, `  interface ${directInterfaces(intent.ignoredInterfaces)};`, "}"],
-    ...familyFunctions(family, { agentProtocol: intent.agentProtocol, rejectsDeviceRoutes: false }),
+    ...familyFunctions(family, {
+      agentProtocol: intent.agentProtocol,
+      rejectsDeviceRoutes: false,
+      noGateways: [family.family === 4 ? "0.0.0.0" : "::"],
+    }),
     "",
     ...(statics.length === 0 ? [] : ["protocol static static1 {", ...statics, "}"]),
     "protocol kernel kernel1 {",

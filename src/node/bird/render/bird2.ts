@@ -38,7 +38,11 @@ function familyText(family: FamilyIntent, intent: BgpIntent): readonly string[] 
   return [
     "",
     `# IPv${family.family}`,
-    ...familyFunctions(family, { agentProtocol: intent.agentProtocol, rejectsDeviceRoutes: true }),
+    ...familyFunctions(family, {
+      agentProtocol: intent.agentProtocol,
+      rejectsDeviceRoutes: true,
+      noGateways: ["0.0.0.0", "::"],
+    }),
     "",
     `protocol static static${number} {`,
     `  ${channel};`,

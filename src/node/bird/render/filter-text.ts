@@ -19,6 +19,8 @@ export type FilterTextOptions = {
   readonly agentProtocol: number;
   /** BIRD's own device routes are in its table, and would be given back to the kernel (BIRD 2 with metric 0). */
   readonly rejectsDeviceRoutes: boolean;
+  /** What `gw` is of a route without one: BIRD 2 has :: in both families (seen), 1.6 each family's own zero. */
+  readonly noGateways: readonly string[];
 };
 
 /** Functions and the kernel's filter of one family. */
@@ -102,11 +104,11 @@ function priorityFunction({ family, normalPriority }: FamilyIntent): readonly st
 }
 
 /** A route of the agent's that has a gateway leads to another node, which announces it itself: every node would announce every block. */
-function agentFunction({ family }: FamilyIntent, { agentProtocol }: FilterTextOptions): readonly string[] {
-  const none = family === 4 ? "0.0.0.0" : "::";
+function agentFunction({ family }: FamilyIntent, { agentProtocol, noGateways }: FilterTextOptions): readonly string[] {
+  const hasGateway = noGateways.map((none) => `gw != ${none}`).join(" && ");
   return [
     `function calico_not_ours${family}() {`,
-    `  if defined(krt_source) && krt_source = ${agentProtocol} && gw != ${none} then { reject; }`,
+    `  if defined(krt_source) && krt_source = ${agentProtocol} && ${hasGateway} then { reject; }`,
     "}",
   ];
 }

@@ -123,9 +123,33 @@ async function reportOnce({ world, sockets, datastore, name, wanted, signal }: R
 
 function sameStatus(bare: (value: object) => string, before: object, now: object): boolean {
   try {
-    return bare(before) === bare(now);
+    return bare(before) === bare(withTimesOf(before, now) as object); // of an object comes an object
   } catch (error) {
     if (error instanceof FieldError) return false; // somebody else wrote something else there
     throw error;
   }
+}
+
+const times = ["since", "lastBootTime", "lastReconfigurationTime"];
+
+/** BIRD 2 works its times out anew for each answer, and they move by some milliseconds: that is no change. */
+function withTimesOf(before: unknown, now: unknown, name = ""): unknown {
+  if (typeof before === "string" && typeof now === "string" && times.includes(name)) {
+    return Math.abs(secondsOf(before) - secondsOf(now)) < 1.5 ? before : now;
+  }
+  if (Array.isArray(now))
+    return now.map((each, at) => withTimesOf(Array.isArray(before) ? before[at] : undefined, each));
+  if (!isRecord(now)) return now;
+  return Object.fromEntries(
+    Object.entries(now).map(([field, value]) => [
+      field,
+      withTimesOf(isRecord(before) ? before[field] : undefined, value, field),
+    ]),
+  );
+}
+
+/** Of the day; NaN, which is near to nothing, where the text has no time of day. */
+function secondsOf(text: string): number {
+  const [, hours, minutes, seconds] = /(\d\d):(\d\d):(\d\d(?:\.\d+)?)/.exec(text) ?? [];
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }
