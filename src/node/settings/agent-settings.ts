@@ -222,6 +222,11 @@ export const auditSettings = group("Cattail's own", {
     default: false,
     says: "Whether that audit also mends what can be mended while the cluster is at work (Cattail only).",
   }),
+  DropSamplesPerSecond: row({
+    type: integer({ min: 0, max: 1_000 }),
+    default: 0,
+    says: "How many denied packets a second, of each rule, `cattail node drops` is shown; 0 for none (Cattail only).",
+  }),
 });
 
 export const clusterSettings = group("From ClusterInformation", {

@@ -1,0 +1,149 @@
+// Probes while policies change, pods come and go, and the agent is killed and started again: what is allowed before and after is allowed
+// all the time, what is denied is denied all the time, and connections that stand go on. npm run campaign:policy for the whole.
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isLong, say, size } from "../kit/campaign.ts";
+import { type ProbedFlow, readFlow } from "../kit/policy/flow.ts";
+import { PolicyLab } from "../kit/policy/lab.ts";
+import { noPolicyLab } from "../kit/policy/needs.ts";
+import { probe } from "../kit/policy/probe.ts";
+import { Held } from "../kit/policy/standing-flows.ts";
+import { PolicyWorld } from "../kit/policy-world.ts";
+import { type Random, seededRandom, testSeed } from "../kit/random.ts";
+import { PartProcess } from "./policy/part-process.ts";
+
+const wantedProbes = size({ short: 1_200, long: 20_000 });
+let lab: PolicyLab;
+let agent: PartProcess;
+
+before(async () => {
+  if (noPolicyLab !== false) return;
+  lab = new PolicyLab();
+  const world = new PolicyWorld();
+  for (const pod of world.pods) lab.addPod(pod.namespace, pod.name, pod.ips, pod.node === "node-a");
+  agent = new PartProcess(lab.node.path);
+});
+
+after(async () => {
+  await agent?.end("SIGTERM");
+  lab?.[Symbol.dispose]();
+});
+
+/** Whatever changes, these stay as they are: the changes below never speak of them otherwise. */
+const flows: readonly { readonly flow: ProbedFlow; readonly is: "allow" | "deny" }[] = [
+  ...[
+    "blue/client > red/web udp:53",
+    "blue/client > red/web tcp:8080",
+    "red/web > ext1 udp:53",
+    "red/far > red/web udp:53",
+    "blue/client > red/web udp6:53",
+  ].map((text) => ({ flow: readFlow(text), is: "allow" as const })),
+  ...[
+    "green/tools > red/web udp:53",
+    "green/tools > red/web tcp:8080",
+    "ext1 > red/web udp:53",
+    "ext1 > red/web tcp6:80",
+    "green/tools > red/web icmp",
+  ].map((text) => ({ flow: readFlow(text), is: "deny" as const })),
+];
+
+/** The same meaning in ever other words: orders, tiers, sets and rules that do not matter to the flows above. */
+function values(random: Random): ReadonlyMap<string, string> {
+  const world = new PolicyWorld();
+  const made = new Map(world.said);
+  const put = (name: string, value: object) =>
+    made.set(`/calico/v1/policy/GlobalNetworkPolicy//${name}`, JSON.stringify({ tier: "default", ...value }));
+  const noise = Array.from({ length: random.below(4) }, () => ({
+    action: random.pick(["allow", "deny", "log"]),
+    protocol: "tcp",
+    dst_ports: [random.pick([1000, 1001, "2000:2100"])],
+    ...(random.isOneIn(2) ? { src_selector: random.pick(["app == 'db'", "has(role)", "env == 'x'"]) } : {}),
+  }));
+  put("guard", {
+    order: random.pick([1, 5, 10]),
+    selector: random.pick(["app == 'web' && pcns.team == 'red'", "pcns.team == 'red' && app in {'web'}"]),
+    types: ["ingress"],
+    inbound_rules: [
+      ...noise,
+      { action: "allow", src_selector: random.pick(["app == 'client'", "app in {'client', 'nobody'}"]) },
+      { action: "allow", src_selector: "role == 'far'" },
+      ...(random.isOneIn(2) ? [{ action: "deny", src_selector: "app == 'tools'" }] : []),
+    ],
+  });
+  for (let number = random.below(30); number > 0; number -= 1)
+    put(`other-${random.below(40)}`, {
+      order: 20 + random.below(5),
+      selector: random.pick(["app == 'db'", "app == 'tools'", "app == 'nobody'"]),
+      types: ["ingress"],
+      inbound_rules: [...noise, { action: "allow" }],
+    });
+  if (random.isOneIn(3))
+    made.set(
+      "/calico/v1/netset/n",
+      JSON.stringify({ nets: [`198.51.100.${random.below(200)}/32`], labels: { env: "x" } }),
+    );
+  return made;
+}
+
+test("no probe has another verdict than before, whatever happens to policies and to the agent", {
+  skip: noPolicyLab,
+  timeout: 3_600_000,
+}, async () => {
+  const seed = testSeed();
+  const random = seededRandom(seed);
+  await agent.say(values(random));
+  await agent.start();
+  const held = await Held.open(readFlow("blue/client > red/web tcp:8080"), lab);
+  let isOver = false;
+  let tried = 0;
+  const wrong: string[] = [];
+  const counts = { changes: 0, kills: 0, stops: 0 };
+  const prober = async ({ flow, is }: (typeof flows)[number]) => {
+    const open = new Set<Promise<void>>();
+    while (!isOver) {
+      const one = (async () => {
+        // One packet only: a second try would hide a gap.
+        const timeoutMs = is === "allow" ? 5_000 : 700;
+        const got = await probe([flow], { resolve: lab.resolve, servers: lab.servers, timeoutMs, triesOnce: true });
+        tried += 1;
+        if (got.get(flow.text) !== is)
+          wrong.push(`${flow.text}: ${got.get(flow.text)} in the midst of ${JSON.stringify(counts)}`);
+      })().finally(() => open.delete(one));
+      open.add(one);
+      await sleep(isLong ? 60 : 30);
+    }
+    await Promise.all(open);
+  };
+  const probers = flows.map(prober);
+  const startedMs = performance.now();
+  while (tried < wantedProbes && wrong.length === 0) {
+    const what = random.below(8);
+    const change = agent.say(values(random));
+    counts.changes += 1;
+    if (what === 0) {
+      // In the midst of whatever it is doing.
+      await sleep(random.below(60));
+      await agent.end("SIGKILL");
+      counts.kills += 1;
+      await change;
+      await agent.start();
+    } else if (what === 1) {
+      await change;
+      await agent.end("SIGTERM");
+      counts.stops += 1;
+      await agent.start();
+    } else await change;
+    equal(await held.check(10_000, "alive"), "alive");
+  }
+  isOver = true;
+  await Promise.all(probers);
+  held.close();
+  deepEqual(wrong, []);
+  ok(tried >= wantedProbes && counts.changes > 0);
+  say(
+    "probes during changes, kills and restarts",
+    { probes: tried, ...counts, wrong: wrong.length, seconds: (performance.now() - startedMs) / 1_000 },
+    seed,
+  );
+});
