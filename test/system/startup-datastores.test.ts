@@ -166,10 +166,10 @@ describe("start-up on an API server", { skip: noNamespaces || (peer.missing ?? f
     return { stage, env: { ...environment, NO_DEFAULT_POOLS: "true", DATASTORE_TYPE: "kubernetes", KUBECONFIG: file } };
   }
 
-  test("a server that is away for two seconds is waited for, though nobody asked to", async () => {
+  test("a server that is away at first is waited for, though nobody asked to", async () => {
     const { stage, env } = await prepared();
     using _stage = stage;
-    stage.shut(2);
+    stage.refuse(4);
     const ran = await stage.run(["startup"], env, limitMs);
     equal(ran.code, 0, ran.output);
     match(ran.output, /Hit error connecting to datastore - retry/);

@@ -39,6 +39,7 @@ export class StartupStage implements Disposable {
   readonly #stack = new DisposableStack();
   readonly #sockets = new Set<Socket>();
   #isOpen = true;
+  #refused = 0;
 
   constructor() {
     for (const name of Object.keys(folders)) mkdirSync(join(this.folder, name));
@@ -73,6 +74,11 @@ export class StartupStage implements Disposable {
     setTimeout(() => {
       this.#isOpen = true;
     }, seconds * 1000).unref();
+  }
+
+  /** The first so many connections are hung up on. */
+  refuse(connections: number): void {
+    this.#refused = connections;
   }
 
   /** In a mount namespace and with a host name of its own. */
@@ -146,7 +152,10 @@ export class StartupStage implements Disposable {
 
   #door(port: number): void {
     const server = createServer((socket) => {
-      if (!this.#isOpen) return void socket.destroy();
+      if (!this.#isOpen || this.#refused > 0) {
+        this.#refused = Math.max(0, this.#refused - 1);
+        return void socket.destroy();
+      }
       const outer = connect({ host: "127.0.0.1", port });
       this.#sockets.add(socket);
       socket.on("error", () => outer.destroy());

@@ -5,7 +5,7 @@ import { type Clock, type Log, messageOf } from "../../../base/lib/index.ts";
 import { isKernelReachable, openNotifications } from "../../../base/linux/kernel.ts";
 import type { Datastore, KubernetesDatastore } from "../../../calico/datastore/index.ts";
 import { openResources, type V3Object } from "../../../calico/resources/index.ts";
-import type { Part } from "../../part/index.ts";
+import type { Part, PartWorld } from "../../part/index.ts";
 import { internalAddresses, internalIpsOf } from "../cluster/facts.ts";
 import { kubernetesNameOf } from "../node-name.ts";
 import { goDurationMs } from "../settings/duration.ts";
@@ -13,7 +13,7 @@ import { readNodeSettings } from "../settings/read.ts";
 import { asKubernetes, untilAborted } from "../world.ts";
 import { configureAddresses } from "./configure.ts";
 import { reachFrom } from "./detect.ts";
-import { type HostInterface, readInterfaces } from "./interfaces.ts";
+import { type HostInterface, named, readInterfaces } from "./interfaces.ts";
 import { listOtherNodes } from "./other-nodes.ts";
 
 export type MonitorOptions = {
@@ -73,7 +73,8 @@ export async function lookAtAddresses(look: Look): Promise<string | undefined> {
 
 /** What start-up says once would be said every minute. */
 function quietly(log: Log): Log {
-  return { ...log, info: log.debug };
+  const { debug, warn, error } = log;
+  return { debug, info: debug, warn, error };
 }
 
 export function addressMonitorPart(options: MonitorOptions): Part {
@@ -93,61 +94,131 @@ export function addressMonitorPart(options: MonitorOptions): Part {
         ? openNotifications(["link", "address"], { signal, ...(namespace === undefined ? {} : { namespace }) })
         : undefined;
       await using _open = changes;
-      const heard = changes === undefined ? undefined : new Heard(changes);
-      let last: string | undefined;
+      const heard = changes === undefined ? undefined : new Heard(changes, world.log);
+      const look = new Looks(options, world, signal);
       while (!signal.aborted) {
-        try {
-          const interfaces = await readInterfaces(namespace === undefined ? {} : { namespace });
-          const datastore = await world.datastore();
-          const kubernetesBeside = await options.kubernetesBeside?.();
-          last = await lookAtAddresses({ ...world, environment, datastore, kubernetesBeside, interfaces, signal });
-          if (last !== undefined) world.log.warn("The node's address cannot be kept up to date", { reason: last });
-        } catch (error) {
-          if (signal.aborted) return;
-          last = messageOf(error);
-          world.log.error("Unable to look at the node's addresses; trying again", { error });
-        }
-        // It counts for nobody's readiness: the address in use stays in use.
-        world.health.report({ ready: true, ...(last === undefined ? {} : { detail: last }) });
-        await pause(positive(intervalMs), heard, world.clock, signal);
+        await look.now();
+        await restUntilChange(
+          { intervalMs: positive(intervalMs), heard, isChanged: () => look.isChanged() },
+          world,
+          signal,
+        );
       }
     },
   };
+}
+
+/** One look after the other: what each found wrong is said, and none ends the part. */
+class Looks {
+  readonly #options: MonitorOptions;
+  readonly #world: PartWorld;
+  readonly #signal: AbortSignal;
+  #seen = "";
+
+  constructor(options: MonitorOptions, world: PartWorld, signal: AbortSignal) {
+    this.#options = options;
+    this.#world = world;
+    this.#signal = signal;
+  }
+
+  async now(): Promise<void> {
+    const { log, health } = this.#world;
+    const detail = await this.#look().catch((error: unknown) => {
+      if (!this.#signal.aborted) log.error("Unable to look at the node's addresses; trying again", { error });
+      return messageOf(error);
+    });
+    // It counts for nobody's readiness: the address in use stays in use.
+    health.report({ ready: true, ...(detail === undefined ? {} : { detail }) });
+  }
+
+  /** Whether an interface that could be the node's is another than at the last look: those of pods come and go all the time. */
+  async isChanged(): Promise<boolean> {
+    try {
+      return (await this.#interfaces()).signature !== this.#seen;
+    } catch (error) {
+      this.#world.log.warn("Unable to list interfaces", { error });
+      return true; // which the look says again
+    }
+  }
+
+  async #look(): Promise<string | undefined> {
+    const { environment, kubernetesBeside: beside } = this.#options;
+    const { interfaces, signature } = await this.#interfaces();
+    this.#seen = signature;
+    const datastore = await this.#world.datastore();
+    const kubernetesBeside = await beside?.();
+    const signal = this.#signal;
+    const wrong = await lookAtAddresses({
+      ...this.#world,
+      environment,
+      datastore,
+      kubernetesBeside,
+      interfaces,
+      signal,
+    });
+    if (wrong !== undefined) this.#world.log.warn("The node's address cannot be kept up to date", { reason: wrong });
+    return wrong;
+  }
+
+  async #interfaces(): Promise<{ interfaces: readonly HostInterface[]; signature: string }> {
+    const { namespace } = this.#options;
+    const interfaces = await readInterfaces(namespace === undefined ? {} : { namespace });
+    return { interfaces, signature: JSON.stringify(named(interfaces, { exclude: ["^cali", "^veth"] })) };
+  }
 }
 
 function positive(intervalMs: number | undefined): number {
   return intervalMs === undefined || intervalMs <= 0 ? usualMs : intervalMs;
 }
 
-/** Until the next look is due, or the kernel has told of a change and then been quiet for a moment. */
-async function pause(intervalMs: number, heard: Heard | undefined, clock: Clock, signal: AbortSignal): Promise<void> {
+type Rest = {
+  readonly intervalMs: number;
+  readonly heard: Heard | undefined;
+  readonly isChanged: () => Promise<boolean>;
+};
+
+/** Until the next look is due, or the kernel has told of a change that matters and then been quiet for a moment. */
+async function restUntilChange(
+  { intervalMs, heard, isChanged }: Rest,
+  world: PartWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = world;
   const over = new AbortController();
-  const both = AbortSignal.any([signal, over.signal]);
-  const due = clock.sleep(intervalMs, both).catch(() => undefined); // aborted: the pause is over
-  if (heard === undefined) return await due;
-  await Promise.race([due, heard.next()]);
+  const due = clock.sleep(intervalMs, AbortSignal.any([signal, over.signal])).then(
+    () => "due" as const,
+    () => "due" as const, // aborted: the rest is over
+  );
+  if (heard === undefined) return void (await due);
+  for (;;) {
+    const why = await Promise.race([due, heard.next()]);
+    if (why === "due" || signal.aborted) break;
+    await clock.sleep(settleMs, signal).catch(() => undefined); // ended by the signal
+    heard.forget();
+    if (signal.aborted || (await isChanged())) break;
+  }
   over.abort();
-  if (!signal.aborted) await clock.sleep(settleMs, signal).catch(() => undefined);
-  heard.forget();
 }
 
 /** Whether the kernel has told of anything since one last looked. */
 class Heard {
-  #told = Promise.withResolvers<void>();
+  #told = Promise.withResolvers<"told">();
 
-  constructor(changes: AsyncIterable<unknown>) {
-    void this.#listen(changes).catch(() => this.#told.resolve()); // then the interval is left
+  constructor(changes: AsyncIterable<unknown>, log: Log) {
+    void this.#listen(changes).catch((error: unknown) =>
+      log.warn("The kernel tells of no more changes; addresses are looked at by the clock alone", { error }),
+    );
   }
 
-  next(): Promise<void> {
+  next(): Promise<"told"> {
     return this.#told.promise;
   }
 
   forget(): void {
-    this.#told = Promise.withResolvers<void>();
+    this.#told = Promise.withResolvers<"told">();
   }
 
   async #listen(changes: AsyncIterable<unknown>): Promise<void> {
-    for await (const _ of changes) this.#told.resolve();
+    for await (const _ of changes) this.#told.resolve("told");
   }
 }
