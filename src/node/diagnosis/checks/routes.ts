@@ -30,6 +30,17 @@ export function checkRoutes(host: HostFacts, cluster: ClusterFacts): NodeFinding
   return [...[...byKind.values()].flatMap((group) => describe(group, host)), ...checkPodRoutes(host, cluster)];
 }
 
+/** What the kernel of a host does with packets for an address, where that is wrong. */
+export function wrongWay(destination: Destination, host: HostFacts, cluster: ClusterFacts): string | undefined {
+  const own = nodeNamed(host.node, cluster);
+  const lookup = host.lookups.find(({ to }) => to === destination.address);
+  const other = nodeNamed(destination.owner, cluster);
+  const pool = poolOf(destination.address, cluster.pools);
+  if (own === undefined || lookup === undefined || other?.address === undefined || pool === undefined) return undefined;
+  const expected = expectedHop(own, other, pool);
+  return expected === undefined || isExpected(lookup, expected, host) ? undefined : hopText(expected);
+}
+
 type Wrong = {
   readonly is: "missing" | "wrong" | "filtered";
   readonly address: string;

@@ -3,6 +3,7 @@
 //
 //   policy ─▶ interface of the sender ─▶ its node: forwarding, firewalls, route ─▶ between: plain or in a tunnel, probes
 //          ─▶ the receiver's node: forwarding, firewalls, interface ─▶ and the route back
+import { wrongWay } from "../checks/routes.ts";
 import { diagnose } from "../diagnose.ts";
 import type { Facts, HostFacts, PingVerdict, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
@@ -116,7 +117,7 @@ function atNode(own: PathEnd, other: PathEnd, { facts }: WalkOptions): Station[]
     ...host.foreignDrops.map(
       ({ table, chain, what }): Station => ({ where, is: "bad", what: `chain ${chain} of table ${table}: ${what}` }),
     ),
-    ...routeStation(other, host, where),
+    ...routeStation(other, host, { where, facts }),
   ];
 }
 
@@ -135,13 +136,15 @@ function interfaceStation(own: PathEnd, { links, lookups }: HostFacts, where: st
   };
 }
 
-function routeStation(other: PathEnd, { lookups, node }: HostFacts, where: string): Station[] {
-  const lookup = lookups.find(({ to }) => to === other.address);
-  if (lookup === undefined || other.node === node) return [];
+function routeStation(other: PathEnd, host: HostFacts, { where, facts }: { where: string; facts: Facts }): Station[] {
+  const lookup = host.lookups.find(({ to }) => to === other.address);
+  if (lookup === undefined || other.node === host.node) return [];
   if (lookup.refused !== undefined)
     return [{ where, is: "bad", what: `has no route to ${other.address} (${lookup.refused})` }];
   const via = lookup.gateway === undefined ? "" : ` via ${lookup.gateway}`;
-  return [{ where, is: "good", what: `sends packets for ${other.address}${via} by ${lookup.link}` }];
+  const what = `sends packets for ${other.address}${via} by ${lookup.link}`;
+  const right = wrongWay({ address: other.address, owner: other.node ?? "" }, host, facts.cluster);
+  return [right === undefined ? { where, is: "good", what } : { where, is: "bad", what: `${what}, and not ${right}` }];
 }
 
 function between({ from, to, facts }: WalkOptions): Station[] {
