@@ -49,6 +49,21 @@ const rules: { name: string; rule: object; family?: 4 | 6; read: FilterRule | Re
     },
   },
   {
+    name: "lengths that no part of the network has match nothing",
+    rule: { cidr: "10.1.0.0/16", matchOperator: "In", prefixLength: { max: 8 }, action: "Accept" },
+    read: { conditions: [{ is: "never" }], operations: [], action: "accept" },
+  },
+  {
+    name: "and what is not among them is everything",
+    rule: { cidr: "10.1.0.0/16", matchOperator: "NotIn", prefixLength: { max: 8 }, action: "Reject" },
+    read: { conditions: [{ is: "always" }], operations: [], action: "reject" },
+  },
+  {
+    name: "one network has one length",
+    rule: { cidr: "10.1.0.0/16", matchOperator: "Equal", prefixLength: { min: 8, max: 24 }, action: "Accept" },
+    read: { conditions: [{ is: "net", operator: "=", cidr: "10.1.0.0/16" }], operations: [], action: "accept" },
+  },
+  {
     name: "operations of a rejection are none",
     rule: { action: "Reject", operations: [{ setPriority: { value: 100 } }] },
     read: { conditions: [], operations: [], action: "reject" },

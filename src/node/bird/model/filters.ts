@@ -100,7 +100,12 @@ function netCondition({ matchOperator = "", prefixLength }: Rule, cidr: string, 
   const net = { is: "net", operator, cidr: rangeText(range) } as const;
   if (prefixLength === undefined) return net;
   const { min = 0, max = bitsOf(family) } = prefixLength;
-  return { ...net, lengths: [Math.max(range.prefixLength, min), Math.min(bitsOf(family), max)] };
+  const lengths = [Math.max(range.prefixLength, min), Math.min(bitsOf(family), max)] as const;
+  const isOne = operator === "=" || operator === "!=";
+  // BIRD refuses a range that ends before it begins, and with it the whole file: no network has such a length.
+  const isEmpty = lengths[0] > lengths[1] || (isOne && lengths[0] !== range.prefixLength);
+  if (isEmpty) return { is: operator.startsWith("!") ? "always" : "never" };
+  return isOne ? net : { ...net, lengths };
 }
 
 /** As the API has it: letters, digits and wildcards, so that nothing can end BIRD's text. */

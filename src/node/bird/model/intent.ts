@@ -102,6 +102,7 @@ export type FilterCondition =
       readonly cidr: string;
       readonly lengths?: readonly [number, number];
     }
+  | { readonly is: "always" | "never" }
   | { readonly is: "learned from a peer" }
   | { readonly is: "interface"; readonly pattern: string }
   | { readonly is: "internal" | "external" }

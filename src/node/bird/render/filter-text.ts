@@ -52,6 +52,10 @@ function conditionText(condition: FilterCondition): string {
         ? `(net ${operator} ${cidr})`
         : `(net ${operator} [ ${cidr}{${lengths[0]},${lengths[1]}} ])`;
     }
+    case "always":
+      return "true";
+    case "never":
+      return "false";
     case "learned from a peer":
       return "(defined(source) && source = RTS_BGP)";
     case "interface":
