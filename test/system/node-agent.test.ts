@@ -127,12 +127,24 @@ test(
     rmSync(join(path, "config.json"));
     await agent.ready("mended");
 
+    const information = (ready: boolean) => object("ClusterInformation", "default", { datastoreReady: ready });
+    writeFileSync(join(path, "information.json"), information(false));
+    await eventually(
+      async () => /CalculationGraph .*marked as not ready/.test((await agent.readiness()).text),
+      "a datastore that is not ready",
+    );
+    rmSync(join(path, "set.json"));
+    writeFileSync(join(path, "set-a.json"), networkSet("a", ["10.0.0.0/9"]));
+    writeFileSync(join(path, "information.json"), information(true));
+    await agent.ready("the datastore is");
+    match(agent.part.keys.get(setPath("a")) ?? "", /10\.0\.0\.0\/9/);
+
     agent.part.fail();
     await eventually(
       async () => /listening .*failed and is started again: as the test says/.test((await agent.readiness()).text),
       "said in health",
     );
-    rmSync(join(path, "set.json"));
+    rmSync(join(path, "set-a.json"));
     writeFileSync(join(path, "set-b.json"), networkSet("b", ["10.0.0.0/8"]));
     await agent.ready("started again");
     await eventually(() => agent.part.keys.has(setPath("b")) && !agent.part.keys.has(setPath("a")), "the new state");

@@ -11,6 +11,7 @@ import type { DataSet, FeedState, Part } from "../part/index.ts";
 import { DatastoreSource, felixSettings, type NodeLiveSettings, nodeDatastoreOptions } from "../settings/index.ts";
 import { datastoreSource } from "./feed/datastore-source.ts";
 import { type FeedSource, openFeed } from "./feed/feed.ts";
+import { holdWhileNotReady } from "./feed/hold-while-not-ready.ts";
 import { typhaOptions } from "./feed/typha-options.ts";
 import { typhaSource } from "./feed/typha-source.ts";
 import { servePages } from "./pages.ts";
@@ -55,7 +56,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const watchers = new Map<DataSet, (state: FeedState) => void>();
   let wasCurrent = false;
   const feed = openFeed({
-    sources: sourcesOf(options, datastore),
+    sources: sourcesOf(options, datastore).map(holdWhileNotReady),
     ...{ clock, random, signal, log: logOf("feed") },
     watch(set, state) {
       const watcher = watchers.get(set) ?? partHealth.ofFeed(set);

@@ -1,5 +1,5 @@
 // The agent's HTTP servers: probes and metrics, each where its settings say, opened anew when these change.
-import { type Clock, type Log, messageOf } from "../../base/lib/index.ts";
+import { type Clock, type Log, messageOf, passAbort } from "../../base/lib/index.ts";
 import {
   type Health,
   type HttpServer,
@@ -36,7 +36,8 @@ async function servePage(page: Page, { settings, clock, log, signal }: PagesOpti
   while (!signal.aborted) {
     const changed = new AbortController();
     using _ = settings.onChange(page.settings, () => changed.abort());
-    const until = AbortSignal.any([signal, changed.signal]);
+    using _passing = passAbort(signal, changed);
+    const until = changed.signal;
     try {
       await using _server = await page.open(until);
       await aborted(until);

@@ -1,6 +1,6 @@
 // Keeps one part running: a part that fails, or ends by itself, is started again after a pause that grows, and health says so meanwhile.
 // Nothing of the kernel is touched here: what the part has put there stays in force.
-import { Backoff, messageOf } from "../../base/lib/index.ts";
+import { Backoff, messageOf, passAbort } from "../../base/lib/index.ts";
 import type { HealthReporter } from "../../base/observe/index.ts";
 import type { Feed, LiveSettings, Part, PartWorld } from "../part/index.ts";
 
@@ -60,7 +60,8 @@ async function runOnce(part: Part, world: Supervised, signal: AbortSignal): Prom
     feed: guardedFeed(world.feed, leases, fail),
     settings: guardedSettings(world.settings, leases, fail),
   };
-  const running = runPart(part, own, AbortSignal.any([signal, ending.signal]));
+  using _ = passAbort(signal, ending);
+  const running = runPart(part, own, ending.signal);
   const ended = await Promise.race([running, broken.promise.then((error) => ({ error }))]);
   // One that was told to stop is waited for: two of a kind would fight over the kernel.
   if (ending.signal.aborted) await running;

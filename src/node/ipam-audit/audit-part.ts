@@ -1,6 +1,6 @@
 // The part of the agent that now and then looks whether addresses have leaked or contradict each other. Off unless a setting says how
 // often; what it needs is loaded only then. What it finds stands in log and metrics, with the command that mends it.
-import { messageOf } from "../../base/lib/index.ts";
+import { messageOf, passAbort } from "../../base/lib/index.ts";
 import type { MetricTable } from "../../base/observe/index.ts";
 import { findingCodes } from "../../calico/ipam/index.ts";
 import type { AuditRound } from "../../calico/ipam-audit/index.ts";
@@ -37,7 +37,8 @@ export function ipamAuditPart(options: { readonly random: () => number }): Part 
       while (!signal.aborted) {
         const changed = new AbortController();
         using _ = settings.onChange(["IPAMAuditInterval", "IPAMAuditMends"], () => changed.abort());
-        const until = AbortSignal.any([signal, changed.signal]);
+        using _passing = passAbort(signal, changed);
+        const until = changed.signal;
         const everyMs = settings.value("IPAMAuditInterval");
         world.health.report({ ready: true, detail: everyMs > 0 ? "" : "off: IPAMAuditInterval is 0" });
         if (everyMs > 0)

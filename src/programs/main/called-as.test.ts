@@ -64,7 +64,7 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
     asks: ["node", "health", "--felix-ready"],
   },
   { program: "calico", words: ["component", "node", "version"], asks: ["version"] },
-  { program: "calico", words: ["health", "--port", "9099"], asks: ["node", "health", "--port", "9099"] },
+  { program: "calico", words: ["health", "--port", "1234"], asks: ["node", "health", "--port", "1234"] },
 ];
 for (const { program, words, asks } of cases)
   test(`"${[program, ...words].join(" ")}" asks for "${asks.join(" ")}"`, () =>

@@ -1,6 +1,6 @@
 // Both data sets from the datastore itself, where no Typha is set: the syncers that a Typha runs, for one node. A watch cannot tell a quiet
 // cluster from a dead connection, so one small question every few seconds tells whether the datastore is there.
-import { type Clock, deadline, type Log, messageOf } from "../../../base/lib/index.ts";
+import { type Clock, deadline, type Log, messageOf, passAbort } from "../../../base/lib/index.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { type SyncerBatch, syncStatus } from "../../../calico/model/basics.ts";
 import type { Update } from "../../../typha/client/index.ts";
@@ -32,7 +32,8 @@ export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
       const datastore = await options.datastore();
       for (const keys of known.values()) keys.reconnected();
       const leaving = new AbortController();
-      const ends = AbortSignal.any([signal, leaving.signal]);
+      using _ = passAbort(signal, leaving);
+      const ends = leaving.signal;
       const syncers = runSyncers({ datastore, clock, log, random, usePodCidr, interfacePrefix, signal: ends });
       const contact = new Contact({ datastore, clock, everyMs: options.askEveryMs ?? 5000 });
       yield* merge(read(syncers, known), contact.changes(ends), () => leaving.abort());

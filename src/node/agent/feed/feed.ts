@@ -3,7 +3,7 @@
 // what they know, and are told as deleted what has gone in between.
 //
 //   source ──batches of (set, events)──▶ Channel ──▶ consumers, in the order in which they came
-import { Backoff, type Clock, type Log, messageOf } from "../../../base/lib/index.ts";
+import { Backoff, type Clock, type Log, messageOf, passAbort } from "../../../base/lib/index.ts";
 import type { DataSet, Feed, FeedConsumer, FeedState } from "../../part/index.ts";
 
 export type FeedEvent =
@@ -100,7 +100,8 @@ class Channel {
       this.#reopen = new AbortController();
       this.#opening += 1;
       try {
-        await this.#read(AbortSignal.any([signal, this.#reopen.signal]), () => backoff.reset());
+        using _ = passAbort(signal, this.#reopen);
+        await this.#read(this.#reopen.signal, () => backoff.reset());
         if (signal.aborted || this.#reopen.signal.aborted) continue;
         throw new Error("the stream of the cluster's state ended");
       } catch (error) {
