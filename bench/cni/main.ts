@@ -1,6 +1,6 @@
 // What a pod's network costs when a runtime asks for it: ADD and DEL one after another and sixteen at a time, with requests at the API server, processor
 // time, and the memory of the started process. Ours with an agent, ours alone, the original's plugins, and as the floor ptp with host-local, in turns.
-//   npm run bench:cni -- [--against DIR] [--rounds 100] [--many 96] [--binary FILE]
+//   npm run bench:cni -- [--against DIR] [--rounds 100] [--many 96] [--binary FILE] [--only WHO]
 // DIR has the original's calico and calico-ipam; FILE is our single executable. Needs root: everything runs in a network namespace of its own.
 // Goals: p50 at most half of the original's, p99 at most its p50, a third of its requests, half of its memory, four times as many a second.
 import { spawn } from "node:child_process";
@@ -23,6 +23,7 @@ const { values: flags } = parseArgs({
     rounds: { type: "string", default: "100" },
     many: { type: "string", default: "96" },
     binary: { type: "string" },
+    only: { type: "string" },
     inside: { type: "boolean", default: false },
   },
 });
@@ -77,7 +78,8 @@ async function measure(): Promise<void> {
       ...(typeof floor === "string" ? [] : [floor]),
     ];
     if (typeof floor === "string") console.log(`no floor: ${floor}`);
-    await compare({ cluster, subjects, rounds, many, paths });
+    const asked = subjects.filter(({ who }) => flags.only === undefined || who.includes(flags.only));
+    await compare({ cluster, subjects: asked, rounds, many, paths });
   } finally {
     for (const name of namespaces) deleteNamespace(name);
     rmSync(folder, { recursive: true, force: true });

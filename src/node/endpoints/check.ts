@@ -1,4 +1,5 @@
 // CHECK: whether what ADD made is still there. The original says yes without looking.
+import { withAnyCidrs } from "./cluster-facts.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import type { EndpointEdge, EndpointRequest } from "./request.ts";
 import { readIpamAnswer } from "./result.ts";
@@ -13,5 +14,5 @@ export async function check(request: EndpointRequest, edge: EndpointEdge): Promi
   if (missing.length > 0) {
     throw new EndpointError(missing.join("; "), { next: "delete the pod, so that it is made again" });
   }
-  if (settings.ipamType === "calico-ipam") await ipam.check(configuration);
+  if (settings.ipamType !== "") await ipam.check(withAnyCidrs(configuration));
 }

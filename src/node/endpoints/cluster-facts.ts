@@ -50,6 +50,12 @@ export async function withPodCidrs(
   return { ...configuration, ipam: replaced(configuration.ipam, ofFamily) };
 }
 
+/** To give an address back, or to look at it, no plugin needs to know which CIDR it was from; but it must be one. As the original does. */
+export function withAnyCidrs(configuration: JsonRecord): JsonRecord {
+  const ipam = replaced(configuration.ipam, (isVersion6) => (isVersion6 ? "::/0" : "0.0.0.0/0"));
+  return ipam === undefined ? configuration : { ...configuration, ipam };
+}
+
 function replaced(value: unknown, ofFamily: (isVersion6: boolean) => string): unknown {
   if (value === "usePodCidr") return ofFamily(false);
   if (value === "usePodCidrIPv6") return ofFamily(true);

@@ -1,5 +1,6 @@
 // Pods' network interfaces and the endpoints that stand for them: what CNI's ADD, DEL and CHECK do. request.ts has the picture.
 export { check } from "./check.ts";
+export { withAnyCidrs } from "./cluster-facts.ts";
 export { collect } from "./collect.ts";
 export { EndpointError } from "./endpoint-error.ts";
 export { network } from "./network/index.ts";

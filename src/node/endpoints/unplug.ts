@@ -2,7 +2,7 @@
 // already, or belong to a newer sandbox of the same pod: that is left alone.
 import { isDatastoreError } from "../../calico/datastore/index.ts";
 import { isResourceError } from "../../calico/resources/index.ts";
-import { findPod } from "./cluster-facts.ts";
+import { findPod, withAnyCidrs } from "./cluster-facts.ts";
 import { endpointId } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
@@ -20,7 +20,7 @@ export async function unplug(request: EndpointRequest, edge: EndpointEdge): Prom
   const owner = await forgetEndpoint(request, edge);
   const { configuration, settings, pod } = request;
   const ipam = async () => {
-    if (settings.ipamType !== "") await edge.ipam.del(configuration);
+    if (settings.ipamType !== "") await edge.ipam.del(withAnyCidrs(configuration));
   };
   if (pod === undefined) await ipam();
   const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));

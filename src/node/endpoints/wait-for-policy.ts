@@ -8,14 +8,14 @@ const pauseMs = 100;
 
 export async function waitForPolicy(
   request: EndpointRequest,
-  { clock, warn }: Pick<EndpointEdge, "clock" | "warn">,
+  { clock, warn, signal }: Pick<EndpointEdge, "clock" | "warn" | "signal">,
 ): Promise<void> {
   const { policyWaitSeconds, endpointStatusDir } = request.settings;
   if (policyWaitSeconds === 0) return;
   const file = join(endpointStatusDir, statusFileName(request));
   for (let waitedMs = 0; waitedMs < policyWaitSeconds * 1_000; waitedMs += pauseMs) {
     if (existsSync(file)) return;
-    await clock.sleep(pauseMs);
+    await clock.sleep(pauseMs, signal);
   }
   warn(`policy was not in place within ${policyWaitSeconds} s: there is no ${file}`);
 }

@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parseRange } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
-import { type IpamCalls, readIpamAnswer } from "../../endpoints/index.ts";
+import { type IpamCalls, readIpamAnswer, withAnyCidrs } from "../../endpoints/index.ts";
 import type { Backed } from "../backing.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
 import { type Collected, collectAddresses } from "../ipam/collect-addresses.ts";
@@ -41,7 +41,8 @@ export function createIpamCalls(options: IpamCallsOptions): IpamCalls {
 /** STATUS of the IPAM plugin; ours is part of this program's own. */
 export async function statusOfIpam(options: IpamCallsOptions): Promise<void> {
   const { configuration } = options.call;
-  if (ipamType(configuration) !== "" && !isOurs(options, configuration)) await ask(options, "STATUS", configuration);
+  if (ipamType(configuration) !== "" && !isOurs(options, configuration))
+    await ask(options, "STATUS", withAnyCidrs(configuration));
 }
 
 /** GC of the IPAM plugin. Whose addresses ours gave back; others do not say. */
@@ -49,7 +50,7 @@ export async function collectByIpam(options: IpamCallsOptions): Promise<readonly
   const { configuration } = options.call;
   if (ipamType(configuration) === "") return [];
   if (isOurs(options, configuration)) return await collectAddresses(ownCall(options, options.call));
-  await ask(options, "GC", configuration);
+  await ask(options, "GC", withAnyCidrs(configuration));
   return [];
 }
 
