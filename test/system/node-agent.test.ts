@@ -127,6 +127,18 @@ test(
     rmSync(join(path, "config.json"));
     await agent.ready("mended");
 
+    const port = await freePort();
+    const spec = { prometheusMetricsEnabled: true, prometheusMetricsHost: "127.0.0.1", prometheusMetricsPort: port };
+    const scraped = async () =>
+      await fetch(`http://127.0.0.1:${port}/metrics`).then(
+        (answer) => answer.text(),
+        () => "",
+      );
+    writeFileSync(join(path, "config.json"), object("FelixConfiguration", "default", spec));
+    await eventually(async () => (await scraped()).includes('felix_host{host="n1"} 1'), "metrics are switched on");
+    rmSync(join(path, "config.json"));
+    await eventually(async () => (await scraped()) === "", "metrics are switched off");
+
     const information = (ready: boolean) => object("ClusterInformation", "default", { datastoreReady: ready });
     writeFileSync(join(path, "information.json"), information(false));
     await eventually(
