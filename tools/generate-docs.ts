@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { kindsPage } from "../src/calico/kinds/index.ts";
 import { nodeSettingsPage } from "../src/node/settings/index.ts";
+import { nodeStartupPage } from "../src/node/startup/index.ts";
 import { ctlPage } from "../src/programs/ctl/index.ts";
 import { doctorPage } from "../src/programs/doctor/index.ts";
 import { nodeMetricsPage } from "../src/programs/node/metrics-page.ts";
@@ -20,6 +21,7 @@ const pages: { path: string; make(): string }[] = [
   { path: "docs/reference/metrics.md", make: metricsPage },
   { path: "docs/reference/node-metrics.md", make: nodeMetricsPage },
   { path: "docs/reference/node-settings.md", make: nodeSettingsPage },
+  { path: "docs/reference/node-startup.md", make: nodeStartupPage },
   { path: "docs/reference/settings.md", make: settingsPage },
 ];
 

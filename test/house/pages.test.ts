@@ -4,6 +4,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { settingsTable as felixTable } from "../../src/node/settings/index.ts";
+import { startupSettingsTable as startupTable } from "../../src/node/startup/index.ts";
 import { nodeMetricTable } from "../../src/programs/node/metrics-page.ts";
 import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
@@ -105,7 +106,7 @@ test("every TYPHA_ variable that a page names is a setting", () => {
 });
 
 test("every FELIX_ variable that a page names is a setting", () => {
-  const known = new Set(Object.values(felixTable).flatMap(({ env }) => env));
+  const known = new Set([...Object.values(felixTable), ...Object.values(startupTable)].flatMap(({ env }) => env));
   const found = complaints(({ text }) =>
     (text.match(/(?<![A-Z_])FELIX_[A-Z0-9]+(?![A-Z_*…])/g) ?? []).filter((name) => !known.has(name)),
   );

@@ -3,7 +3,7 @@ export { type CompleteWorld, completeStartup, waitUntilReady } from "./complete-
 export { initialiseHostPaths } from "./folders.ts";
 export { determineNodeName } from "./node-name.ts";
 export { runStartup } from "./run-startup.ts";
-export { nodeSettingsTables, readNodeSettings } from "./settings/read.ts";
+export { readNodeSettings } from "./settings/read.ts";
 export { forgetNode, shutDown } from "./shutdown.ts";
 export { isStartupError, type StartupError } from "./startup-error.ts";
 export type { StartupWorld } from "./step.ts";
