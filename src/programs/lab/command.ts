@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { Command, Option } from "commander";
 import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
 import { callProgram } from "../../base/linux/index.ts";
-import { port, wholeNumber } from "../shared/option-values.ts";
+import { wholeNumber } from "../shared/option-values.ts";
 import { breakageList } from "./breakages/index.ts";
 import { type KeeperOptions, keepLab } from "./keeper.ts";
 import { matrixTable, type PingRow } from "./matrix-table.ts";
@@ -49,7 +49,12 @@ function up(): Command {
     )
     .option("--kubeconfig <file>", "keep everything in this cluster's API server, not in a folder")
     .option("--etcd <urls>", "keep everything in this etcd, not in a folder")
-    .option("--dashboard-port <port>", "port of the dashboard on 127.0.0.1; another where it is taken", port, 9094)
+    .option(
+      "--dashboard-port <port>",
+      "port of the dashboard on 127.0.0.1; another where it is taken, any with 0",
+      wholeNumber(0, 65_535),
+      9094,
+    )
     .addHelpText("after", "\nExamples:\n  cattail lab up --nodes 2 --mode vxlan")
     .action(async ({ dashboardPort, ...flags }: UpFlags) => {
       const say = (line: string) => void process.stdout.write(`${line}\n`);

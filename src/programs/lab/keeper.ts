@@ -73,8 +73,11 @@ function relayOf({ relay }: GivenDatastore) {
 }
 
 function saidError(error: unknown): JsonRecord {
-  if (error instanceof CattailError) return { code: error.code, problem: error.problem, next: error.next };
-  return { code: "LAB_FAILED", problem: messageOf(error), next: "The keeper's log has the whole of it" };
+  const { code, problem, next } =
+    error instanceof CattailError
+      ? error
+      : new CattailError("LAB_FAILED", { problem: messageOf(error), next: "The keeper's log has the whole of it" });
+  return { code, problem, next };
 }
 
 class Keeper {
