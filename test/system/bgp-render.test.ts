@@ -208,7 +208,7 @@ test("no text of an object gets into the configuration, and BIRD reads what is w
       equal(written.includes("hostile"), false, `text ${at} as ${JSON.stringify(text)}`);
       equal(parses("bird", withNode(broken)["bird.cfg"] ?? ""), "", `text ${at} as ${JSON.stringify(text)}`);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
