@@ -16,7 +16,7 @@ import type { BgpIntent, BgpProblem } from "../model/intent.ts";
 import { BgpObjects } from "../model/objects.ts";
 import { hasServiceRanges, serviceRanges } from "../model/services.ts";
 import { renderBird } from "../render/render.ts";
-import { bgpHealth } from "./health.ts";
+import { bgpHealth, type ReadinessRule } from "./health.ts";
 import type { BirdPartOptions } from "./options.ts";
 import { Reloader } from "./reload.ts";
 import { SecretSource } from "./secrets.ts";
@@ -193,13 +193,17 @@ class BirdRun {
     }
     if (looks.every(({ is }) => is === "running")) await this.#reloader.again(this.#signal);
     const { behind } = this.#reloader;
-    const { ready, detail } = bgpHealth({ intent, looks, behind, rule: this.#options.readiness });
+    const { ready, detail } = bgpHealth({ intent, looks, behind, rule: this.#rule() });
     health.report({ ready, detail: [detail, ...this.#worst()].filter(Boolean).join("; ") });
     const names = new Set(intent.families.flatMap(({ sessions }) => sessions.map(({ name }) => name)));
     const up = looks.flatMap((look) => (look.is === "running" ? look.protocols : []));
     metrics.set("cattail_bgp_sessions", undefined, names.size);
     const established = up.filter(({ name, info }) => names.has(name) && info.startsWith("Established"));
     metrics.set("cattail_bgp_sessions_established", undefined, established.length);
+  }
+
+  #rule(): ReadinessRule {
+    return this.#world.settings.raw("ReadinessRule")?.toLowerCase() === "original" ? "weak" : "strict";
   }
 
   async #looks(intent: BgpIntent): Promise<readonly Look[]> {

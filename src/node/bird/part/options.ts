@@ -1,7 +1,6 @@
 // What the part is told at its start, and the variables that usually say it.
 import { join } from "node:path";
 import type { BgpSettings } from "../model/compute.ts";
-import type { ReadinessRule } from "./health.ts";
 
 export type BirdPartOptions = {
   /** Where bird.cfg (and bird6.cfg) are written. */
@@ -19,7 +18,6 @@ export type BirdPartOptions = {
   readonly bgp: Omit<BgpSettings, "agentProtocol" | "canTunnel" | "kubernetesNode"> & {
     readonly kubernetesNode: string | undefined;
   };
-  readonly readiness: ReadinessRule;
   /** BIRD is started and kept running, unless one answers already. */
   readonly supervises: boolean;
 };
@@ -45,7 +43,6 @@ export function birdOptions(env: Environment, given: { readonly supervises: bool
       kubernetesNode: env.CALICO_K8S_NODE_REF || undefined,
       usesPodCidr: isTrue(env.USE_POD_CIDR),
     },
-    readiness: env.CATTAIL_BGP_READINESS === "weak" ? "weak" : "strict",
     ...given,
   };
 }
