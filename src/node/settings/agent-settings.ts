@@ -13,7 +13,7 @@ import {
   string,
 } from "../../base/config/index.ts";
 import { group, row } from "./row.ts";
-import { durationsByName, hostName, regularExpression } from "./value-types.ts";
+import { durationsByName, hostName, regularExpression, serverAddress } from "./value-types.ts";
 
 const port = integer({ min: 0, max: 65_535 });
 const severity = oneOf("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL");
@@ -32,9 +32,11 @@ export const identitySettings = group("This node", {
 export const typhaSettings = group("Typha", {
   TyphaAddr: row({
     ...local,
-    type: authority,
+    type: serverAddress,
     default: "",
-    says: "Address of a Typha; has priority over the Service.",
+    // Without it the node would read the datastore itself, and with it each node of the cluster.
+    isFatal: true,
+    says: "Address of a Typha, as HOST:PORT; has priority over the Service.",
   }),
   TyphaK8sServiceName: row({
     ...local,

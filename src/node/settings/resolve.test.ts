@@ -74,6 +74,13 @@ const ranks: { name: string; sources: Sources; setting: SettingName; value: unkn
     from: undefined,
   },
   {
+    name: "a Typha with an IPv6 address",
+    sources: { environment: { TyphaAddr: "[fd00::1]:5473" } },
+    setting: "TyphaAddr",
+    value: "[fd00::1]:5473",
+    from: "environment",
+  },
+  {
     name: "seconds become milliseconds",
     sources: { cluster: { RouteRefreshInterval: "1.5e+02" } },
     setting: "RouteRefreshInterval",
@@ -115,6 +122,7 @@ const stopping: { sources: Sources; says: RegExp }[] = [
   { sources: { file: { FailsafeInboundHostPorts: "sctp:1" } }, says: /"sctp:1" is not of that form/ },
   { sources: { file: { NftablesMarkMask: "1" } }, says: /fewer than two bits/ },
   { sources: { environment: { MaxIpsetSize: "none" } }, says: /it must have a value/ },
+  { sources: { environment: { TyphaAddr: "typha.example" } }, says: /must be host:port/ },
 ];
 for (const { sources, says } of stopping)
   test(`a value that stops the start: ${JSON.stringify(sources)}`, () =>

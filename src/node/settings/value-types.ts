@@ -39,6 +39,10 @@ function matching(pattern: RegExp, allowed: string): SettingType<string> {
   };
 }
 
+export const serverAddress = matching(
+  /^((\[[0-9a-fA-F:.]+\]|[^:/\s[\]]+):\d{1,5})?$/,
+  "host:port, with an IPv6 address in brackets",
+);
 export const hostName = matching(/^[a-zA-Z0-9_.-]+$/, "a name of letters, digits and _.-");
 export const interfaceName = matching(/^([a-zA-Z0-9:._+-]{1,15})?$/, "an interface's name, or its start followed by +");
 export const logRate = matching(
