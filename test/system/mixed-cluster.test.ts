@@ -1,0 +1,169 @@
+// A cluster in which one node runs the original's programs (CATTAIL_ORIGINAL_CALICO is the path of its combined program `calico`) and the
+// others ours, on one API server and one Typha: everybody reaches everybody, while the one node is exchanged, and exchanged back, under pings
+// that never stop.
+import { deepEqual, equal, ok } from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ping } from "../../src/base/linux/kernel.ts";
+import { givenDatastore } from "../../src/programs/lab/cluster/given-datastore.ts";
+import { Lab } from "../../src/programs/lab/cluster/lab.ts";
+import { launcher } from "../../src/programs/lab/cluster/launcher.ts";
+import { startRelay } from "../../src/programs/lab/relay.ts";
+import { ended, isWhole, type LabNode } from "../../src/programs/lab/world/index.ts";
+import { defaultInstallOptions, manifests } from "../../src/programs/manifests/index.ts";
+import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { installCrds } from "../kit/crds.ts";
+import { eventually } from "../kit/eventually.ts";
+import { noNamespaces } from "../kit/namespace.ts";
+
+const original = process.env.CATTAIL_ORIGINAL_CALICO;
+const skip =
+  noNamespaces ||
+  (await clusterPeer()).missing ||
+  (original === undefined && "CATTAIL_ORIGINAL_CALICO does not name the original's program");
+
+const exchanged = "cka003";
+
+test("a node changes from our agent to the original's and back, and no ping is lost on the way", {
+  skip,
+  timeout: 300_000,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-mixed-"));
+  mkdirSync(join(folder, "logs"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using cluster = await startCluster();
+  await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
+  const given = await givenDatastore({ kubeconfig: cluster.kubeconfig }, folder);
+  const { relay } = given;
+  ok(relay !== undefined);
+  const server = await startRelay({ path: relay.socket }, { host: "127.0.0.1", port: relay.port });
+  t.after(() => server.close());
+  await using lab = await Lab.start(
+    { folder, nodes: 3, mode: "vxlan", ...given.inside, relay, say: () => undefined },
+    false,
+  );
+  await lab.addFirstPods();
+  await everybodyReachesEverybody(lab);
+
+  const node = lab.world.node(exchanged);
+  await using steady = steadyPings(lab);
+  // To the original: its agent starts beside our rules, which go when its own are there.
+  await lab.stopAgent(exchanged);
+  const theirs = keepOriginal(lab, node, folder);
+  const said = () => readFileSync(join(folder, "logs", "original.log"), "utf8").slice(-3000);
+  await eventually(
+    () => isReady(node),
+    () => `the original's agent is ready; it said\n${said()}`,
+    90_000,
+  );
+  await ours(lab, node, ["node", "hand-over"]);
+  usePlugins(node, original ?? "", { isNode: false });
+  await lab.addPod({ name: "by-the-original", node: exchanged });
+  await everybodyReachesEverybody(lab);
+
+  // And back: ours programs its own rules first, and then takes the original's away.
+  await theirs.end();
+  lab.startAgent(exchanged);
+  await eventually(() => isReady(node), "our agent is ready again", 60_000);
+  const { stdout: tables } = await node.run("nft", ["list", "tables"]);
+  ok(tables.includes("inet cattail"));
+  ok(!tables.includes("table ip calico"), tables);
+  usePlugins(node, launcher().file, { isNode: true });
+  // Each plugin removes what the other has made.
+  await lab.pods.remove("by-the-original");
+  await lab.addPod({ name: "by-ours", node: exchanged });
+  await everybodyReachesEverybody(lab);
+
+  const { sent, lost } = await steady.end();
+  ok(sent > 100);
+  equal(lost, 0, `${lost} of ${sent} pings were lost`);
+});
+
+async function everybodyReachesEverybody(lab: Lab): Promise<void> {
+  const pinged = await lab.pingUntilWhole(30_000);
+  deepEqual(
+    pinged.filter((pair) => !isWhole(pair)).map(({ from, to }) => `${from.name} -> ${to.name}`),
+    [],
+  );
+}
+
+/** Its agent ends by itself to take up what has changed, and counts on being started again. */
+function keepOriginal(lab: Lab, node: LabNode, folder: string): { end(): Promise<void> } {
+  const env = {
+    ...lab.agentEnvironment(node),
+    FELIX_FELIXHOSTNAME: node.name,
+    FELIX_DATASTORETYPE: "kubernetes",
+    FELIX_NFTABLESMODE: "Enabled",
+    FELIX_LOGFILEPATH: "none",
+    FELIX_LOGSEVERITYFILE: "none",
+    FELIX_LOGSEVERITYSYS: "none",
+    FELIX_USAGEREPORTINGENABLED: "false",
+    FELIX_DebugSkipCTLBCleanup: "true", // so that one built without eBPF runs, too
+  };
+  let isWanted = true;
+  const log = join(folder, "logs", "original.log");
+  const start = (): ChildProcess => {
+    const started = node.start(original ?? "", ["component", "felix"], { env, log });
+    started.once("exit", () => {
+      if (isWanted) child = start();
+    });
+    return started;
+  };
+  let child = start();
+  return {
+    async end() {
+      isWanted = false;
+      await ended(child, "SIGTERM");
+    },
+  };
+}
+
+async function ours(lab: Lab, node: LabNode, words: readonly string[]): Promise<void> {
+  const [program = "", ...args] = [...launcher().words, ...words];
+  await node.run(program, args, { env: lab.agentEnvironment(node) });
+}
+
+/** The lab starts /opt/cni/bin/calico with Node; a program of another kind takes the process over. */
+function usePlugins(node: LabNode, program: string, { isNode }: { isNode: boolean }): void {
+  for (const name of ["calico", "calico-ipam"]) {
+    const file = node.path(`/opt/cni/bin/${name}`);
+    unlinkSync(file);
+    if (isNode || name === "calico-ipam") symlinkSync(program, file);
+    else writeFileSync(file, `process.execve(${JSON.stringify(program)}, ["/opt/cni/bin/${name}"], process.env);\n`);
+  }
+}
+
+async function isReady(node: LabNode): Promise<boolean> {
+  const { stdout } = await node.run(
+    "curl",
+    ["-s", "-o", "/dev/null", "-w", "%{http_code}", "http://localhost:9099/readiness"],
+    {
+      alsoGood: [7, 28, 52, 56],
+    },
+  );
+  return stdout === "200";
+}
+
+/** From a pod of another node, and from one beside it, ten times a second. */
+function steadyPings(lab: Lab) {
+  const stop = new AbortController();
+  const counts = { sent: 0, lost: 0 };
+  const target = lab.pods.get("pingtest-3").address;
+  const runs = ["pingtest-1", "pingtest-4", "pingtest-ippool-2"].map(async (name) => {
+    const { netns: namespace } = lab.pods.get(name).place;
+    while (!stop.signal.aborted) {
+      const { sent, received } = await ping(target, { namespace, count: 10, intervalMs: 100, timeoutMs: 2_000 });
+      counts.sent += sent;
+      counts.lost += sent - received;
+    }
+  });
+  const end = async () => {
+    stop.abort();
+    await Promise.all(runs);
+    return counts;
+  };
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
+}
