@@ -1,6 +1,17 @@
 // Who is measured: a program that writes BIRD's configuration, and a BIRD in a namespace that reads it.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { askBird } from "../../../src/node/bird/index.ts";
@@ -97,7 +108,10 @@ function makeSubject({ name, command: [program = "", ...parameters], env, folder
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { recursive: true });
       const beginMs = performance.now();
-      writer = spawn(program, parameters, { env: { ...process.env, ...env }, stdio: "ignore" });
+      // Beside the folder, which is made anew for each start.
+      const log = openSync(`${folder}.log`, "w");
+      writer = spawn(program, parameters, { env: { ...process.env, ...env }, stdio: ["ignore", log, log] });
+      closeSync(log);
       await until(() => written(join(folder, "bird.cfg")) >= sessions, `${name} writes ${sessions} sessions`);
       const tookMs = performance.now() - beginMs;
       execFileSync("ip", ["netns", "add", namespace]);
@@ -117,7 +131,8 @@ function makeSubject({ name, command: [program = "", ...parameters], env, folder
         if (lines.some(({ text }) => text.startsWith(wanted))) return performance.now();
         await sleep(2);
       }
-      throw new Error(`${name}: BIRD never had ${wanted}`);
+      const said = readFileSync(`${folder}.log`, "utf8").slice(-2000);
+      throw new Error(`${name}: BIRD never had ${wanted}; the last words of the writer:\n${said}`);
     },
     memory() {
       const pid = writer?.pid ?? 0;
