@@ -39,10 +39,10 @@ const nth = (cidr: string, i: number): string => {
   const last = first.slice(cut + 1);
   const value = (isV6 ? Number.parseInt(last === "" ? "0" : last, 16) : Number(last)) + i;
   const text = `${first.slice(0, cut + 1)}${isV6 ? value.toString(16) : value}`;
-  return isV6 ? text.replace(/^(.*::)0$/, "$1").replace(/^([0-9a-f:]*[0-9a-f]):0$/, "$1::") : text;
+  return isV6 ? text.replace(/^(.*::)0$/, "$1") : text;
 };
 
-/** `DESTINATION WORDS`, sorted. What lacks something is left out. */
+/** `DESTINATION WORDS`, sorted. What lacks something is left out; `passing` is what only waits for a tunnel address. */
 export function modelRoutes(values: ReadonlyMap<string, string>, own: string, ways: Ways): string[] {
   const of = (pattern: RegExp): [string, AnyRecord][] =>
     [...values]
@@ -90,7 +90,7 @@ export function modelRoutes(values: ReadonlyMap<string, string>, own: string, wa
     if (isOneAddress && bare === gateway) return undefined;
     if (!isVxlan || isNear) return `direct ${gateway}`;
     const [far, near] = [tunnelOf(node, isV6), tunnelOf(own, isV6)];
-    if (far === undefined || near === undefined) return undefined;
+    if (far === undefined || near === undefined) return "passing";
     return isOneAddress && bare === far ? "vxlan link" : `vxlan ${far}`;
   };
 

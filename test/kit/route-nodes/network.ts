@@ -18,6 +18,9 @@ export type TestPod = {
   readonly addresses: readonly string[];
 };
 
+/** Canonical, as the kernel writes it. */
+const prefix6 = (network: number): string => (network === 0 ? "fd30::" : `fd30:${network}::`);
+
 export class TestNetwork {
   readonly #switch = freshNamespace().path;
   readonly #bridges = new Map<number, number>();
@@ -40,12 +43,12 @@ export class TestNetwork {
     await here.change({ do: "edit", link: { link: port, up: true } });
     await there.change({ do: "edit", link: { link: "lo", up: true } });
     const index = (await there.link("eth0"))?.index ?? 0;
-    const [address, address6] = [`172.30.${network}.${host}/24`, `fd30:${network}::${host}/64`];
+    const [address, address6] = [`172.30.${network}.${host}/24`, `${prefix6(network)}${host}/64`];
     await there.change({ do: "create", address: { index, address } });
     await there.change({ do: "create", address: { index, address: address6, flags: ["nodad"] } });
     await there.change({ do: "edit", link: { link: "eth0", up: true } });
     await there.change({ do: "create", route: { destination: "0.0.0.0/0", gateway: `172.30.${network}.254`, index } });
-    await there.change({ do: "create", route: { destination: "::/0", gateway: `fd30:${network}::fe`, index } });
+    await there.change({ do: "create", route: { destination: "::/0", gateway: `${prefix6(network)}fe`, index } });
     return { name, namespace: path, address, address6 };
   }
 
@@ -98,7 +101,7 @@ export class TestNetwork {
     await netlink.change({ do: "create", link: { name, kind: "bridge", up: true } });
     const index = (await netlink.link(name))?.index ?? 0;
     await netlink.change({ do: "create", address: { index, address: `172.30.${network}.254/24` } });
-    await netlink.change({ do: "create", address: { index, address: `fd30:${network}::fe/64`, flags: ["nodad"] } });
+    await netlink.change({ do: "create", address: { index, address: `${prefix6(network)}fe/64`, flags: ["nodad"] } });
     const options = { namespace: this.#switch };
     writeSysctl("net.ipv4.ip_forward", 1, options);
     writeSysctl("net.ipv6.conf.all.forwarding", 1, options);

@@ -31,7 +31,7 @@ const ways: Ways[] = [
 
 /** As the model words it. */
 function line(destination: string, resolved: Resolved): string | undefined {
-  if (resolved.is === "unroutable") return undefined;
+  if (resolved.is === "unroutable") return resolved.isPassing ? `${destination} passing` : undefined;
   if (resolved.is === "left to BGP") return `${destination} bgp ${resolved.node}`;
   const { way } = resolved;
   if (way.is === "workload") return `${destination} dev ${way.interfaceName}`;
