@@ -92,8 +92,11 @@ const failing =
   });
 const both =
   (...changes: ((host: HostFacts) => Partial<HostFacts>)[]) =>
-  (host: HostFacts) =>
-    changes.reduce((changed, change) => Object.assign({}, changed, change(changed)), host);
+  (host: HostFacts) => {
+    let changed = host;
+    for (const change of changes) changed = { ...changed, ...change(changed) };
+    return changed;
+  };
 const podsSilent = failing("pod", "pod to pod", "arrival");
 const session = (state: string) => (host: HostFacts) => ({
   bird: { socket: "s", sessions: [{ address: host.node === "n1" ? "172.31.0.12" : "172.31.0.11", state, info: "" }] },

@@ -9,6 +9,7 @@ export type * from "./facts.ts";
 export { finding, findingJson, type NodeFinding } from "./finding.ts";
 export { findEnd, type PathEnd } from "./path/ends.ts";
 export { type Station, type Walk, type WalkOptions, walkPath } from "./path/walk.ts";
-export { readCluster } from "./read/cluster.ts";
+export { type ClusterOptions, readCluster } from "./read/cluster.ts";
 export { type HostOptions, readHost } from "./read/host.ts";
+export { pluginRights } from "./read/rights.ts";
 export { pingVerdict, readPolicyData } from "./read/verdicts.ts";

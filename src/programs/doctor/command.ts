@@ -7,6 +7,7 @@ import { parseServerAddress } from "../../typha/client/index.ts";
 import { datastoreOptions, defaultConfigFile } from "../../typha/settings/index.ts";
 import { gather } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
+import { accountOf } from "./account.ts";
 import { examineServers, examineSetup, exitCodeOf, reportJson, reportText } from "./index.ts";
 import { nodeCommand } from "./node/command.ts";
 import { pathCommand } from "./node/path-command.ts";
@@ -89,14 +90,6 @@ function lookAtServers(flags: DoctorFlags) {
     observeMs: flags.observe * 1000,
     clock: systemClock,
   });
-}
-
-function accountOf(text: string): Account {
-  const [namespace = "", name = "", ...rest] = text.split("/");
-  const isName = (part: string) => /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(part);
-  if (!isName(namespace) || !isName(name) || rest.length > 0)
-    throw new InvalidArgumentError("It has to be NAMESPACE/NAME, such as kube-system/calico-typha.");
-  return { namespace, name };
 }
 
 function seconds(text: string): number {

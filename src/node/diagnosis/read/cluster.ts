@@ -1,12 +1,20 @@
 // The cluster's facts, read from the datastore once. What may not be read is told as that, and the rest is looked at nevertheless.
 import { isRecord, type JsonRecord, messageOf, parseJson, parseRange } from "../../../base/lib/index.ts";
-import type { Datastore } from "../../../calico/datastore/index.ts";
+import type { Account, Datastore } from "../../../calico/datastore/index.ts";
 import { type ApiKind, openIpamObjects, openResources, type V3Object } from "../../../calico/resources/index.ts";
 import type { AffinityFact, BlockFact, ClusterFacts, Encapsulation, NodeFact, PodFact, PoolFact } from "../facts.ts";
 
+import { missingRights } from "./rights.ts";
+
 const poolsAnnotation = "cni.projectcalico.org/ipv4pools";
 
-export async function readCluster(datastore: Datastore, signal: AbortSignal): Promise<ClusterFacts> {
+export type ClusterOptions = {
+  readonly signal: AbortSignal;
+  /** Whose rights are looked at, where it is not whoever runs this. */
+  readonly account?: Account | undefined;
+};
+
+export async function readCluster(datastore: Datastore, { signal, account }: ClusterOptions): Promise<ClusterFacts> {
   const resources = openResources(datastore);
   const ipam = openIpamObjects(datastore);
   const unreadable: { what: string; why: string; rule?: string }[] = [];
@@ -30,6 +38,7 @@ export async function readCluster(datastore: Datastore, signal: AbortSignal): Pr
     hasPods(datastore) ? attempt("Pod", () => readPods(datastore, signal)) : [],
     hasPods(datastore) ? attempt("Service", () => serviceRanges(datastore, signal)) : [],
   ]);
+  unreadable.push(...(await missingRights(datastore, "node", { signal, account })));
   const [ready] = (information ?? []).map(({ spec }) => recordOf(spec).datastoreReady);
   const mesh = recordOf(bgp?.find(({ metadata }) => metadata.name === "default")?.spec).nodeToNodeMeshEnabled;
   return {

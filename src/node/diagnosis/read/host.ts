@@ -8,6 +8,7 @@ import { destinations } from "../checks/routes.ts";
 import type { ClusterFacts, ForeignDrop, HostFacts, LinkFact, LookupFact, NotLookedAt, RouteFact } from "../facts.ts";
 import { bare, nodeNamed } from "../networks.ts";
 import { readBird } from "./bird.ts";
+import { readFeatures } from "./features.ts";
 import { foreignDrops, foreignLegacyDrops } from "./firewall.ts";
 import { readPluginFiles } from "./plugin-files.ts";
 import { namespacesByAddress } from "./pod-namespaces.ts";
@@ -60,7 +61,7 @@ export async function readHost({ node, nameFrom, cluster, datastore, signal }: H
       const found = data === undefined ? undefined : pingVerdict(from.includes("/") ? from : `node/${from}`, to, data);
       return found === undefined ? [] : [{ from, to, ...found }];
     }),
-    features: [],
+    features: await readFeatures(cluster, links),
     notLookedAt,
     ...(bird === undefined ? {} : { bird }),
     ...(before === undefined || dropped === undefined ? {} : { reversePathDrops: dropped - before }),

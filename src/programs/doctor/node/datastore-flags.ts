@@ -1,8 +1,9 @@
 // Which datastore the doctor of nodes reads: by flags, or by the variables that the agent of the node has.
 import type { Command } from "commander";
 import { CattailError, systemClock } from "../../../base/lib/index.ts";
-import type { Datastore, DatastoreOptions } from "../../../calico/datastore/index.ts";
+import type { Account, Datastore, DatastoreOptions } from "../../../calico/datastore/index.ts";
 import { nodeDatastoreOptions } from "../../../node/settings/index.ts";
+import { accountOf } from "../account.ts";
 import type { NodeOptions } from "./examine-node.ts";
 
 export type DatastoreFlags = {
@@ -11,6 +12,7 @@ export type DatastoreFlags = {
   kubeconfig?: string;
   etcd?: string;
   directory?: string;
+  asServiceAccount?: Account;
 };
 
 const patienceMs = 120_000;
@@ -19,14 +21,23 @@ export function withDatastore(command: Command): Command {
   return command
     .option("--kubeconfig <file>", "credentials of the API server (or KUBECONFIG)")
     .option("--etcd <urls>", "endpoints of etcd (or ETCD_ENDPOINTS)")
-    .option("--directory <folder>", "folder of manifests as the datastore (or DATASTORE_DIRECTORY)");
+    .option("--directory <folder>", "folder of manifests as the datastore (or DATASTORE_DIRECTORY)")
+    .option(
+      "--as-service-account <namespace/name>",
+      "look at the rights of this account as a node, not at your own",
+      accountOf,
+    );
 }
 
-export function optionsOf(flags: Pick<DatastoreFlags, "node" | "facts">, datastore: Datastore): NodeOptions {
+export function optionsOf(
+  flags: Pick<DatastoreFlags, "node" | "facts" | "asServiceAccount">,
+  datastore: Datastore,
+): NodeOptions {
   return {
     environment: process.env,
     name: flags.node,
     facts: flags.facts,
+    account: flags.asServiceAccount,
     datastore,
     nowMs: systemClock.wallMs(),
     signal: AbortSignal.timeout(patienceMs),
@@ -34,7 +45,7 @@ export function optionsOf(flags: Pick<DatastoreFlags, "node" | "facts">, datasto
 }
 
 export function datastoreOf(
-  { kubeconfig, etcd, directory }: Omit<DatastoreFlags, "node" | "facts">,
+  { kubeconfig, etcd, directory }: Omit<DatastoreFlags, "node" | "facts" | "asServiceAccount">,
   environment: NodeJS.ProcessEnv,
 ): DatastoreOptions {
   const given = [kubeconfig, etcd, directory].filter((each) => each !== undefined).length;

@@ -1,17 +1,20 @@
 // This host, and the facts that were collected on others: read, diagnosed, and put into the sections of a report.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { CattailError, isRecord, parseJson, plainLine } from "../../../base/lib/index.ts";
-import type { Datastore } from "../../../calico/datastore/index.ts";
+import { CattailError, isRecord, messageOf, parseJson, plainLine, silentLog } from "../../../base/lib/index.ts";
+import type { Account, Datastore } from "../../../calico/datastore/index.ts";
 import {
   type ClusterFacts,
   diagnose,
   type Facts,
   type HostFacts,
   type NodeFinding,
+  pluginRights,
   readCluster,
   readHost,
+  type TyphaFact,
 } from "../../../node/diagnosis/index.ts";
+import { followBatches, optionsFromEnvironment } from "../../../typha/client/index.ts";
 import { type Finding, passed, type Section } from "../finding.ts";
 
 export type NodeExamination = { readonly facts: Facts; readonly findings: readonly NodeFinding[] };
@@ -22,16 +25,56 @@ export type NodeOptions = {
   readonly name: string | undefined;
   /** Files of facts from other hosts. */
   readonly facts: readonly string[];
+  /** Whose rights as a node are looked at, where it is not whoever runs this. */
+  readonly account: Account | undefined;
   readonly datastore: Datastore;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 };
 
 export async function readFacts(options: NodeOptions): Promise<Facts> {
-  const { datastore, signal, nowMs } = options;
-  const cluster = await readCluster(datastore, signal);
-  const host = await readHost({ ...nameOfHost(options), cluster, datastore, signal });
-  return { cluster, hosts: [host, ...options.facts.map(readFactsFile)], nowMs };
+  const { datastore, signal, nowMs, account } = options;
+  const read = await readCluster(datastore, { signal, account });
+  const [host, typha] = await Promise.all([
+    readHost({ ...nameOfHost(options), cluster: read, datastore, signal }),
+    readTypha(options.environment),
+  ]);
+  const credentials = host.cni.credentials;
+  const isGood = credentials?.broken === undefined && (credentials?.expiresMs ?? Number.POSITIVE_INFINITY) > nowMs;
+  const plugin = credentials === undefined || !isGood ? { missing: [] } : await pluginRights(credentials.file, signal);
+  const cni =
+    credentials === undefined || plugin.refused === undefined
+      ? host.cni
+      : { ...host.cni, credentials: { ...credentials, broken: plugin.refused } };
+  const cluster = { ...read, unreadable: [...read.unreadable, ...plugin.missing] };
+  const own = { ...host, cni, ...(typha === undefined ? {} : { typha }) };
+  return { cluster, hosts: [own, ...options.facts.map(readFactsFile)], nowMs };
+}
+
+const typhaLimitMs = 10_000;
+
+/** Whether the agent's Typha answers with its certificate: up to the first thing that it says. Undefined: none is set. */
+async function readTypha(environment: NodeOptions["environment"]): Promise<TyphaFact | undefined> {
+  const address = environment.FELIX_TYPHAADDR || environment.FELIX_TYPHAK8SSERVICENAME || "";
+  if (address === "") return undefined;
+  try {
+    const { servers, ...options } = optionsFromEnvironment(environment);
+    if (servers === undefined) return undefined;
+    const signal = AbortSignal.timeout(typhaLimitMs);
+    const following = {
+      ...options,
+      servers,
+      signal,
+      type: "felix",
+      info: "cattail doctor",
+      maxFailures: 1,
+      log: silentLog,
+    } as const;
+    for await (const _ of followBatches(following)) return { address };
+    return { address, problem: `it said nothing within ${typhaLimitMs / 1000} s` };
+  } catch (error) {
+    return { address, problem: messageOf(error) };
+  }
 }
 
 /** As the agent finds it. */
