@@ -8,3 +8,4 @@ export type { SourceName } from "./resolve.ts";
 export { type NodeSettings, type SettingName, settingsTable } from "./table.ts";
 export { felixSettings, type TypedSettings } from "./typed.ts";
 export type { FailsafePort, NumberRange } from "./value-types.ts";
+export { withoutEffect } from "./without-effect.ts";

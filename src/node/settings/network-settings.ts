@@ -75,7 +75,7 @@ export const policySettings = group("Policies and packet rules", {
   NFTablesMode: row({
     type: choice("Auto", "Enabled", "Disabled", "Auto"),
     default: "Auto",
-    says: "Accepted for compatibility: packet rules are always nftables.",
+    says: "Whether packet rules are nftables or iptables.",
   }),
   DefaultEndpointToHostAction: row({
     ...fatal,
@@ -231,7 +231,7 @@ export const routeSettings = group("Routes", {
     type: tableRanges,
     default: [],
     isFatal: true,
-    says: "Accepted for compatibility; see RouteTableRanges.",
+    says: "See RouteTableRanges.",
   }),
   RouteTableRanges: row({ type: tableRanges, default: [], isFatal: true, says: "Routing tables that may be used." }),
   IPForwarding: row({
@@ -239,7 +239,7 @@ export const routeSettings = group("Routes", {
     default: "Enabled",
     says: "Whether forwarding is switched on in the kernel, and kept on.",
   }),
-  CgroupV2Path: row({ type: path, default: "", says: "Accepted for compatibility." }),
+  CgroupV2Path: row({ type: path, default: "", says: "No effect." }),
 });
 
 export const tunnelSettings = group("Tunnels", {
@@ -278,29 +278,29 @@ export const tunnelSettings = group("Tunnels", {
 });
 
 /** For rules in iptables, which we do not write: read, so that a bad value is told, and used for nothing. */
-export const iptablesSettings = group("Accepted, without effect: packet rules are nftables", {
+export const iptablesSettings = group("For packet rules in iptables", {
   IptablesBackend: row({ type: oneOf("legacy", "nft", "auto"), default: "auto", says: "No effect." }),
-  IptablesRefreshInterval: row({ type: seconds, default: 180_000, says: "See NftablesRefreshInterval." }),
+  IptablesRefreshInterval: row({ type: seconds, default: 180_000, says: "No effect." }),
   IptablesPostWriteCheckIntervalSecs: row({ type: seconds, default: 5000, says: "No effect." }),
   IptablesLockProbeIntervalMillis: row({ type: milliseconds, default: 50, says: "No effect." }),
   IptablesFilterAllowAction: row({
     ...fatal,
     type: oneOf("ACCEPT", "RETURN"),
     default: "ACCEPT",
-    says: "See NftablesFilterAllowAction.",
+    says: "No effect.",
   }),
   IptablesMangleAllowAction: row({
     ...fatal,
     type: oneOf("ACCEPT", "RETURN"),
     default: "ACCEPT",
-    says: "See NftablesMangleAllowAction.",
+    says: "No effect.",
   }),
   IptablesFilterDenyAction: row({
     ...fatal,
     type: oneOf("DROP", "REJECT"),
     default: "DROP",
-    says: "See NftablesFilterDenyAction.",
+    says: "No effect.",
   }),
-  IptablesMarkMask: row({ ...fatal, type: markMask, default: 0xffff_0000, says: "See NftablesMarkMask." }),
+  IptablesMarkMask: row({ ...fatal, type: markMask, default: 0xffff_0000, says: "No effect." }),
   ChainInsertMode: row({ ...fatal, type: oneOf("insert", "append"), default: "insert", says: "No effect." }),
 });

@@ -5,6 +5,7 @@ import { defaultConfigFile } from "./local-sources.ts";
 import { rowOf, type SettingName, settingsTable } from "./table.ts";
 import { felixSettings } from "./typed.ts";
 import { unsupported } from "./unsupported.ts";
+import { withoutEffect } from "./without-effect.ts";
 
 const introduction = `# Settings of the agent (\`FELIX_*\`)
 
@@ -27,9 +28,8 @@ This page is generated from the table in \`src/node/settings\` by \`npm run docs
 
 export function nodeSettingsPage(): string {
   const titles = [...new Set(Object.values(settingsTable).map(({ group }) => group))];
-  const table = Object.fromEntries(
-    Object.entries(settingsTable).map(([name, row]) => [name, { ...row, says: withMarks(row) }]),
-  );
+  const all = Object.keys(settingsTable) as SettingName[]; // the table's own keys
+  const table = Object.fromEntries(all.map((name) => [name, { ...rowOf(name), says: saysOf(name) }]));
   const groups = titles.map((title) => ({ group: title, title }));
   const names = [...unsupported.values()].map(({ name }) => `\`${name}\``);
   return `${page({ table, groups, introduction })}
@@ -39,9 +39,13 @@ Cattail has no eBPF, no XDP, no WireGuard, no flow logs and no Istio support. On
 `;
 }
 
-function withMarks({ says, isLocal, isFatal }: { says: string; isLocal: boolean; isFatal: boolean }): string {
+function saysOf(name: SettingName): string {
+  const { says, isLocal, isFatal } = rowOf(name);
   const marks = [...(isLocal ? ["*local*"] : []), ...(isFatal ? ["*strict*"] : [])];
-  return marks.length === 0 ? says : `${says} (${marks.join(", ")})`;
+  const why = withoutEffect[name];
+  const whole =
+    why === undefined ? says : says === "No effect." ? `**No effect**: ${why}.` : `${says} **No effect**: ${why}.`;
+  return marks.length === 0 ? whole : `${whole} (${marks.join(", ")})`;
 }
 
 /** One line for each setting: those that somebody has set first, as they are what one looks for. */

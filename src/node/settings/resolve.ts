@@ -5,6 +5,7 @@ import type { TypeChecks } from "../../base/config/index.ts";
 import { nearest } from "../../base/lib/index.ts";
 import { knownName, rowOf, type SettingName, settingsTable } from "./table.ts";
 import { isMissed, unsupported } from "./unsupported.ts";
+import { whyInVain } from "./without-effect.ts";
 
 export const sourceNames = ["environment", "file", "node", "selector", "cluster"] as const;
 export type SourceName = (typeof sourceNames)[number];
@@ -49,6 +50,8 @@ export function resolve(sources: Sources, checks: TypeChecks): Resolution {
       const read = readText(name, text, checks);
       const stops = isFatal || (nonZero && text.toLowerCase() === "none");
       if (read.problem !== undefined) (stops ? fatal : warnings).push({ name, from, says: read.problem });
+      const vain = read.problem === undefined ? complaintOfVain(name, read) : undefined;
+      if (vain !== undefined) warnings.push({ name, from, says: vain });
       if (!settings.has(name)) settings.set(name, { text: read.text, value: read.value, from });
     }
   }
@@ -74,6 +77,14 @@ function readNone(name: SettingName, text: string): Read {
   const { type, nonZero, default: whenNone } = rowOf(name);
   if (!nonZero) return { text, value: type.zero };
   return { text: undefined, value: whenNone, problem: `${name} is none, but it must have a value: ${type.allowed}` };
+}
+
+/** A setting that nothing uses, and that somebody has set to something else than it is anyhow. */
+function complaintOfVain(name: SettingName, { text, value }: Read): string | undefined {
+  const why = whyInVain(name);
+  const { type, default: usual } = rowOf(name);
+  if (why === undefined || text === undefined || type.show(value) === type.show(usual)) return undefined;
+  return `${name} is ${JSON.stringify(text.slice(0, 256))}, and has no effect: ${why}`;
 }
 
 const ownNames = Object.keys(settingsTable);
