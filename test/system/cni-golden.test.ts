@@ -41,6 +41,14 @@ describe("recorded cases of calico", { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Whoever answers has what the configuration says, or hands the call back: races and rights are of the plugin's own connection. */
+  function agentOf(kind: StoreKind): { readyNode: (node: string) => Promise<void> } {
+    const { cluster, etcdUrl } = servers;
+    const kubernetes = { type: "kubernetes", kubeconfig: cluster.kubeconfig };
+    const datastore = kind === "kubernetes" ? kubernetes : { type: "etcdv3", endpoints: [etcdUrl], tls: {} };
+    return { readyNode: (node) => stage.startAgent(node, datastore) };
+  }
+
   function worldOf(each: CniCase, kind: StoreKind) {
     const { cluster, etcdUrl, kubeconfigs, meddler, stores } = servers;
     const isRace = each.steps.some(({ race }) => race !== undefined);
@@ -70,6 +78,18 @@ describe("recorded cases of calico", { skip }, () => {
       ok(recorded !== undefined);
       const expected = isAsRecorded === undefined ? betterCni(each.name, kind, recorded) : recorded;
       compare(each, await playCni(each, expected, worldOf(each, kind)), expected);
+    });
+  }
+
+  const isOfConnection = ({ rights, steps, no_ready }: CniCase) =>
+    rights !== undefined || no_ready === true || steps.some(({ race }) => race !== undefined);
+  const answered = plays.filter(({ each }) => !isOfConnection(each));
+  for (const { each, kind } of others === undefined ? shareOf(answered, undefined, 12) : []) {
+    test(`${each.name} (${kind}), through the agent`, { timeout: 240_000 }, async () => {
+      const recorded = each.expect[kind];
+      ok(recorded !== undefined);
+      const expected = betterCni(each.name, kind, recorded);
+      compare(each, await playCni(each, expected, { ...worldOf(each, kind), ...agentOf(kind) }), expected);
     });
   }
 });

@@ -2,8 +2,9 @@
 // /var/run/calico while a plugin runs, so that nodes share no lock and no name, and this machine's own folders stay as they are.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { deleteNamespace } from "../../../src/base/linux/kernel.ts";
+import { eventually } from "../eventually.ts";
 import { freshNamespace } from "../namespace.ts";
 import { openDoor } from "./door.ts";
 
@@ -23,6 +24,8 @@ export type StagedAnswer = {
   readonly stderr: string;
 };
 
+/** Where plugins look for it. */
+const agentSocket = "/var/run/calico/cattail/cni.sock";
 const folders = { lib: "/var/lib/calico", run: "/var/run/calico" } as const;
 
 export class Stage implements Disposable {
@@ -30,6 +33,8 @@ export class Stage implements Disposable {
   readonly #ports: () => readonly number[];
   readonly #nodes = new Map<string, Namespace>();
   readonly #pods = new Map<string, Namespace>();
+  /** Agents, of those nodes that have one. */
+  readonly #agents = new Map<string, Started>();
   #doors = new DisposableStack();
 
   /** `ports`: of servers on this machine's loopback that nodes must reach. */
@@ -129,6 +134,25 @@ export class Stage implements Disposable {
     }
   }
 
+  /** One that answers for the plugins on this node, if it has none yet. */
+  async startAgent(node: string, datastore: object): Promise<void> {
+    if (this.#agents.has(node)) return;
+    const given = { namespace: this.node(node).path, socket: agentSocket, node, datastore };
+    const args = [resolve("test/kit/cni-agent.ts"), JSON.stringify(given)];
+    const agent = this.start({ node, program: process.execPath, args, env: {}, stdin: "" });
+    this.#agents.set(node, agent);
+    await eventually(
+      () => agent.said.includes("warm\n") || agent.process.exitCode !== null,
+      () => `an agent that is ready: ${agent.said}`,
+    );
+    if (agent.process.exitCode !== null) throw new Error(`the agent ended: ${agent.said}`);
+  }
+
+  /** How many calls agents have answered themselves, and why the others were handed back. */
+  get agentsSaid(): string {
+    return [...this.#agents.values()].map(({ said }) => said).join("");
+  }
+
   /** Log files that were written, and whether they hold anything. */
   logs(): { [file: string]: boolean } {
     const found = [...this.#nodes.keys()].flatMap((node) => filesBelow(join(this.nodeFolder(node), "log")));
@@ -137,6 +161,8 @@ export class Stage implements Disposable {
   }
 
   clear(): void {
+    for (const agent of this.#agents.values()) agent.kill();
+    this.#agents.clear();
     this.#doors.dispose();
     this.#doors = new DisposableStack();
     for (const { name } of [...this.#pods.values(), ...this.#nodes.values()]) deleteNamespace(name);
@@ -157,14 +183,22 @@ export class Stage implements Disposable {
 export class Started {
   readonly process: ChildProcess;
   readonly ended: Promise<StagedAnswer>;
+  /** So far, on both streams. */
+  said = "";
 
   constructor(child: ChildProcess, stdin: string) {
     this.process = child;
     let [stdout, stderr] = ["", ""];
     child.stdin?.on("error", () => undefined); // it may end without having read it
     child.stdin?.end(stdin);
-    child.stdout?.on("data", (chunk: Buffer) => (stdout += chunk));
-    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk));
+    child.stdout?.on("data", (chunk: Buffer) => {
+      stdout += chunk;
+      this.said += chunk;
+    });
+    child.stderr?.on("data", (chunk: Buffer) => {
+      stderr += chunk;
+      this.said += chunk;
+    });
     this.ended = new Promise((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code) => resolve({ code, stdout, stderr }));
