@@ -100,7 +100,7 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
       return;
     }
     if (source.is === "workload") yield* workloadEgress(source.workload, packet, world);
-    if (!isLocal) yield* leave(source, from, packet, world);
+    if (!isLocal) yield* leave({ source, destination }, from, packet, world);
     else if (destination.is === "node") yield toOwnHost(from, source, world);
   }
   if (to === undefined || !world.isEnforcedOn(to)) return;
@@ -140,7 +140,12 @@ function toOwnHost(node: string, source: Place, world: World): Stage {
 }
 
 /** Out of a node, through the host endpoint of its interface. */
-function* leave(source: Place, node: string, packet: Packet, world: World): Generator<Stage> {
+function* leave(
+  { source, destination }: Pick<Flow, "source" | "destination">,
+  node: string,
+  packet: Packet,
+  world: World,
+): Generator<Stage> {
   const endpoint = hostEndpointOf(node, world.data);
   if (endpoint === undefined) return;
   if (source.is === "workload") {
@@ -150,8 +155,16 @@ function* leave(source: Place, node: string, packet: Packet, world: World): Gene
     yield* untrackedAnswer(endpoint, "ingress", packet, world);
     // Not tracked, it is no answer to the pod's chain, but a packet like others.
     const answer = answerOf(packet);
-    if (untracked(endpoint, "ingress", answer, world) === "allow")
-      yield ask(workloadQuestion(source.workload, "ingress"), answer, world, node, "endpoint");
+    if (untracked(endpoint, "ingress", answer, world) !== "allow") return;
+    if (seenFrom(source, destination, world) !== source.address)
+      // It is sent to the node's address, and nothing knows any more whom it is for.
+      yield said(
+        node,
+        { endpoint, direction: "ingress", class: "untracked" },
+        "deny",
+        "only one half of the connection is tracked",
+      );
+    else yield ask(workloadQuestion(source.workload, "ingress"), answer, world, node, "endpoint");
     return;
   }
   yield* hostStages(endpoint, "egress", packet, world);
@@ -298,8 +311,8 @@ export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | u
 }
 
 /** The source that the other node sees: a pool may hide its pods behind their node. */
-function seenFrom(source: Place, destination: Place, { data }: World): AddressRange {
-  if (source.is !== "workload") return source.address;
+function seenFrom(source: Place, destination: Place, { data, isEnforcedOn }: World): AddressRange {
+  if (source.is !== "workload" || !isEnforcedOn(source.workload.host)) return source.address;
   const pools = [...data.pools.values()].filter(({ isForPods }) => isForPods);
   const isHidden =
     pools.some(({ net, isMasqueraded }) => isMasqueraded && holds(net, source.address)) &&

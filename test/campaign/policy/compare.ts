@@ -63,7 +63,7 @@ export async function compare(
   }
   let open = flows.filter(({ text }) => meant.has(text));
   let differences: Difference[] = [];
-  for (const limitMs of [timeoutMs, timeoutMs * 4, 2_000]) {
+  for (const limitMs of [timeoutMs, timeoutMs * 4, 2_000, 10_000]) {
     const got = await probe(open, { resolve: lab.resolve, servers: lab.servers, timeoutMs: limitMs });
     differences = open.flatMap(({ text }) => {
       const packets = got.get(text) === "reject" ? "deny" : (got.get(text) ?? "");

@@ -30,26 +30,27 @@ export function interfaceOf(namespace: string, name: string): string {
 }
 
 export class PolicyLab implements Disposable {
-  readonly node: Space = freshNamespace();
+  readonly node: Space;
   readonly servers = new Servers();
   readonly #switch: Space = freshNamespace();
   readonly #places = new Map<string, Place>();
 
-  constructor() {
+  /** Without a namespace for the node, it gets one of its own. */
+  constructor(node: Space = freshNamespace()) {
+    this.node = node;
     for (const name of ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"])
       writeSysctl(name, 1, { namespace: this.node.path });
     for (const name of ["all", "default"])
       writeSysctl(`net.ipv6.conf.${name}.accept_dad`, 0, { namespace: this.node.path });
     writeSysctl("net.ipv6.conf.default.disable_ipv6", 1, { namespace: this.#switch.path });
-    const node = this.node.name;
-    ip(node, ["link set lo up", `link add eth0 type veth peer name uplink netns ${this.#switch.name}`]);
+    ip(node.name, ["link set lo up", `link add eth0 type veth peer name uplink netns ${this.#switch.name}`]);
     ip(this.#switch.name, [
       "link add br0 type bridge mcast_snooping 0",
       "link set br0 up",
       "link set uplink master br0",
       "link set uplink up",
     ]);
-    ip(node, [
+    ip(node.name, [
       `addr add ${nodeAddresses[0]}/24 dev eth0`,
       `addr add ${nodeAddresses[1]}/64 dev eth0 nodad`,
       "link set eth0 up",
@@ -166,8 +167,9 @@ export class PolicyLab implements Disposable {
     this.servers.open(place, known.space.path, addresses);
   }
 
-  has(place: string): boolean {
-    return this.#places.has(place);
+  /** The name of the namespace that a place is in. */
+  namespaceOf(place: string): string {
+    return this.#spaceOf(place).name;
   }
 
   resolve = (flow: ProbedFlow): Whereabouts => {

@@ -178,7 +178,8 @@ export async function probe(
     setTimeout(() => {
       if (!triesOnce) for (const one of probes) one.again();
     }, timeoutMs / 2),
-    setTimeout(finish, timeoutMs),
+    // A process that did not get its turn has answers waiting: they are read before it is over.
+    setTimeout(() => setImmediate(() => setImmediate(finish)), timeoutMs),
   ];
   if (flows.length === 0) finish();
   await promise;
