@@ -105,7 +105,10 @@ export class RandomCluster implements AsyncDisposable {
     if (what < 8) {
       const cidr = random.pick(blocks);
       const assigned: { [at: number]: string } = {};
-      for (let i = 0; i < 16; i++) if (random.isOneIn(6)) assigned[i] = random.pick(names);
+      for (let i = 0; i < 16; i++) {
+        // Tunnel addresses (8 and up) are their nodes', whose block it may be.
+        if (random.isOneIn(6)) assigned[i] = names[i - 8] ?? random.pick(names);
+      }
       const owner = random.isOneIn(8) ? undefined : random.pick(names);
       this.cluster.change({ [blockPath(cidr)]: isGone ? undefined : blockValue(cidr, owner, assigned) });
       return `block ${cidr} ${isGone ? "goes" : `of ${owner}, with ${JSON.stringify(assigned)}`}`;
