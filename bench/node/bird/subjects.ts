@@ -72,7 +72,8 @@ export function originalSubject(
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  script("sv", `[ -e ${own}/pid ] && kill -HUP "$(cat ${own}/pid)"`);
+  // As calico/node's runit tells BIRD; over the socket and not by SIGHUP, of which several in a row are one.
+  script("sv", `exec ${join(bird16, "birdc")} -s ${own}/bird.ctl configure`);
   for (const name of ["bird", "bird6"]) script(name, `exec ${join(bird16, name)} "$@"`);
   const env = {
     NODENAME: "node-1",
@@ -117,21 +118,22 @@ function makeSubject({ name, command: [program = "", ...parameters], env, folder
       execFileSync("ip", ["netns", "add", namespace]);
       execFileSync("ip", ["-n", namespace, "link", "set", "lo", "up"]);
       execFileSync("ip", ["-n", namespace, "addr", "add", "172.31.0.1/16", "dev", "lo"]);
-      daemon = spawn("ip", ["netns", "exec", namespace, bird, "-f", "-c", join(folder, "bird.cfg"), "-s", socket], {
-        stdio: "ignore",
-      });
-      writeFileSync(join(folder, "pid"), `${daemon.pid}`);
+      const words = openSync(`${folder}.bird.log`, "w");
+      const flags = ["-f", "-c", join(folder, "bird.cfg"), "-s", socket];
+      daemon = spawn("ip", ["netns", "exec", namespace, bird, ...flags], { stdio: ["ignore", words, words] });
+      closeSync(words);
       await until(() => existsSync(socket), `${name}'s BIRD runs`);
       await sleep(3_000);
       return tookMs;
     },
     async session(wanted) {
-      for (const endMs = performance.now() + 60_000; performance.now() < endMs; ) {
+      for (const endMs = performance.now() + 20_000; performance.now() < endMs; ) {
         const lines = await askBird(socket, `show protocols "${wanted}"`).catch(() => []);
         if (lines.some(({ text }) => text.startsWith(wanted))) return performance.now();
         await sleep(2);
       }
-      const said = readFileSync(`${folder}.log`, "utf8").slice(-2000);
+      const last = (file: string) => readFileSync(file, "utf8").slice(-2000);
+      const said = `${last(`${folder}.log`)}\nBIRD (exit code ${daemon?.exitCode}):\n${last(`${folder}.bird.log`)}`;
       throw new Error(`${name}: BIRD never had ${wanted}; the last words of the writer:\n${said}`);
     },
     memory() {
