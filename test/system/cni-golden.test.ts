@@ -5,7 +5,7 @@
 // CATTAIL_CNI_PLUGINS=FOLDER plays them with the calico and calico-ipam in that folder. CATTAIL_CNI_RECORDED=1: nothing is expected to be
 // better than recorded, which is how the original passes.
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -80,6 +80,23 @@ describe("recorded cases of calico", { skip }, () => {
       compare(each, await playCni(each, expected, worldOf(each, kind)), expected);
     });
   }
+
+  test("through the agent, the agent does the work", { timeout: 240_000 }, async () => {
+    const each = cases.find(({ name }) => name === "add-del");
+    const recorded = each?.expect.kubernetes;
+    ok(each !== undefined && recorded !== undefined);
+    const log = join(folder, "who.log");
+    let agents: readonly (number | undefined)[] = [];
+    const looked = () => {
+      agents = stage.agentPids;
+    };
+    const world = { ...worldOf(each, "kubernetes"), ...agentOf("kubernetes"), looked };
+    const configuration = { ...world.configuration, log_file_path: log };
+    compare(each, await playCni(each, recorded, { ...world, configuration }), recorded);
+    const workers = [...readFileSync(log, "utf8").matchAll(/\[INFO\]\[(\d+)\]/g)].map(([, pid]) => Number(pid));
+    ok(workers.length > 0);
+    for (const pid of workers) ok(agents.includes(pid), `${pid} did the work, and the agents are ${agents.join(", ")}`);
+  });
 
   const isOfConnection = ({ rights, steps, no_ready }: CniCase) =>
     rights !== undefined || no_ready === true || steps.some(({ race }) => race !== undefined);

@@ -24,6 +24,8 @@ export type CniWorld = {
   readonly words: ReadonlyMap<string, string>;
   /** Before the first call on a node: an agent, for one. */
   readonly readyNode?: (node: string) => Promise<void>;
+  /** Once everything was done, and before it is cleared away. */
+  readonly looked?: () => void;
 };
 
 type Playing = CniWorld & { readonly each: CniCase; readonly conf: JsonRecord; readonly expected: CniPlayed };
@@ -52,6 +54,7 @@ export async function playCni(each: CniCase, expected: CniPlayed, world: CniWorl
     const outcome = await playStep(step, playing, expected.steps[steps.length]?.out);
     if (outcome !== undefined) steps.push(outcome);
   }
+  world.looked?.();
   return {
     steps,
     store: withoutMacs(await store.dumpWithEndpoints(startedMs), each),

@@ -107,8 +107,9 @@ export class Stage implements Disposable {
     const script = `mount --bind "$1" ${folders.lib} && mount --bind "$2" ${folders.run} && shift 2 && exec nsenter "$@"`;
     const words = [
       "-m",
+      // What is mounted later is seen, pods' namespaces above all; what is mounted here is not seen outside.
       "--propagation",
-      "private",
+      "slave",
       "sh",
       "-c",
       script,
@@ -148,9 +149,8 @@ export class Stage implements Disposable {
     if (agent.process.exitCode !== null) throw new Error(`the agent ended: ${agent.said}`);
   }
 
-  /** How many calls agents have answered themselves, and why the others were handed back. */
-  get agentsSaid(): string {
-    return [...this.#agents.values()].map(({ said }) => said).join("");
+  get agentPids(): readonly (number | undefined)[] {
+    return [...this.#agents.values()].map(({ process: { pid } }) => pid);
   }
 
   /** Log files that were written, and whether they hold anything. */
