@@ -44,6 +44,7 @@ export class Keeper {
   readonly #rpFilter: string;
   readonly #untunedInterfaces = new Set<string>();
   #areNodeSysctlsDirty = true;
+  #mustListRoutes = false;
   #hasSaidIpip = false;
 
   constructor(options: KeeperOptions, settings: RouteSettings) {
@@ -115,8 +116,12 @@ export class Keeper {
     if ("address" in notification) {
       const { address, is } = notification;
       if (is === "set") this.links.setAddress(address);
-      else this.links.deleteAddress(address);
-      return this.#heardAddress(address.address, address.index);
+      else {
+        this.links.deleteAddress(address);
+        // Routes that went with it are not told of.
+        this.#mustListRoutes = true;
+      }
+      return this.#heardAddress(address.address, address.index) || is === "deleted";
     }
     if ("neighbour" in notification) return this.#dirtyTunnelAt(notification.neighbour.index);
     if ("sysctls" in notification) return this.#heardSysctl(notification.sysctls.link);
@@ -148,6 +153,11 @@ export class Keeper {
     for (const family of families) await this.#makeTunnel(family, changes.areTunnelsDirty);
     this.#keepSysctls(changes.areWorkloadsDirty);
     this.#options.hear();
+    if (this.#mustListRoutes) {
+      this.#mustListRoutes = false;
+      await this.routes.load();
+      this.#options.hear();
+    }
     await this.routes.apply(this.calculation.resolved);
     for (const family of families) await this.#tunnels[family].clear();
   }

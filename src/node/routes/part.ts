@@ -17,8 +17,6 @@ export type RoutesOptions = {
   readonly namespace?: string | undefined;
   /** Where the CNI plugin looks the MTU up; undefined: /var/lib/calico/mtu; false: nowhere. */
   readonly mtuFile?: string | false | undefined;
-  /** `own`: ready, as the original is, whatever became of single routes. */
-  readonly readiness?: "every route" | "applied";
   /** How long routes that nobody wants stay on a new interface: the CNI plugin may still be at work. */
   readonly graceMs?: number;
   /** How long a tunnel stays that no pool needs: other nodes may hear of it later. */
@@ -96,7 +94,7 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
           refreshAtMs = nowMs + settings.refreshIntervalMs;
         }
         await keeper.keep();
-        report(options, world, keeper, feed);
+        report(world, keeper, feed);
       }
       await bell.wait(Math.min(tickAtMs, refreshAtMs, keeper.dueMs), stop.signal);
     }
@@ -110,12 +108,14 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   }
 }
 
-function report(options: RoutesOptions, { health, metrics }: PartWorld, keeper: Keeper, feed: FeedState): void {
+function report({ health, metrics, settings }: PartWorld, keeper: Keeper, feed: FeedState): void {
   const worst = keeper.routes.troubles.worst();
   const isReady = keeper.problem === undefined && (worst?.isReady ?? true);
   const detail =
     keeper.problem ?? worst?.detail ?? (feed.cutOff === undefined ? "" : `data may be old: ${feed.cutOff}`);
-  health.report({ ready: options.readiness === "applied" ? true : isReady, detail });
+  // The original is ready whatever became of single routes; whoever wants that says so.
+  const isLenient = settings.raw("ReadinessRule")?.toLowerCase() === "original";
+  health.report({ ready: isReady || isLenient, detail });
   const { counts, picture } = keeper.routes;
   metrics.set("felix_route_table_num_routes", undefined, picture.size);
   metrics.set("cattail_routes_written", undefined, counts.written);

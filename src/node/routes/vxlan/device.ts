@@ -63,11 +63,15 @@ function incompatibility(wanted: DeviceWanted, actual: Link): string | undefined
   return undefined;
 }
 
-/** The tunnel address is on it, and nothing else but what the kernel puts there. The new one first. */
+/**
+ * The tunnel address is on it, and nothing else but what the kernel puts there. The new one first, and as long as none is known the old one
+ * stays: with the last address of a device the kernel takes all its routes.
+ */
 export function planAddresses(index: number, wanted: string | undefined, actual: readonly Address[]): KernelChange[] {
-  const text = wanted === undefined ? undefined : `${wanted}/${wanted.includes(":") ? 128 : 32}`;
+  if (wanted === undefined) return [];
+  const text = `${wanted}/${wanted.includes(":") ? 128 : 32}`;
   const changes: KernelChange[] = [];
-  if (text !== undefined && !actual.some((one) => one.address === text)) {
+  if (!actual.some((one) => one.address === text)) {
     changes.push({ do: "replace", address: { index, address: text, ...(text.includes(":") && { flags: ["nodad"] }) } });
   }
   for (const { address } of actual) {
