@@ -58,6 +58,10 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const feed = openFeed({
     sources: sourcesOf(options, datastore).map(holdWhileNotReady),
     ...{ clock, random, signal, log: logOf("feed") },
+    expected: {
+      felix: expectedOf("felix", options) + (options.followsSettings ? 1 : 0),
+      bgp: expectedOf("bgp", options),
+    },
     watch(set, state) {
       const watcher = watchers.get(set) ?? partHealth.ofFeed(set);
       watchers.set(set, watcher);
@@ -141,6 +145,10 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+function expectedOf(set: DataSet, { parts }: AgentOptions): number {
+  return parts.filter(({ follows = [] }) => follows.includes(set)).length;
 }
 
 /** A connection for each data set where a Typha is set for it, and the datastore for those without. */

@@ -1,6 +1,7 @@
 // Which parts each command runs, and the rows of metrics that they bring. Rooms are loaded here and nowhere else, each when it is needed.
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import type { DataSet, Part } from "../../node/part/index.ts";
 import { version } from "../shared/build.ts";
 import type { Around, Asked } from "./agent-process.ts";
 
@@ -17,7 +18,10 @@ export async function felixParts({ environment }: Around): Promise<Asked> {
 /** What confd does. */
 export async function bgpParts({ environment }: Around): Promise<Asked> {
   const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
-  return { parts: [birdPart(birdOptions(environment, { supervises: false }))], metrics: [birdMetrics] };
+  return {
+    parts: [following(birdPart(birdOptions(environment, { supervises: false })), "bgp")],
+    metrics: [birdMetrics],
+  };
 }
 
 /** Everything that calico/node runs. */
@@ -42,6 +46,10 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
   };
 }
 
+function following(part: Part, set: DataSet): Part {
+  return { ...part, follows: [set] };
+}
+
 const nothing: Asked = { parts: [], metrics: [] };
 
 async function felix(bgp: Bgp): Promise<Asked> {
@@ -49,17 +57,26 @@ async function felix(bgp: Bgp): Promise<Asked> {
     import("../../node/dataplane/index.ts"),
     import("../../node/routes/index.ts"),
   ]);
-  return { parts: [policyPart(), routesPart({ bgp })], metrics: [policyMetricRows, routeMetrics] };
+  return {
+    parts: [following(policyPart(), "felix"), following(routesPart({ bgp }), "felix")],
+    metrics: [policyMetricRows, routeMetrics],
+  };
 }
 
 async function bird(environment: Environment): Promise<Asked> {
   const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
-  return { parts: [birdPart(birdOptions(environment, { supervises: true }))], metrics: [birdMetrics] };
+  return {
+    parts: [following(birdPart(birdOptions(environment, { supervises: true })), "bgp")],
+    metrics: [birdMetrics],
+  };
 }
 
 async function services(environment: Environment, bgp: Bgp): Promise<Asked> {
   const { serviceParts } = await import("./lifecycle/services.ts");
-  return { parts: serviceParts(environment, bgp === "bird"), metrics: [] };
+  const { usesPodCidr } = await import("../../node/startup/index.ts");
+  const follows = (part: Part) => part.name === "tunnel-addresses" && !usesPodCidr(environment);
+  const parts = serviceParts(environment, bgp === "bird");
+  return { parts: parts.map((part) => (follows(part) ? following(part, "felix") : part)), metrics: [] };
 }
 
 /** CalicoNodeStatus objects, which say of a node's BIRD what it says. */

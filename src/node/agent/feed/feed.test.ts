@@ -67,13 +67,14 @@ class Recorder implements FeedConsumer {
   }
 }
 
-function opened() {
+function opened(expected = 0) {
   const clock = new FakeClock();
   const source = new Played();
   const stop = new AbortController();
   const watched: FeedState[] = [];
   const feed = openFeed({
     sources: [source],
+    expected: { felix: expected },
     ...{ clock, random: () => 0, log: silentLog, signal: stop.signal, watch: (_, state) => void watched.push(state) },
   });
   return { clock, source, feed, watched, [Symbol.dispose]: () => stop.abort() };
@@ -102,6 +103,20 @@ test("those who come together share one stream, and are told when they have hear
       ],
     );
     deepEqual(states, [{ inSync: false }, { inSync: true }]);
+  }
+});
+
+test("those who are expected are waited for, but not for long", async () => {
+  for (const comes of [true, false]) {
+    using at = opened(2);
+    at.feed.follow("felix", new Recorder());
+    await at.clock.advance(1000);
+    equal(at.source.openings, 0);
+    if (comes) at.feed.follow("felix", new Recorder());
+    await at.clock.advance(100);
+    equal(at.source.openings, comes ? 1 : 0);
+    await at.clock.advance(5000);
+    equal(at.source.openings, 1);
   }
 });
 

@@ -30,12 +30,15 @@ export type FeedOptions = {
   readonly random: () => number;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** How many will follow a data set from the start: it is opened when they are there, or after a moment without them. */
+  readonly expected?: { readonly [S in DataSet]?: number };
   /** Hears how each data set does that somebody follows. */
   readonly watch?: (set: DataSet, state: FeedState) => void;
 };
 
 /** Parts start within moments of each other: a stream is opened for all of them, not for the first and again for each. */
 const gatherMs = 30;
+const longestGatherMs = 3000;
 
 export function openFeed(options: FeedOptions): Feed {
   const channels = options.sources.map((source) => new Channel(source, options));
@@ -66,6 +69,7 @@ class Channel {
   #isAsked = false;
   #reopen = new AbortController();
   #isRunning = false;
+  readonly #allCame = Promise.withResolvers<void>();
 
   constructor(source: FeedSource, options: FeedOptions) {
     this.sets = source.sets;
@@ -77,6 +81,7 @@ class Channel {
     const follower: Follower = { set, consumer, from: this.#opening + 1, inSync: false };
     this.#followers.add(follower);
     this.#isAsked = true;
+    if (this.#haveAllCome()) this.#allCame.resolve();
     if (this.#isRunning) void this.#reopenSoon();
     else {
       this.#isRunning = true;
@@ -85,7 +90,27 @@ class Channel {
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) };
   }
 
+  #haveAllCome(): boolean {
+    const { expected = {} } = this.#options;
+    const count = (set: DataSet) => [...this.#followers].filter((one) => one.set === set).length;
+    return this.sets.every((set) => count(set) >= (expected[set] ?? 0));
+  }
+
+  /** A part that has to look at the kernel first comes later than others; each that came too late would have the stream opened again. */
+  async #gather(): Promise<void> {
+    const { clock, signal } = this.#options;
+    const enough = new AbortController();
+    using _ = passAbort(signal, enough);
+    const late = clock.sleep(this.#haveAllCome() ? gatherMs : longestGatherMs, enough.signal).catch(() => undefined); // ended
+    await Promise.race([
+      late,
+      this.#allCame.promise.then(() => clock.sleep(gatherMs, enough.signal).catch(() => undefined)),
+    ]);
+    enough.abort();
+  }
+
   async #reopenSoon(): Promise<void> {
+    if (this.#opening === 0) return; // the first opening is for all who are there by then
     const { clock, signal } = this.#options;
     await clock.sleep(gatherMs, signal).catch(() => undefined); // aborted: the loop ends anyhow
     if (this.#isAsked) this.#reopen.abort();
@@ -94,7 +119,7 @@ class Channel {
   async #run(): Promise<void> {
     const { clock, signal, log, random } = this.#options;
     const backoff = new Backoff(random, { capMs: 10_000, retryAfterCapMs: 10_000 });
-    await clock.sleep(gatherMs, signal).catch(() => undefined); // aborted: the loop does not begin
+    await this.#gather();
     while (!signal.aborted) {
       this.#isAsked = false;
       this.#reopen = new AbortController();
