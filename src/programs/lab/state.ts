@@ -19,6 +19,7 @@ export type LabState = {
 };
 
 export function defaultFolder(environment: NodeJS.ProcessEnv): string {
+  if (environment.CATTAIL_LAB_FOLDER) return environment.CATTAIL_LAB_FOLDER;
   if (process.getuid?.() === 0) return "/run/cattail-lab";
   const { XDG_RUNTIME_DIR } = environment;
   return join(XDG_RUNTIME_DIR || "/tmp", `cattail-lab-${process.getuid?.() ?? 0}`);
