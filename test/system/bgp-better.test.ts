@@ -140,6 +140,7 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
     await using run = await PlayedCase.start({ about: "", nodes: [n1, n2], objects, tors: [tor] });
     await until(run, ({ tors }) => up(tors.tor1, "172.30.0.11"), "the other session is up");
     const health = await eventuallyHealth(run, /has a quote/);
+    equal(health?.ready, "no");
     equal(health?.detail.includes('a"b'), false, "the password is not told");
     await run.stage({ apply: [{ ...secret, stringData: { p: "good" } }] });
     await until(run, ({ nodes }) => up(nodes.n1, "172.30.0.12"), "the mesh is up with a good password");

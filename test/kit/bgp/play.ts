@@ -116,7 +116,7 @@ export class PlayedCase implements AsyncDisposable {
   }
 
   /** What is still different when the time is over; nothing: it was as expected for as long as `holdMs`. */
-  async settle(expected: StageFacts, { limitMs = 60_000, holdMs = 1_500 } = {}): Promise<readonly string[]> {
+  async settle(expected: StageFacts, { limitMs = 120_000, holdMs = 1_500 } = {}): Promise<readonly string[]> {
     const endMs = performance.now() + limitMs;
     let goodSinceMs: number | undefined;
     for (;;) {

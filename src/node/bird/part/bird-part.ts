@@ -193,8 +193,12 @@ class BirdRun {
     }
     if (looks.every(({ is }) => is === "running")) await this.#reloader.again(this.#signal);
     const { behind } = this.#reloader;
-    const { ready, detail } = bgpHealth({ intent, looks, behind, rule: this.#rule() });
-    health.report({ ready, detail: [detail, ...this.#worst()].filter(Boolean).join("; ") });
+    const rule = this.#rule();
+    const { ready, detail } = bgpHealth({ intent, looks, behind, rule });
+    const worst = this.#worst();
+    // A session that is left out is none that BIRD could miss.
+    const isWhole = worst.length === 0 || rule === "weak";
+    health.report({ ready: ready && isWhole, detail: [detail, ...worst].filter(Boolean).join("; ") });
     const names = new Set(intent.families.flatMap(({ sessions }) => sessions.map(({ name }) => name)));
     const up = looks.flatMap((look) => (look.is === "running" ? look.protocols : []));
     metrics.set("cattail_bgp_sessions", undefined, names.size);
