@@ -3,6 +3,7 @@
 //   npm run bench:node -- [--nodes 500] [--blocks 2000] [--rounds 20] [--idle-seconds 20] [--against "calico component felix"]
 // Root; everything happens in a network namespace of its own. Goals: at most half of the original in each.
 import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -40,12 +41,19 @@ const blockOf = (i: number): string => `10.${64 + (i >> 10)}.${(i >> 2) & 255}.$
 
 for (const command of [
   "link set lo up",
-  "link add eth0 type dummy",
+  "link add eth0 type veth peer name other",
+  "link set other up",
   "link set eth0 up",
   `addr add ${addressOf(1)} dev eth0`,
 ]) {
   execFileSync("ip", command.split(" "));
 }
+// What agents write there is theirs alone; and the original looks for what the kernel has mounted for programs of its own.
+for (const folder of ["/var/lib/calico", "/var/run/calico", "/run/netns"]) {
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", folder]);
+}
+execFileSync("mount", ["-t", "sysfs", "sysfs", "/sys"]);
 await using etcd = await startEtcd();
 const [member] = etcd.members;
 if (member === undefined) throw new Error("no etcd");
