@@ -9,7 +9,6 @@ import { constants, existsSync } from "node:fs";
 import { access, chmod, copyFile, link, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isSea } from "node:sea";
-import { fileURLToPath } from "node:url";
 import { CattailError, messageOf } from "../../../base/lib/index.ts";
 import { removeFile, replaceFile } from "../../../base/linux/files.ts";
 import type { InstallSettings } from "./settings.ts";
@@ -37,10 +36,10 @@ export function launcher(node: string, thin: string): string {
   return `#!${node}\n${mark}: starts the CNI plugins of the installation it names.\nglobalThis.cattailCniLauncher = __filename;\nrequire(${JSON.stringify(thin)});\n`;
 }
 
-/** src/programs/cni/install/ or dist/...: the same number of folders below the installation's root. */
+/** Of the installation that this file belongs to, however its files were bundled. */
 function installedThin(): string | undefined {
-  for (const up of ["../../../../", "../../", "../../../"]) {
-    const file = fileURLToPath(new URL(`${up}bin/cni-plugin.cjs`, import.meta.url));
+  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, "bin", "cni-plugin.cjs");
     if (existsSync(file)) return file;
   }
   return undefined;
