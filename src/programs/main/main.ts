@@ -134,7 +134,7 @@ async function parse(): Promise<void> {
   const { Command, Help } = await import("commander");
   const program = new Command("cattail")
     .description(
-      "Calico's control plane in TypeScript: drop-in replacements for Typha, calicoctl and the IPAM plugin, and tools that say why.",
+      "Calico in TypeScript: drop-in replacements for Typha, calico/node, calicoctl and the CNI plugins, and tools that say why.",
     )
     // Options of a command are before its subcommands' names, theirs behind: `doctor node -o facts` is the node's.
     .enablePositionalOptions()
