@@ -106,6 +106,11 @@ export class PartUnderTest {
     this.#consumer?.settled(this.#state());
   }
 
+  /** What was said is a batch. */
+  ring(): void {
+    this.#consumer?.settled(this.#state());
+  }
+
   /** In this process, without a server: as if somebody had set it in the environment. */
   configure(settings: { readonly [name: string]: string }): void {
     this.#settings = { ...lowered(this.#options.settings ?? {}), ...lowered(settings ?? {}) };
