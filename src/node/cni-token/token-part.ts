@@ -65,6 +65,7 @@ async function keepFresh(options: CniTokenOptions, { world, namespace, signal }:
   using api = new ApiClient(settings, { clock, log });
   const changes = new MountedToken(mountedTokenFolder(root), world, signal);
   const serviceAccount = cniServiceAccount(variables);
+  let said = "";
   while (!signal.aborted) {
     let token: CniToken | undefined;
     try {
@@ -72,13 +73,15 @@ async function keepFresh(options: CniTokenOptions, { world, namespace, signal }:
       await replaceFile(kubeconfigFile, kubeconfigOf(await loadIdentity(settings), token), { mode: 0o600 });
       const until = new Date(token.expiresAtMs).toISOString();
       log.info("wrote the kubeconfig of the CNI plugin with a new token", { file: kubeconfigFile, until });
-      health.report({ live: true, ready: true });
+      health.report({ live: true, ready: true, detail: "" });
+      said = "";
     } catch (error) {
       if (signal.aborted) return;
       token = undefined;
       // Ready all the same: the token that is there serves for hours, and a node without it serves the pods it has.
       health.report({ live: true, ready: true, detail: `the CNI plugin's token is not renewed: ${messageOf(error)}` });
-      log.error("the CNI plugin's token was not renewed", { error: messageOf(error) });
+      if (said !== messageOf(error)) log.error("the CNI plugin's token was not renewed", { error: messageOf(error) });
+      said = messageOf(error); // every few seconds, perhaps for days: once is enough
     }
     const waitMs = refreshAfterMs({ nowMs: clock.wallMs(), token, random, interval: intervalOf(variables, world) });
     await changes.wait(waitMs);
