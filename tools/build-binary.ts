@@ -53,7 +53,7 @@ try {
     assets[`web/${name}`] = join(work, name);
     writeFileSync(join(work, name), content);
   }
-  await bundle("src/programs/main/main.ts", "main.js");
+  await bundle("tools/binary/start.ts", "main.js");
   const config = {
     main: "main.js", // the executable keeps this path, and must not keep where it was built
     mainFormat: "module",

@@ -7,6 +7,7 @@
 //   call ─▶ turn (open for openMs) ◀─ calls that come meanwhile        lock is let go when the last of them is done
 import { type Clock, messageOf } from "../../base/lib/index.ts";
 import { tryFlock, waitForFlock } from "../../base/linux/files.ts";
+import { timeLimit } from "./time-limit.ts";
 
 /** Counted from when we have the lock. */
 const limitMs = 90_000;
@@ -15,7 +16,8 @@ type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 export async function withBlockingLock<T>(path: string, warn: (text: string) => void, work: Work<T>): Promise<T> {
   using _held = waitedFor(path, warn);
-  return await work(AbortSignal.timeout(limitMs));
+  using limit = timeLimit(limitMs);
+  return await work(limit.signal);
 }
 
 function waitedFor(path: string, warn: (text: string) => void): Disposable | undefined {
@@ -56,7 +58,8 @@ export class SharedHostLock {
     const turn = await this.#join();
     try {
       await turn.taken;
-      return await work(AbortSignal.timeout(limitMs));
+      using limit = timeLimit(limitMs);
+      return await work(limit.signal);
     } finally {
       turn.users -= 1;
       if (turn.users === 0) this.#end(turn);
@@ -86,7 +89,8 @@ export class SharedHostLock {
   /** Never fails: without the lock the work is done as well. */
   async #take(turn: Turn): Promise<void> {
     try {
-      for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookAgainMs) {
+      const startMs = this.#clock.monotonicMs();
+      while (this.#clock.monotonicMs() - startMs < patienceMs) {
         turn.lock = tryFlock(this.#path);
         if (turn.lock !== undefined) return;
         await this.#clock.sleep(lookAgainMs);

@@ -1,6 +1,8 @@
 // A datastore whose requests take at most so long: a runtime gives a call two minutes and then kills it, and says nothing of why. A server
 // that does not answer is to be named before that. Lists and watches have bounds of their own, and are passed on as they are.
+
 import { type CallOptions, type Datastore, DatastoreError } from "../../calico/datastore/index.ts";
+import { timeLimit } from "./time-limit.ts";
 
 /** Longer than an election of etcd's members and a restart of an API server that others stand in for. */
 export const answerLimitMs = 20_000;
@@ -11,14 +13,12 @@ export function withTimeLimit(datastore: Datastore, limitMs = answerLimitMs): Da
     options: CallOptions | undefined,
     ask: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    const late = AbortSignal.timeout(limitMs);
-    const signal = options?.signal === undefined ? late : AbortSignal.any([options.signal, late]);
+    const says = `the datastore did not answer (${what}) within ${limitMs / 1000} s`;
+    using limit = timeLimit(limitMs, options?.signal);
     try {
-      return await ask(signal);
+      return await ask(limit.signal);
     } catch (error) {
-      if (!late.aborted) throw error;
-      const says = `the datastore did not answer (${what}) within ${limitMs / 1000} s`;
-      throw new DatastoreError("unavailable", says, { cause: error });
+      throw limit.isOver() ? new DatastoreError("unavailable", says, { cause: error }) : error;
     }
   };
   const own: Pick<Datastore, "get" | "create" | "update" | "updateStatus" | "patch" | "delete"> = {

@@ -25,6 +25,8 @@ export type EndpointSettings = {
   readonly readinessGates: readonly string[];
   readonly logLevel: "debug" | "info" | "error";
   readonly logFile: string | undefined;
+  /** When the file is set aside, and which of those that were are kept. */
+  readonly logRotation: { readonly maxMegabytes: number; readonly maxDays: number; readonly maxFiles: number };
 };
 
 const deviceTypes = ["veth", "netkit"];
@@ -51,6 +53,11 @@ export function readEndpointSettings(value: JsonRecord & { readonly name: string
     readinessGates: texts(value, "readiness_gates"),
     logLevel: logLevel(text(value, "log_level")),
     logFile: text(value, "log_file_path") || undefined,
+    logRotation: {
+      maxMegabytes: count(value, "log_file_max_size") || 100,
+      maxDays: count(value, "log_file_max_age") || 30,
+      maxFiles: count(value, "log_file_max_count") || 10,
+    },
   };
   if (settings.policyWaitSeconds < 0) {
     throw new EndpointError(`invalid pod startup delay of ${settings.policyWaitSeconds}`);

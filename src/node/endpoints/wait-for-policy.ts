@@ -13,7 +13,8 @@ export async function waitForPolicy(
   const { policyWaitSeconds, endpointStatusDir } = request.settings;
   if (policyWaitSeconds === 0) return;
   const file = join(endpointStatusDir, statusFileName(request));
-  for (let waitedMs = 0; waitedMs < policyWaitSeconds * 1_000; waitedMs += pauseMs) {
+  const startMs = clock.monotonicMs();
+  while (clock.monotonicMs() - startMs < policyWaitSeconds * 1_000) {
     if (existsSync(file)) return;
     await clock.sleep(pauseMs, signal);
   }

@@ -1,12 +1,18 @@
-// The plugin's log: a file, where the configuration names one. Never standard output, which is the runtime's.
-import { appendFileSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+// The plugin's log: a file, where the configuration names one. Never standard output, which is the runtime's. A file that has grown too large is set
+// aside under the time of day, as NAME-2026-11-17T03-04-05.678.log, and old ones go. Calls at the same time may both set it aside: then one of the
+// two files is short.
+import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
 import type { EndpointSettings } from "../../endpoints/index.ts";
 
 export type WriteLog = (level: "info" | "warning" | "error", text: string) => void;
 
+const megabyte = 1 << 20;
+const dayMs = 86_400_000;
+
 /** A line that cannot be written is no reason to leave a pod without a network. */
-export function openLogFile({ logFile, logLevel }: EndpointSettings, now: () => number): WriteLog {
+export function openLogFile(settings: EndpointSettings, now: () => number): WriteLog {
+  const { logFile, logLevel } = settings;
   if (logFile === undefined) return () => undefined;
   return (level, text) => {
     if (logLevel === "error" && level !== "error") return;
@@ -14,9 +20,32 @@ export function openLogFile({ logFile, logLevel }: EndpointSettings, now: () => 
     const line = `${time} [${level.toUpperCase()}][${process.pid}] cni-plugin/plugin: ${text.replaceAll("\n", " ")}\n`;
     try {
       mkdirSync(dirname(logFile), { recursive: true });
+      rotate(logFile, settings.logRotation, now());
       appendFileSync(logFile, line);
     } catch {
       // said nowhere: the runtime shows the error itself
     }
   };
+}
+
+function rotate(file: string, limits: EndpointSettings["logRotation"], wallMs: number): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < limits.maxMegabytes * megabyte) return;
+  const ending = extname(file);
+  const stem = `${basename(file, ending)}-`;
+  const time = new Date(wallMs).toISOString().replaceAll(":", "-").replace("Z", "");
+  renameSync(file, join(dirname(file), `${stem}${time}${ending}`));
+  const old = readdirSync(dirname(file))
+    .filter((name) => name.startsWith(stem) && name.endsWith(ending) && isTime(name.slice(stem.length)))
+    .sort()
+    .reverse();
+  for (const [at, name] of old.entries()) {
+    const path = join(dirname(file), name);
+    const isOld = wallMs - statSync(path).mtimeMs > limits.maxDays * dayMs;
+    if (at >= limits.maxFiles || isOld) rmSync(path, { force: true });
+  }
+}
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}/.test(text);
 }

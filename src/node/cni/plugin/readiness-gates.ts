@@ -18,8 +18,9 @@ export async function waitForGates(urls: readonly string[], options: GateOptions
   const { clock, signal, limitMs = patienceMs } = options;
   for (const url of urls) {
     mustBeUrl(url);
+    const startMs = clock.monotonicMs();
     let why = await closedBecause(url, signal);
-    for (let waitedMs = 0; why !== undefined && waitedMs < limitMs; waitedMs += pauseMs) {
+    while (why !== undefined && clock.monotonicMs() - startMs < limitMs) {
       await clock.sleep(pauseMs, signal);
       why = await closedBecause(url, signal);
     }

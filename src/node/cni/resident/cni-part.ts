@@ -6,7 +6,7 @@
 // connections are cut only after them. So a plugin whose connection breaks knows that nobody works for it any more, and starts over by itself.
 import { chmodSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { CattailError, isRecord, messageOf } from "../../../base/lib/index.ts";
+import { CattailError, isRecord, messageOf, passAbort } from "../../../base/lib/index.ts";
 import { answerCalls } from "../../../base/linux/index.ts";
 import type { Part, PartWorld } from "../../part/index.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
@@ -100,7 +100,12 @@ class ResidentCalls {
     const why = await this.#whyNotMine(request);
     if (why !== undefined) return notMine(why);
     const container = request.variables.CNI_CONTAINERID ?? "";
-    return await this.#queue.run(container, () => this.#work(request, AbortSignal.any([hangUp, this.#stop.signal])));
+    return await this.#queue.run(container, async () => {
+      const ending = new AbortController();
+      using _passing = passAbort(hangUp, ending);
+      using _stopping = passAbort(this.#stop.signal, ending);
+      return await this.#work(request, ending.signal);
+    });
   }
 
   /** Whoever asks after this is sent away; whoever has asked is answered. */
