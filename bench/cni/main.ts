@@ -1,6 +1,6 @@
 // What a pod's network costs when a runtime asks for it: ADD and DEL one after another and sixteen at a time, with requests at the API server, processor
 // time, and the memory of the started process. Ours with an agent, ours alone, the original's plugins, and as the floor ptp with host-local, in turns.
-//   npm run bench:cni -- [--against DIR] [--rounds 100] [--many 96] [--binary FILE] [--only WHO]
+//   npm run bench:cni -- [--against DIR] [--rounds 100] [--many 96] [--binary FILE] [--only REGEXP]
 // DIR has the original's calico and calico-ipam; FILE is our single executable. Needs root: everything runs in a network namespace of its own.
 // Goals: p50 at most half of the original's, p99 at most its p50, a third of its requests, half of its memory, four times as many a second.
 import { spawn } from "node:child_process";
@@ -78,7 +78,7 @@ async function measure(): Promise<void> {
       ...(typeof floor === "string" ? [] : [floor]),
     ];
     if (typeof floor === "string") console.log(`no floor: ${floor}`);
-    const asked = subjects.filter(({ who }) => flags.only === undefined || who.includes(flags.only));
+    const asked = subjects.filter(({ who }) => new RegExp(flags.only ?? "").test(who));
     await compare({ cluster, subjects: asked, rounds, many, paths });
   } finally {
     for (const name of namespaces) deleteNamespace(name);
