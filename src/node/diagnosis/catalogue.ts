@@ -209,7 +209,7 @@ export const nodeCatalogue = {
     why: "on that day every new pod is refused",
     fix: "make a new kubeconfig for the plugin before that",
   },
-  TYPHA_UNREACHABLE: {
+  NODE_TYPHA_UNREACHABLE: {
     level: "broken",
     title: "the agent's Typha cannot be reached from this host, or does not accept its certificate",
     why: "the agent works on what it knows, and hears of no change",

@@ -339,7 +339,7 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
   {
     name: "a Typha that cannot be reached",
     facts: onHost(() => ({ typha: { address: "10.0.0.1:5473", problem: "ECONNREFUSED" } }), "n1"),
-    finds: ["TYPHA_UNREACHABLE"],
+    finds: ["NODE_TYPHA_UNREACHABLE"],
   },
 ];
 

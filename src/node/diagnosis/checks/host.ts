@@ -161,7 +161,11 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
 function checkTypha({ node, typha }: HostFacts): NodeFinding[] {
   if (typha?.problem === undefined) return [];
   return [
-    finding({ code: "TYPHA_UNREACHABLE", node, what: `Typha at ${typha.address}, from ${node}: ${typha.problem}` }),
+    finding({
+      code: "NODE_TYPHA_UNREACHABLE",
+      node,
+      what: `Typha at ${typha.address}, from ${node}: ${typha.problem}`,
+    }),
   ];
 }
 
