@@ -143,6 +143,35 @@ test(
   },
 );
 
+test(
+  "a node whose tunnel address is taken and given again keeps its routes, and has them all in the end",
+  options,
+  async (t) => {
+    const { cluster, nodes, one } = await threeNodes("vxlan");
+    const running = await runAll(t, nodes, cluster);
+    const pinging = await pingOn(t, one.pod.namespace, "10.99.2.5");
+    for (const tunnel of [undefined, "10.99.0.7", undefined, "10.99.0.8"]) {
+      cluster.change({ [nodePath("one")]: nodeValue({ ...one.node, tunnel, tunnel6: "fd99::1" }) });
+      await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
+    }
+    await allReady(running);
+    await using netlink = openNetlink({ namespace: one.node.namespace });
+    const index = (await netlink.link("vxlan.calico"))?.index ?? 0;
+    await eventually(
+      async () =>
+        (await netlink.addresses({ index, family: "inet" })).map(({ address }) => address).join() === "10.99.0.8/32",
+      "the last address",
+      10_000,
+    );
+    await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
+    // Somebody takes the last address away: the kernel takes the routes along, and tells nobody.
+    await netlink.change({ do: "delete", address: { index, address: "10.99.0.8/32" } });
+    await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
+    const { sent } = await pinging.stop();
+    ok(sent > 5);
+  },
+);
+
 test("the host's MTU changes: device, routes and file follow", options, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "cattail-mtu-"));
   afterTest(t).defer(() => rmSync(folder, { recursive: true, force: true }));
