@@ -35,7 +35,7 @@ export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
       using _ = passAbort(signal, leaving);
       const ends = leaving.signal;
       const syncers = runSyncers({ datastore, clock, log, random, usePodCidr, interfacePrefix, signal: ends });
-      const contact = new Contact({ datastore, clock, everyMs: options.askEveryMs ?? 5000 });
+      const contact = new Contact({ datastore, clock, random, everyMs: options.askEveryMs ?? 15_000 });
       yield* merge(read(syncers, known), contact.changes(ends), () => leaving.abort());
     },
   };
@@ -62,20 +62,28 @@ async function* read(
   }
 }
 
+type ContactOptions = {
+  readonly datastore: Datastore;
+  readonly clock: Clock;
+  /** Nodes that start together do not ask together. */
+  readonly random: () => number;
+  readonly everyMs: number;
+};
+
 /** Whether the datastore answers. */
 class Contact {
-  readonly #options: { readonly datastore: Datastore; readonly clock: Clock; readonly everyMs: number };
+  readonly #options: ContactOptions;
 
-  constructor(options: { datastore: Datastore; clock: Clock; everyMs: number }) {
+  constructor(options: ContactOptions) {
     this.#options = options;
   }
 
   /** Told when it stops answering, and when it answers again. Watches then bring what has changed by themselves. */
   async *changes(signal: AbortSignal): AsyncGenerator<Told> {
-    const { clock, everyMs } = this.#options;
+    const { clock, random, everyMs } = this.#options;
     let isAway = false;
     while (!signal.aborted) {
-      await clock.sleep(everyMs, signal).catch(() => undefined); // aborted: the loop ends
+      await clock.sleep(everyMs * (0.5 + random()), signal).catch(() => undefined); // aborted: the loop ends
       if (signal.aborted) return;
       const problem = await this.#ask(signal);
       if (signal.aborted || (problem !== undefined) === isAway) continue;
