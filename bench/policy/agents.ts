@@ -1,23 +1,24 @@
 // The agents that are measured, each a process that follows the same Typha, and what it costs.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../test/kit/cluster.ts";
 
+type Around = { readonly cluster: Cluster; readonly typhaPort: number };
 export type Subject = { readonly name: string; readonly command: readonly string[] };
 
 const ticksPerSecond = 100;
 
 export class Agent {
   readonly #subject: Subject;
-  readonly #cluster: Cluster;
+  readonly #around: Around;
   #child: ChildProcess | undefined;
 
-  constructor(subject: Subject, cluster: Cluster) {
+  constructor(subject: Subject, around: Around) {
     this.#subject = subject;
-    this.#cluster = cluster;
+    this.#around = around;
   }
 
   get name(): string {
@@ -72,12 +73,12 @@ export class Agent {
   #environment(): NodeJS.ProcessEnv {
     return {
       ...process.env,
-      KUBECONFIG: this.#cluster.kubeconfig,
+      KUBECONFIG: this.#around.cluster.kubeconfig,
       FELIX_DATASTORETYPE: "kubernetes",
       FELIX_FELIXHOSTNAME: "node-a",
       NODENAME: "node-a",
       CALICO_NODENAME: "node-a",
-      FELIX_TYPHAADDR: "127.0.0.1:5473",
+      FELIX_TYPHAADDR: `127.0.0.1:${this.#around.typhaPort}`,
       FELIX_NFTABLESMODE: "Enabled",
       FELIX_LOGFILEPATH: "none",
       FELIX_LOGSEVERITYFILE: "none",
@@ -100,17 +101,4 @@ async function isReady(): Promise<boolean> {
   } catch {
     return false; // does not listen yet
   }
-}
-
-/** Whether nobody else is in this namespace: what is left of an earlier subject would be measured, too. */
-export function otherAgents(): readonly string[] {
-  return readdirSync("/proc").flatMap((pid) => {
-    if (!/^\d+$/.test(pid)) return [];
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      return / (?:node felix|component felix)/.test(line) ? [`${pid} ${line}`] : [];
-    } catch {
-      return []; // has just ended
-    }
-  });
 }

@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { crdManifest, customKinds } from "../../src/calico/kinds/index.ts";
 import { startCluster } from "../../test/kit/cluster.ts";
 import { installCrds } from "../../test/kit/crds.ts";
+import { freePort } from "../../test/kit/free-port.ts";
 import { PolicyLab } from "../../test/kit/policy/lab.ts";
 import type { ApiObject, PodOfWorld } from "../../test/kit/policy-world.ts";
 import { record } from "../../test/kit/record.ts";
@@ -49,13 +50,14 @@ for (const pod of world.pods) {
     status: { phase: "Running", podIP: pod.ips[0], podIPs: pod.ips.map((ip) => ({ ip })) },
   });
 }
+const typhaPort = await freePort();
 const typha = spawn(cattail[0] ?? "", [cattail[1] ?? "", "typha"], {
   stdio: "ignore",
   env: {
     ...process.env,
     KUBECONFIG: cluster.kubeconfig,
     TYPHA_DATASTORETYPE: "kubernetes",
-    TYPHA_SERVERPORT: "5473",
+    TYPHA_SERVERPORT: String(typhaPort),
     TYPHA_LOGFILEPATH: "none",
     TYPHA_LOGSEVERITYSCREEN: "Error",
     TYPHA_HEALTHENABLED: "false",
@@ -64,7 +66,7 @@ const typha = spawn(cattail[0] ?? "", [cattail[1] ?? "", "typha"], {
 });
 try {
   await sleep(1_000);
-  const agents = subjects.map((subject) => new Agent(subject, cluster));
+  const agents = subjects.map((subject) => new Agent(subject, { cluster, typhaPort }));
   for (const name of flags.scenes.split(",")) {
     const scene = scenes[name];
     if (scene === undefined) throw new Error(`no scene ${name}; there are ${Object.keys(scenes).join(", ")}`);

@@ -2,7 +2,7 @@
 // there are. From the same key/values as everything else.
 import type { AddressRange } from "../../base/lib/index.ts";
 import type { PolicyData } from "../../calico/policy/index.ts";
-import type { Tunnels } from "./nft/base-chains.ts";
+import type { Tunnels } from "./nft/base-options.ts";
 
 export type ClusterFacts = {
   readonly pools: readonly AddressRange[];

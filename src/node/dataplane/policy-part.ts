@@ -6,7 +6,7 @@
 //                                 └── TableGuard: somebody else? ◀─┘
 //
 // Nothing is programmed before the feed was in sync once: what the last run left goes on filtering. Before that, only a node that has just
-// booted gets a table that closes pods' interfaces (docs/decisions/0029).
+// booted gets a table that closes pods' interfaces (docs/decisions/0027).
 import { messageOf, passAbort } from "../../base/lib/index.ts";
 import { Bell } from "../../base/linux/index.ts";
 import { openRulesetChanges } from "../../base/linux/kernel.ts";

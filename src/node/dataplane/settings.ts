@@ -3,8 +3,10 @@
 import { type AddressRange, parseAddress, parseRange } from "../../base/lib/index.ts";
 import { type NodeSettings, nodeSettings } from "../../calico/policy/index.ts";
 import type { LiveSettings } from "../part/index.ts";
-import type { Marks } from "./nft/endpoint-chains.ts";
 import { isInterfaceName } from "./nft/names.ts";
+
+/** Bits of the packet's mark: "this policy passes on", "accepted before NAT", and "from the node itself, translated". */
+export type Marks = { readonly pass: number; readonly accept: number; readonly local: number };
 
 /** Everything that decides over the text of the table beside the cluster's data. */
 export type BuildOptions = {

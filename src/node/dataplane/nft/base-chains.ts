@@ -1,23 +1,12 @@
 // The chains that the kernel starts, and how they find an endpoint's own. An "accept" ends one of them and the packet goes on to the next;
 // a "drop" is final. So the sender's egress and the receiver's ingress are two chains of one hook, and an allow needs no mark.
-import { type AddressRange, rangeText } from "../../../base/lib/index.ts";
+import { rangeText } from "../../../base/lib/index.ts";
 import type { Direction } from "../../../calico/policy/index.ts";
-import type { BuildOptions } from "../settings.ts";
+import type { BaseOptions } from "./base-options.ts";
 import { dropping, type HostStage, hex } from "./endpoint-chains.ts";
 import { comment } from "./names.ts";
 import { natLines } from "./nat.ts";
 import type { Chain } from "./ruleset.ts";
-
-export type BaseOptions = BuildOptions & {
-  /** Networks whose addresses a pod may send from, by its interface. */
-  readonly spoofedSources: readonly { readonly interfaceName: string; readonly net: AddressRange }[];
-  /** The chain of the host endpoint that governs every interface that no other one does. */
-  readonly ofOtherInterfaces: (stage: HostStage, direction: Direction) => string | undefined;
-  readonly tunnels: Tunnels;
-};
-
-/** Which encapsulations this node takes part in, by family. IPIP is of IPv4 only. */
-export type Tunnels = { readonly vxlan: { readonly 4: boolean; readonly 6: boolean }; readonly ipip: boolean };
 
 /** Maps from an interface to the chain of its host endpoint, for each stage. */
 export const hostMaps: readonly { readonly name: string; readonly stage: HostStage; readonly direction: Direction }[] =

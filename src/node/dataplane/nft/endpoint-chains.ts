@@ -13,9 +13,6 @@ import type { BuildOptions } from "../settings.ts";
 import { cleaned, comment, policyChain, profileChain } from "./names.ts";
 import type { Verdicts } from "./render-rule.ts";
 
-/** Bits of the packet's mark: "this policy passes on", "accepted before NAT", and "from the node itself, translated". */
-export type Marks = { readonly pass: number; readonly accept: number; readonly local: number };
-
 /** The group of the kernel's packet log that samples of denied packets are sent to. */
 export const dropLogGroup = 4_789;
 

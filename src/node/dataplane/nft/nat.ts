@@ -1,7 +1,7 @@
 // Source addresses on the way out: pods of pools with natOutgoing hide behind their node, except towards pools; and what a node sends
 // through a tunnel has the tunnel's own address, or answers would take another way.
 import { addressText } from "../../../base/lib/index.ts";
-import type { BaseOptions } from "./base-chains.ts";
+import type { BaseOptions } from "./base-options.ts";
 
 export function natLines(options: BaseOptions): readonly string[] {
   return ([4, 6] as const).flatMap((family) => [...outgoing(family, options), ...tunnels(family, options)]);
