@@ -45,6 +45,6 @@ test("a file of the largest size is set aside; too many and too old ones go, and
 });
 
 test("where it cannot be written, nothing happens", () => {
-  const log = openLogFile(readEndpointSettings({ name: "net", log_file_path: "/proc/none/cni.log" }), () => wallMs);
+  const log = openLogFile(readEndpointSettings({ name: "net", log_file_path: "/dev/null/none/cni.log" }), () => wallMs);
   log("info", "lost");
 });
