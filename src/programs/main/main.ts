@@ -106,6 +106,9 @@ try {
   else if (isPlugin(words, "plugin")) await (await import("../cni/plugin/main.ts")).runCalico(words.slice(2));
   // A probe runs it every ten seconds.
   else if (isProbe(words)) await (await import("../node/lifecycle/run-health.ts")).runHealth(words.slice(2));
+  // A node waits for it before its daemons.
+  else if (words.join(" ") === "node startup")
+    await (await import("../node/lifecycle/run-startup.ts")).runStartupProgram(false);
   else await parse();
 } catch (error) {
   fail(error);

@@ -30,7 +30,7 @@ Examples:
 }
 
 async function startUpNamed({ environment, log, signal }: Omit<Around, "node">): Promise<string> {
-  const { startUp } = await import("./lifecycle/startup.ts");
+  const { startUp } = await import("./lifecycle/run-startup.ts");
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   try {
     return await startUp({ environment, log, clock: systemClock, signal, say });
