@@ -38,6 +38,8 @@ export function agentOf(name: string, command: readonly string[], etcd: string):
           ...{ FELIX_ETCDENDPOINTS: etcd, ETCD_ENDPOINTS: etcd, FELIX_NFTABLESMODE: "Enabled" },
           ...{ FELIX_LOGFILEPATH: "none", FELIX_LOGSEVERITYFILE: "none", FELIX_LOGSEVERITYSYS: "none" },
           ...{ FELIX_LOGSEVERITYSCREEN: "Warning", FELIX_USAGEREPORTINGENABLED: "false", FELIX_HEALTHENABLED: "false" },
+          // The original would look for programs in the kernel that nobody has put there.
+          FELIX_DebugSkipCTLBCleanup: "true",
           ...{ FELIX_IPV6SUPPORT: "false", CALICO_NETWORKING_BACKEND: "vxlan" },
         },
       });
