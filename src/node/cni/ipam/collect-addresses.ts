@@ -5,7 +5,7 @@ import { isRecord } from "../../../base/lib/index.ts";
 import { nodeNameOf } from "../node-name.ts";
 import type { ReadPod } from "../protocol/attachments.ts";
 import { validContainers } from "../protocol/attachments.ts";
-import type { IpamCall } from "./ipam-plugin.ts";
+import type { IpamCall } from "./ipam-call.ts";
 
 export type Collected = { readonly containerId: string; readonly pod: ReadPod | undefined };
 

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { addressText, type JsonRecord, rangeText } from "../../../base/lib/index.ts";
 import { type Datastore, DatastoreError } from "../../../calico/datastore/index.ts";
 import type { Ipam } from "../../../calico/ipam-client/index.ts";
-import type { Backed, Labels } from "../backing.ts";
+import type { Labels } from "../backing.ts";
 import { type NetworkConfiguration, readNetworkConfiguration } from "../configuration.ts";
 import { nodeNameOf } from "../node-name.ts";
 import type { PluginOptions } from "../options.ts";
@@ -20,15 +20,8 @@ import { ipamResult, type ResultAddress } from "../protocol/ipam-result.ts";
 import type { Plugin } from "../protocol/run-plugin.ts";
 import type { CniVersion } from "../protocol/versions.ts";
 import { collectAddresses } from "./collect-addresses.ts";
+import type { IpamCall } from "./ipam-call.ts";
 import { heldAddresses } from "./previous-result.ts";
-
-/** One call, and what stands behind it. */
-export type IpamCall = {
-  readonly options: PluginOptions;
-  readonly call: PluginCall;
-  readonly configuration: NetworkConfiguration;
-  readonly backed: Backed;
-};
 
 export function createIpamPlugin(options: PluginOptions): Plugin {
   const worked = async <T>(call: PluginCall, work: (given: IpamCall) => Promise<T>): Promise<T> => {

@@ -8,7 +8,8 @@ import { type IpamCalls, readIpamAnswer, withAnyCidrs } from "../../endpoints/in
 import type { Backed } from "../backing.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
 import { type Collected, collectAddresses } from "../ipam/collect-addresses.ts";
-import { addAddresses, checkAddresses, type IpamCall, releaseAddresses } from "../ipam/ipam-plugin.ts";
+import type { IpamCall } from "../ipam/ipam-call.ts";
+import { addAddresses, checkAddresses, releaseAddresses } from "../ipam/ipam-plugin.ts";
 import { heldAddresses } from "../ipam/previous-result.ts";
 import type { PluginOptions } from "../options.ts";
 import type { PluginCall } from "../protocol/call.ts";
