@@ -7,7 +7,7 @@ import { crdManifest, customKinds, followRules, rulesFor } from "../../src/calic
 import { diagnose, readCluster } from "../../src/node/diagnosis/index.ts";
 import { accountConfig } from "../kit/account-config.ts";
 import { type Cluster, clusterPeer, type Rule, startCluster } from "../kit/cluster.ts";
-import { customKinds, installCrds } from "../kit/crds.ts";
+import { installCrds } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
 
 const skip = (await clusterPeer()).missing ?? false;
@@ -48,7 +48,15 @@ test("doctor node: rights that a node's account has, and the one it lacks", { sk
   const enough = await accountWith(cluster, "enough", whole);
   const narrow = await accountWith(cluster, "narrow", narrowed(whole));
   // The API server's authoriser hears of new roles a moment later.
-  await eventually(async () => (await findings(enough)).length === 0, "an account with all rights has no finding");
+  let last = "";
+  await eventually(
+    async () => {
+      last = (await findings(enough)).map(({ what }) => what).join("; ");
+      return last === "";
+    },
+    () => `an account with all rights has no finding; last: ${last}`,
+    60_000,
+  );
   const found = await findings(narrow);
   deepEqual(
     found.map(({ code }) => code),

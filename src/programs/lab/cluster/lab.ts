@@ -261,6 +261,7 @@ export class Lab implements AsyncDisposable {
       TYPHA_SERVERKEYFILE: server.keyFile,
       TYPHA_CAFILE: ca,
       TYPHA_CLIENTCN: "calico-node",
+      TYPHA_LOGFILEPATH: "none", // its output is its log, and the machine's folders are not the lab's
       TYPHA_HEALTHENABLED: "false",
       TYPHA_DASHBOARDENABLED: "true",
       TYPHA_DASHBOARDHOST: "127.0.0.1",

@@ -192,6 +192,12 @@ async function plugIn(place: Place, node: LabNode): Promise<void> {
 
 async function furnish(node: LabNode): Promise<void> {
   mkdirSync(node.folder, { recursive: true, mode: 0o700 });
-  await node.run("tee", ["/proc/sys/kernel/hostname"], { stdin: node.name });
+  await nameHost(node);
   await bindFolders(node.place, node.folder);
+}
+
+/** The file takes the name of root only, also where a user namespace makes one root; the program asks the kernel. Not every machine has it. */
+async function nameHost({ place, name }: LabNode): Promise<void> {
+  const { code } = await place.run("hostname", [name], { alsoGood: [1, 126, 127] });
+  if (code !== 0) await place.run("tee", ["/proc/sys/kernel/hostname"], { stdin: name });
 }
