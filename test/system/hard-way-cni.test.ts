@@ -46,7 +46,7 @@ test("every block of the chapter on the CNI plugin works as printed, and prints 
     equal(code, 0, `the guide stopped with code ${code}:\n${output.slice(-6000)}`);
     const printed = output.split(/^=== block \d+\n/m).slice(1);
     for (const [at, [, asked, prints]] of blocks.entries())
-      if (prints !== undefined) deepEqual(lines(printed[at] ?? ""), lines(prints), asked);
+      if (prints !== undefined) deepEqual(lines(printed[at] ?? ""), lines(prints), asked ?? "");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
