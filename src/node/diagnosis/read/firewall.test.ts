@@ -1,0 +1,50 @@
+// Which chains of others drop what a node forwards: rulesets as nft and iptables-legacy print them.
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import { foreignDrops, foreignLegacyDrops } from "./firewall.ts";
+
+const chain = (policy: string, more: object = {}) => ({
+  chain: { family: "ip", table: "filter", name: "FORWARD", type: "filter", hook: "forward", prio: 0, policy, ...more },
+});
+const rule = (...expr: object[]) => ({ rule: { family: "ip", table: "filter", chain: "FORWARD", expr } });
+const counter = { counter: { packets: 0, bytes: 0 } };
+
+const cases: { name: string; entries: object[]; finds: string[] }[] = [
+  { name: "nothing", entries: [], finds: [] },
+  { name: "a policy that accepts", entries: [chain("accept")], finds: [] },
+  { name: "Docker's policy", entries: [chain("drop")], finds: ["its policy is drop"] },
+  {
+    name: "the same, with a jump to Calico's chain",
+    entries: [chain("drop"), rule({ jump: { target: "cali-FORWARD" } })],
+    finds: [],
+  },
+  { name: "the same, with an accept for all", entries: [chain("drop"), rule(counter, { accept: null })], finds: [] },
+  {
+    name: "an accept for some",
+    entries: [chain("drop"), rule({ match: {} }, { accept: null })],
+    finds: ["its policy is drop"],
+  },
+  {
+    name: "a rule that drops all",
+    entries: [chain("accept"), rule(counter, { drop: null })],
+    finds: ["a rule drops everything"],
+  },
+  { name: "our own table", entries: [chain("drop", { table: "cattail" })], finds: [] },
+  { name: "another hook", entries: [chain("drop", { hook: "input" })], finds: [] },
+];
+for (const { name, entries, finds } of cases)
+  test(`firewalls of others: ${name}`, () => {
+    deepEqual(
+      foreignDrops(JSON.stringify({ nftables: entries })).map(({ what }) => what),
+      finds,
+    );
+  });
+
+test("firewalls of others: iptables' older tables", () => {
+  deepEqual(foreignLegacyDrops("*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n"), []);
+  deepEqual(foreignLegacyDrops("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -j cali-FORWARD\nCOMMIT\n"), []);
+  deepEqual(
+    foreignLegacyDrops("*filter\n:FORWARD DROP [0:0]\nCOMMIT\n").map(({ what }) => what),
+    ["its policy is drop"],
+  );
+});
