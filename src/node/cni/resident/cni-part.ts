@@ -97,10 +97,12 @@ class ResidentCalls {
     const request = readResidentRequest(body);
     if (typeof request === "string") return notMine(request);
     if (this.#isEnding) return notMine("the agent is ending");
-    const why = await this.#whyNotMine(request);
-    if (why !== undefined) return notMine(why);
     const container = request.variables.CNI_CONTAINERID ?? "";
+    // In the order in which they came, and before anything is waited for: a DEL whose runtime was killed must not overtake the ADD after it.
     return await this.#queue.run(container, async () => {
+      if (hangUp.aborted) return notMine("the caller has gone");
+      const why = await this.#whyNotMine(request);
+      if (why !== undefined) return notMine(why);
       const ending = new AbortController();
       using _passing = passAbort(hangUp, ending);
       using _stopping = passAbort(this.#stop.signal, ending);
