@@ -37,6 +37,8 @@ export class NftRuleset {
   #isFirst = true;
   readonly #chainsInKernel = new Set<string>();
   readonly #setsInKernel = new Map<string, "set" | "map">();
+  /** Sets that nobody needs any more stay for one more transaction. */
+  #isGoingLater = false;
   readonly #dirtyChains = new Set<string>();
   readonly #dirtyElements = new Map<string, Change>();
 
@@ -234,7 +236,11 @@ export class NftRuleset {
       if (!isThere) made.push(`add chain ${in_} ${name}${chain.hook === undefined ? "" : ` { ${chain.hook} }`}`);
       for (const rule of chain.rules) filledChains.push(`add rule ${in_} ${name} ${stamped(rule)}`);
     }
-    return `${[...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone, ...lines.gone].join("\n")}\n`;
+    const before = [...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone];
+    // A packet takes the rules of one generation, but asks a set for its elements of the moment: a set goes only when no packet can be
+    // in rules that ask it, which is with the transaction after.
+    this.#isGoingLater = before.length > 0 && lines.gone.length > 0;
+    return `${(this.#isGoingLater ? before : [...before, ...lines.gone]).join("\n")}\n`;
   }
 
   #differenceOf(name: string, { added, removed }: Change, lines: { readonly [at in Place]: string[] }): void {
@@ -273,13 +279,20 @@ export class NftRuleset {
       if (this.#chains.has(name)) this.#chainsInKernel.add(name);
       else this.#chainsInKernel.delete(name);
     }
-    const sets = wasFirst ? [...this.#sets.keys(), ...this.#maps.keys()] : this.#dirtyElements.keys();
+    const sets = wasFirst ? [...this.#sets.keys(), ...this.#maps.keys()] : [...this.#dirtyElements.keys()];
+    const later = wasFirst || !this.#isGoingLater ? [] : [...sets].filter((name) => this.#isLeft(name));
     for (const name of sets) {
+      if (later.includes(name)) continue;
       if (this.#of(name) === undefined) this.#setsInKernel.delete(name);
       else this.#setsInKernel.set(name, this.#maps.has(name) ? "map" : "set");
     }
     this.#dirtyChains.clear();
-    this.#dirtyElements.clear();
+    // Should one come back before it has gone, it is known what it holds.
+    for (const name of [...this.#dirtyElements.keys()]) if (!later.includes(name)) this.#dirtyElements.delete(name);
+  }
+
+  #isLeft(name: string): boolean {
+    return this.#of(name) === undefined && this.#setsInKernel.has(name);
   }
 }
 
