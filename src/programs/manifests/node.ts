@@ -163,6 +163,9 @@ function agent(options: NodeInstallOptions): unknown {
       { name: "var-run-calico", mountPath: "/var/run/calico" },
       { name: "var-lib-calico", mountPath: "/var/lib/calico" },
       { name: "cni-net-dir", mountPath: "/host/etc/cni/net.d" },
+      // As the plugin sees them: the agent answers for a plugin only if both look at the same files.
+      { name: "cni-bin-dir", mountPath: "/opt/cni/bin", readOnly: true },
+      { name: "cni-net-dir", mountPath: "/etc/cni/net.d", readOnly: true },
       // Namespaces of pods that are made while the agent runs.
       { name: "netns", mountPath: "/var/run/netns", mountPropagation: "HostToContainer" },
       ...(hasTls(options)
