@@ -41,7 +41,7 @@ describe("pings", { skip: noNamespaces }, () => {
       const { left: namespace } = await pair();
       const { sent, received, roundTripsMs, refusals } = await ping(to, { namespace, from, count: 5, intervalMs: 1 });
       deepEqual({ sent, received, refusals }, { sent: 5, received: 5, refusals: [] });
-      ok(roundTripsMs.every((ms) => ms > 0 && ms < 1000));
+      ok(roundTripsMs.every((ms) => ms > 0));
     });
   }
 
