@@ -1,5 +1,5 @@
 // `cattail completion bash|zsh|fish`: a script for the shell, made by walking the commands, so that it cannot forget one.
-import { Argument, Command } from "commander";
+import { Argument, Command, Help } from "commander";
 import { completionScript, type NextWords, type Shell, shells } from "../shared/completion-script.ts";
 
 /** `more`: words of programs that have their own reader of command lines. */
@@ -23,6 +23,13 @@ Examples:
 
 function wordsOf(command: Command, path: string): NextWords[] {
   const flags = command.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
-  const own = { path, words: [...command.commands.map((child) => child.name()), ...flags, "--help"] };
-  return [own, ...command.commands.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))];
+  const children = childrenOf(command);
+  const own = { path, words: [...children.map((child) => child.name()), ...flags, "--help"] };
+  return [own, ...children.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))];
+}
+
+/** Not those that only the program itself starts. */
+function childrenOf(command: Command): readonly Command[] {
+  const visible = new Help().visibleCommands(command);
+  return command.commands.filter((child) => visible.includes(child));
 }

@@ -19,10 +19,12 @@ Examples:
     .command("show")
     .description("BIRD's state, its sessions and its routes")
     .option("-o, --output <format>", "json: for machines")
+    .addHelpText("after", "\nExamples:\n  cattail node status show -o json")
     .action(async (_options: unknown, asked: Command) => await show(asked.optsWithGlobals()));
   command
     .command("report")
     .description("answer the CalicoNodeStatus objects of this node until ended")
+    .addHelpText("after", "\nExamples:\n  cattail node status report")
     .action(() =>
       runAgentProcess({
         component: "status-reporter",
