@@ -86,7 +86,8 @@ class Output {
 
   #failed(error: unknown): void {
     this.#state = "closed";
-    if (isRecord(error) && error.code === "EPIPE") this.#onGone();
+    // A reader at the other end of a socket, which other programs of Node give for output, goes with ECONNRESET.
+    if (isRecord(error) && (error.code === "EPIPE" || error.code === "ECONNRESET")) this.#onGone();
     else this.problem ??= error;
   }
 }

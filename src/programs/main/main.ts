@@ -181,7 +181,7 @@ function askedVersion(words: readonly string[]): readonly string[] {
 function failOnUnwritableOutput(exitCode: number): void {
   let problem: NodeJS.ErrnoException | undefined;
   const note = (error: NodeJS.ErrnoException | null) => {
-    if (error !== null && error.code !== "EPIPE") problem ??= error;
+    if (error !== null && error.code !== "EPIPE" && error.code !== "ECONNRESET") problem ??= error;
   };
   process.stdout.on("error", note);
   process.on("exit", () => {
