@@ -1,19 +1,20 @@
 // Probes while policies change, pods come and go, and the agent is killed and started again: what is allowed before and after is allowed
 // all the time, what is denied is denied all the time, and connections that stand go on. npm run campaign:policy for the whole.
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLong, say, size } from "../kit/campaign.ts";
 import { type ProbedFlow, readFlow } from "../kit/policy/flow.ts";
 import { PolicyLab } from "../kit/policy/lab.ts";
 import { noPolicyLab } from "../kit/policy/needs.ts";
-import { probe } from "../kit/policy/probe.ts";
 import { Held } from "../kit/policy/standing-flows.ts";
 import { PolicyWorld } from "../kit/policy-world.ts";
 import { type Random, seededRandom, testSeed } from "../kit/random.ts";
 import { PartProcess } from "./policy/part-process.ts";
+import { watchFlow } from "./policy/watch-flow.ts";
 
-const wantedProbes = size({ short: 1_200, long: 20_000 });
+const wantedProbes = Number(process.env.CATTAIL_PROBES ?? size({ short: 1_200, long: 20_000 }));
 let lab: PolicyLab;
 let agent: PartProcess;
 
@@ -96,54 +97,76 @@ test("no probe has another verdict than before, whatever happens to policies and
   await agent.start();
   const held = await Held.open(readFlow("blue/client > red/web tcp:8080"), lab);
   let isOver = false;
-  let tried = 0;
-  const wrong: string[] = [];
-  const counts = { changes: 0, kills: 0, stops: 0 };
+  const counts = { probes: 0, changes: 0, kills: 0, stops: 0, late: 0, lost: 0, wrong: 0 };
+  const notRight: string[] = [];
   const prober = async ({ flow, is }: (typeof flows)[number]) => {
     const open = new Set<Promise<void>>();
     while (!isOver) {
-      const one = (async () => {
-        // One packet only: a second try would hide a gap.
-        const timeoutMs = is === "allow" ? 5_000 : 700;
-        const got = await probe([flow], { resolve: lab.resolve, servers: lab.servers, timeoutMs, triesOnce: true });
-        tried += 1;
-        if (got.get(flow.text) !== is)
-          wrong.push(`${flow.text}: ${got.get(flow.text)} in the midst of ${JSON.stringify(counts)}`);
-      })().finally(() => open.delete(one));
+      const at = `between change ${counts.changes}, kill ${counts.kills}, stop ${counts.stops}`;
+      const one = watchFlow(flow, is, lab)
+        .then((watched) => {
+          counts.probes += 1;
+          if (watched.is === "right") return;
+          counts[watched.is] += 1;
+          notRight.push(
+            `${watched.is}: ${flow.text}: ${watched.seen}, ${at} and ${counts.changes}, ${counts.kills}, ${counts.stops}`,
+          );
+        })
+        .finally(() => open.delete(one));
       open.add(one);
       await sleep(isLong ? 60 : 30);
     }
     await Promise.all(open);
   };
   const probers = flows.map(prober);
+  const stalls = monitorEventLoopDelay({ resolution: 20 });
+  stalls.enable();
   const startedMs = performance.now();
-  while (tried < wantedProbes && wrong.length === 0) {
-    const what = random.below(8);
-    const change = agent.say(values(random));
-    counts.changes += 1;
-    if (what === 0) {
-      // In the midst of whatever it is doing.
-      await sleep(random.below(60));
-      await agent.end("SIGKILL");
-      counts.kills += 1;
-      await change;
-      await agent.start();
-    } else if (what === 1) {
-      await change;
-      await agent.end("SIGTERM");
-      counts.stops += 1;
-      await agent.start();
-    } else await change;
-    equal(await held.check(10_000, "alive"), "alive");
+  let standing = "alive";
+  try {
+    while (counts.probes < wantedProbes && standing === "alive") {
+      await change(random, counts);
+      standing = await held.check(10_000, "alive");
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(probers);
+    held.close();
+    say(
+      "probes during changes, kills and restarts",
+      {
+        ...counts,
+        seconds: (performance.now() - startedMs) / 1_000,
+        "longest stall of the prober, ms": stalls.max / 1e6,
+      },
+      seed,
+    );
+    for (const line of notRight) console.log(line);
   }
-  isOver = true;
-  await Promise.all(probers);
-  held.close();
-  deepEqual(wrong, []);
-  ok(tried >= wantedProbes && counts.changes > 0);
-  say(
-    "probes during changes, kills and restarts",
-    { probes: tried, ...counts, wrong: wrong.length, seconds: (performance.now() - startedMs) / 1_000 },
-    seed,
+  equal(standing, "alive");
+  // An answer that is late says something about this machine; a packet that is lost may have met half a change.
+  deepEqual(
+    notRight.filter((line) => !line.startsWith("late")),
+    [],
   );
+  ok(counts.probes >= wantedProbes && counts.changes > 0);
 });
+
+/** Other words for the same, and now and then the agent is killed in the midst of it, or stopped; then it starts again. */
+async function change(random: Random, counts: { changes: number; kills: number; stops: number }): Promise<void> {
+  const what = random.below(8);
+  const said = agent.say(values(random));
+  counts.changes += 1;
+  if (what === 0) {
+    await sleep(random.below(60));
+    await agent.end("SIGKILL");
+    counts.kills += 1;
+    await said;
+    await agent.start();
+  } else if (what === 1) {
+    await said;
+    await agent.end("SIGTERM");
+    counts.stops += 1;
+    await agent.start();
+  } else await said;
+}

@@ -61,6 +61,8 @@ export type World = {
   /** Whether an agent enforces policy there. */
   readonly isEnforcedOn: (node: string) => boolean;
   readonly settingsOf: (node: string) => NodeSettings;
+  /** False: of a packet that nobody answers it matters only whether it arrives. */
+  readonly asksOfAnswers: boolean;
 };
 
 export function worldOf(data: PolicyData, options: Partial<Omit<World, "data" | "members">> = {}): World {
@@ -70,7 +72,8 @@ export function worldOf(data: PolicyData, options: Partial<Omit<World, "data" | 
     known.set(node, settings);
     return settings;
   };
-  return { data, members: new Members(data), isEnforcedOn: () => true, settingsOf: remembered, ...options };
+  const members = new Members(data);
+  return { data, members, isEnforcedOn: () => true, settingsOf: remembered, asksOfAnswers: true, ...options };
 }
 
 export function judge(flow: Flow, world: World): Verdict {
@@ -151,7 +154,7 @@ function* leave(
   if (source.is === "workload") {
     yield ask(forwardQuestion(endpoint, "egress"), packet, world, node, "forwarded");
     // Failsafe stands before untracked rules, for answers too.
-    if (isFailsafe(world.settingsOf(node).failsafe.egress, "egress", packet)) return;
+    if (!world.asksOfAnswers || isFailsafe(world.settingsOf(node).failsafe.egress, "egress", packet)) return;
     yield* untrackedAnswer(endpoint, "ingress", packet, world);
     // Not tracked, it is no answer to the pod's chain, but a packet like others.
     const answer = answerOf(packet);
@@ -185,7 +188,7 @@ function* enter(destination: Place, node: string, packet: Packet, world: World):
   const first = untracked(endpoint, "ingress", packet, world);
   if (first !== "undecided") {
     yield ask(classQuestion(endpoint, "ingress", "untracked"), packet, world, node, "untracked");
-    if (first === "deny" || destination.is !== "workload") return;
+    if (first === "deny" || destination.is !== "workload" || !world.asksOfAnswers) return;
     yield* trackedAnswer(endpoint, "egress", packet);
     const answer = answerOf(packet);
     yield ask(workloadQuestion(destination.workload, "egress"), answer, world, node, "endpoint");
@@ -212,13 +215,13 @@ function* hostStages(endpoint: HostEndpoint, direction: Direction, packet: Packe
   if (first !== "undecided") {
     yield ask(classQuestion(endpoint, direction, "untracked"), packet, world, host, "untracked");
     const second = untracked(endpoint, back, answer, world);
-    if (first === "deny" || second === "allow") return;
+    if (first === "deny" || second === "allow" || !world.asksOfAnswers) return;
     yield* untrackedAnswer(endpoint, back, packet, world);
     yield* trackedAnswer(endpoint, back, packet);
     yield* trackedStages(endpoint, back, answer, world);
     return;
   }
-  yield* untrackedAnswer(endpoint, back, packet, world);
+  if (world.asksOfAnswers) yield* untrackedAnswer(endpoint, back, packet, world);
   yield* trackedStages(endpoint, direction, packet, world);
 }
 

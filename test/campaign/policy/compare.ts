@@ -1,6 +1,6 @@
 // Packets against explain: a random cluster is loaded, flows between its pods, its node and the world are tried, and each outcome is
 // compared with what the policies mean. What differs is tried again with patience before it is called a difference.
-import { judge, nodeSettings, type Verdict, worldOf } from "../../../src/calico/policy/index.ts";
+import { judge, nodeSettings, worldOf } from "../../../src/calico/policy/index.ts";
 import { type ProbedFlow, readFlow } from "../../kit/policy/flow.ts";
 import type { PolicyLab } from "../../kit/policy/lab.ts";
 import type { PartUnderTest } from "../../kit/policy/part-under-test.ts";
@@ -48,10 +48,12 @@ export async function compare(
   await part.settled();
   lab.forgetConnections();
   const settings: { readonly [name: string]: string } = { defaultendpointtohostaction: "Accept" };
-  const judged = worldOf(world.data, {
+  const connections = worldOf(world.data, {
     isEnforcedOn: (node) => node === "node-a",
     settingsOf: () => nodeSettings((name) => settings[name.toLowerCase()]),
   });
+  // ICMP of a type of its own is a probe that nobody answers: it has passed when it arrives, whatever would become of an answer.
+  const packetsAlone = { ...connections, asksOfAnswers: false };
   const meant = new Map<string, string>();
   for (const flow of flows) {
     const known = isKnown(flow, values);
@@ -59,7 +61,7 @@ export async function compare(
     if ("left" in said) continue;
     // Without an endpoint an interface passes nothing; what the node itself sends arrives there, but no answer comes back.
     if (!known && flow.from === "node") continue;
-    meant.set(flow.text, known ? verdictOf(flow, judge(said, judged)) : "deny");
+    meant.set(flow.text, known ? judge(said, flow.icmp === undefined ? connections : packetsAlone).verdict : "deny");
   }
   let open = flows.filter(({ text }) => meant.has(text));
   let differences: Difference[] = [];
@@ -74,19 +76,6 @@ export async function compare(
     if (open.length === 0) break;
   }
   return differences;
-}
-
-const ofTheAnswer: readonly (string | undefined)[] = [
-  "the answer is not tracked, and no untracked rule lets it pass",
-  "an untracked rule drops the answer",
-  "only one half of the connection is tracked",
-];
-
-/** ICMP of a type of its own is a probe that nobody answers: it has passed when it arrives, whatever would become of an answer. */
-function verdictOf(flow: ProbedFlow, { verdict, stages }: Verdict): string {
-  if (flow.icmp === undefined || verdict === "allow") return verdict;
-  const denied = stages.filter((stage) => stage.verdict === "deny");
-  return denied.every(({ reason }) => ofTheAnswer.includes(reason)) ? "allow" : "deny";
 }
 
 /** Whether both ends that are local pods have an endpoint. */

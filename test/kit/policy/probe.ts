@@ -10,15 +10,20 @@ export type Resolve = (flow: ProbedFlow) => Whereabouts;
 const refusals = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EACCES", "ECONNRESET"];
 
 /** One try of one flow. */
-class Probe {
+export class Probe {
   readonly flow: ProbedFlow;
   outcome: string | undefined;
+  /** Whether a packet of it reached a socket of the other side, answered or not (UDP, and what is sent raw). */
+  hasArrived = false;
+  /** The number of the datagram that was answered; 0 as long as none was, or where packets carry no number. */
+  answered = 0;
   readonly #servers: Servers;
   readonly #token = Buffer.concat([Buffer.from("tk"), randomBytes(6)]);
   readonly #done: () => void;
   #socket: RawSocket | undefined;
   #send: (() => void) | undefined;
   #isOneWay = false;
+  #sent = 0;
   #heard = "";
 
   constructor(flow: ProbedFlow, at: Whereabouts, servers: Servers, done: () => void) {
@@ -31,6 +36,11 @@ class Probe {
   /** One more datagram, should the first have met a cold neighbour entry. */
   again(): void {
     if (this.outcome === undefined && this.#send !== undefined) this.#try(this.#send);
+  }
+
+  /** How often the kernel had to ask again before TCP was connected: of those packets, or of their answers, each was lost. */
+  get retransmissions(): number {
+    return this.flow.protocol === "tcp" && this.#socket?.isClosed === false ? this.#socket.retransmissions() : 0;
   }
 
   close(): void {
@@ -54,7 +64,12 @@ class Probe {
       socket.option(1, 2, 1).bind(this.flow.source ?? source, sourcePort);
       this.#isOneWay = this.flow.source !== undefined || this.flow.isOneWay;
       if (!this.#isOneWay) socket.connect(target, port);
-      this.#send = () => (this.#isOneWay ? socket.sendTo(this.#token, target, port) : socket.send(this.#token));
+      this.#send = () => {
+        this.#sent += 1;
+        const bytes = Buffer.concat([this.#token, Buffer.from([this.#sent])]);
+        if (this.#isOneWay) socket.sendTo(bytes, target, port);
+        else socket.send(bytes);
+      };
     } else {
       const number = protocol === "icmp" ? (family === 4 ? 1 : 58) : protocol === "sctp" ? 132 : port;
       const socket = this.#open(namespace, "raw", number).bind(source);
@@ -64,7 +79,7 @@ class Probe {
     }
     const socket = this.#socket;
     if (socket !== undefined) this.#servers.poller.add(socket, { onReady: () => this.#receive(socket) });
-    if (this.#isOneWay) this.#servers.expect(this.#token.toString("hex"), () => this.#arrived());
+    this.#servers.expect(this.#token.toString("hex"), () => this.#arrived());
     this.#send();
   }
 
@@ -101,8 +116,10 @@ class Probe {
       if (got === undefined || this.outcome !== undefined) return;
       if (this.flow.protocol === "tcp") this.#receiveText(got.bytes);
       else if (this.flow.protocol === "icmp") this.#receiveIcmp(got.bytes);
-      else if (this.#token.equals(got.bytes.subarray(0, 8)))
-        this.#allow(Buffer.from(got.bytes.subarray(8)).toString().trim().split(" "));
+      else if (this.#token.equals(got.bytes.subarray(0, 8))) {
+        this.answered = got.bytes[8] ?? 0;
+        this.#allow(Buffer.from(got.bytes.subarray(9)).toString().trim().split(" "));
+      }
     });
   }
 
@@ -121,8 +138,9 @@ class Probe {
   }
 
   #arrived(): void {
+    this.hasArrived = true;
     const arrival = this.#servers.arrival(this.#token.toString("hex"));
-    if (arrival !== undefined) this.#allow([arrival.place, arrival.source]);
+    if (arrival !== undefined && this.#isOneWay) this.#allow([arrival.place, arrival.source]);
   }
 
   #allow([place = "", source = ""]: readonly string[]): void {

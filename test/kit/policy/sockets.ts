@@ -97,6 +97,13 @@ export class RawSocket {
     return Object.entries(constants.errno).find(([, known]) => known === number)?.[0] ?? String(number);
   }
 
+  /** Of a TCP socket: tcpi_total_retrans of TCP_INFO. */
+  retransmissions(): number {
+    const value = new Uint8Array(104);
+    const isTold = c.getsockopt(this.fd, 6, 11, value, new Uint8Array(new Int32Array([value.length]).buffer)) === 0;
+    return isTold ? new DataView(value.buffer).getUint32(100, true) : 0;
+  }
+
   accept(): { readonly socket: RawSocket; readonly peer: string } | undefined {
     const address = new Uint8Array(28);
     const fd = c.accept4(this.fd, address, new Uint8Array(new Int32Array([28]).buffer), nonBlocking);
