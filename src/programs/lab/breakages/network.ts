@@ -1,8 +1,8 @@
 // What is broken between the nodes, or in their kernels.
 
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { CattailError } from "../../../base/lib/index.ts";
 import { openNetlink, readSysctl, writeSysctl } from "../../../base/linux/kernel.ts";
+import { killBirds } from "../cluster/birds.ts";
 import type { Lab } from "../cluster/lab.ts";
 import { bridgeOf, type LabNode, type Place, switchAddress, switchPort } from "../world/index.ts";
 import type { Breakage } from "./breakage.ts";
@@ -62,7 +62,7 @@ export const networkBreakages: readonly Breakage[] = [
     modes: ["bgp"],
     async make(lab) {
       await nft(lab.world.switch, blockBgp(lab));
-      killBird(lab.world.node(second));
+      killBirds(lab.world.node(second)); // the agent starts it anew, and it waits for all of its peers
     },
     mend: ({ world }) => nft(world.switch, `delete table bridge ${table}`),
   },
@@ -158,19 +158,6 @@ function blockBgp({ world }: Lab): string {
 async function restartBird(lab: Lab, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await lab.world.node(name).run("birdc", ["-s", "/var/run/calico/bird.ctl", "restart", "all"], { alsoGood: [1] });
-  }
-}
-
-/** Without a word to its peers. The agent starts it anew, and it waits for all of them. */
-function killBird({ netns }: LabNode): void {
-  const own = readlinkSync(netns);
-  for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
-    try {
-      const isBird = readFileSync(`/proc/${name}/comm`, "utf8").trim() === "bird";
-      if (isBird && readlinkSync(`/proc/${name}/ns/net`) === own) process.kill(Number(name), "SIGKILL");
-    } catch {
-      // It has ended meanwhile.
-    }
   }
 }
 

@@ -31,6 +31,7 @@ import {
   switchAddress,
   type World,
 } from "../world/index.ts";
+import { killBirds } from "./birds.ts";
 import { launcher } from "./launcher.ts";
 import {
   firstPods,
@@ -95,7 +96,8 @@ export class Lab implements AsyncDisposable {
     if (!isSwitchHere) lab.#relayAt(world.switch);
     await lab.#fillDatastore();
     say(`datastore: ${options.datastore.type}, with the pools ${pools.map(({ cidr }) => cidr).join(" and ")}`);
-    await lab.#startTypha();
+    await lab.#makeCertificates();
+    lab.startTypha();
     say(`Typha on ${switchAddress(0)}:${typhaPort}, with certificates of its own`);
     await Promise.all(world.nodes.map((node) => lab.#furnish(node)));
     for (const { name } of world.nodes) lab.startAgent(name);
@@ -168,6 +170,34 @@ export class Lab implements AsyncDisposable {
     this.#agents.delete(name);
   }
 
+  startTypha(): void {
+    const server = filesOf("server", this.#certificates);
+    const { words } = launcher();
+    const [program = "", ...args] = [...words, "typha"];
+    const env = {
+      PATH: process.env.PATH ?? "",
+      ...compileCache(),
+      ...typhaDatastore(this.options.datastore),
+      TYPHA_WORKERS: "0",
+      TYPHA_SERVERHOST: switchAddress(0),
+      TYPHA_SERVERPORT: String(typhaPort),
+      TYPHA_SERVERCERTFILE: server.certFile,
+      TYPHA_SERVERKEYFILE: server.keyFile,
+      TYPHA_CAFILE: filesOf("authority", this.#certificates).certFile,
+      TYPHA_CLIENTCN: "calico-node",
+      TYPHA_LOGFILEPATH: "none", // its output is its log, and the machine's folders are not the lab's
+      TYPHA_HEALTHENABLED: "false",
+      TYPHA_DASHBOARDENABLED: "true",
+      TYPHA_DASHBOARDHOST: "127.0.0.1",
+      TYPHA_DASHBOARDPORT: String(dashboardPort),
+    };
+    this.#typha = this.world.switch.start(program, args, { env, log: join(this.options.folder, "logs", "typha.log") });
+  }
+
+  async killTypha(): Promise<void> {
+    if (this.#typha !== undefined) await ended(this.#typha, "SIGKILL");
+  }
+
   /** Also what a doctor on the node is given. */
   agentEnvironment(node: LabNode): { readonly [name: string]: string } {
     const { mode, told } = this.options;
@@ -216,6 +246,8 @@ export class Lab implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.pods[Symbol.asyncDispose]();
+    await Promise.all([...this.#agents.keys()].map((name) => this.stopAgent(name)));
+    for (const node of this.world.nodes) killBirds(node);
     await this.datastore[Symbol.asyncDispose]();
     await this.world[Symbol.asyncDispose]();
   }
@@ -241,33 +273,13 @@ export class Lab implements AsyncDisposable {
     }
   }
 
-  async #startTypha(): Promise<void> {
+  async #makeCertificates(): Promise<void> {
     const folder = this.#certificates;
     const options = { folder, nowMs: systemClock.wallMs() };
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { certFile: ca } = await makeAuthority(options);
-    const server = await makePair("server", options);
+    await makeAuthority(options);
+    await makePair("server", options);
     await makePair("client", options);
-    const { words } = launcher();
-    const [program = "", ...args] = [...words, "typha"];
-    const env = {
-      PATH: process.env.PATH ?? "",
-      ...compileCache(),
-      ...typhaDatastore(this.options.datastore),
-      TYPHA_WORKERS: "0",
-      TYPHA_SERVERHOST: switchAddress(0),
-      TYPHA_SERVERPORT: String(typhaPort),
-      TYPHA_SERVERCERTFILE: server.certFile,
-      TYPHA_SERVERKEYFILE: server.keyFile,
-      TYPHA_CAFILE: ca,
-      TYPHA_CLIENTCN: "calico-node",
-      TYPHA_LOGFILEPATH: "none", // its output is its log, and the machine's folders are not the lab's
-      TYPHA_HEALTHENABLED: "false",
-      TYPHA_DASHBOARDENABLED: "true",
-      TYPHA_DASHBOARDHOST: "127.0.0.1",
-      TYPHA_DASHBOARDPORT: String(dashboardPort),
-    };
-    this.#typha = this.world.switch.start(program, args, { env, log: join(this.options.folder, "logs", "typha.log") });
   }
 
   #relayAt(place: Place): void {
