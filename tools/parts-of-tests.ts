@@ -16,6 +16,7 @@ export const shared: readonly string[] = [
   "test/system/ipam-golden.test.ts",
   "test/system/kubernetes-golden.test.ts",
   "test/system/lab-breakages.test.ts",
+  "test/system/node-bgp-modes.test.ts",
   "test/system/policy-golden.test.ts",
   "test/system/startup-golden.test.ts",
 ];
