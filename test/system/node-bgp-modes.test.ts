@@ -132,7 +132,7 @@ test("pods of three nodes over BGP, with whatever keeps it going changed, killed
       await sleep(Math.max(0, absenceMs - (performance.now() - sinceMs)));
       for (const name of nodeNames) deepEqual(await established(lab, name), reflector[name]);
       deepEqual(await lost(), []);
-      lab.startTypha();
+      lab.runTypha();
       await sessionsAre(lab, mesh);
       await everybodyReachesEverybody(lab);
       await allAreReady(lab);

@@ -97,7 +97,7 @@ export class Lab implements AsyncDisposable {
     await lab.#fillDatastore();
     say(`datastore: ${options.datastore.type}, with the pools ${pools.map(({ cidr }) => cidr).join(" and ")}`);
     await lab.#makeCertificates();
-    lab.startTypha();
+    lab.runTypha();
     say(`Typha on ${switchAddress(0)}:${typhaPort}, with certificates of its own`);
     await Promise.all(world.nodes.map((node) => lab.#furnish(node)));
     for (const { name } of world.nodes) lab.startAgent(name);
@@ -170,7 +170,7 @@ export class Lab implements AsyncDisposable {
     this.#agents.delete(name);
   }
 
-  startTypha(): void {
+  runTypha(): void {
     const server = filesOf("server", this.#certificates);
     const { words } = launcher();
     const [program = "", ...args] = [...words, "typha"];
