@@ -55,8 +55,9 @@ export class Enforcer {
       if (outcome.is === "taken") {
         transaction.taken();
         ours += 1;
-        // What nobody needs any more goes by itself.
-        if (ours === 1 && builder.ruleset.transaction() !== undefined) continue;
+        metrics.add("felix_calc_graph_output_events", undefined, 1);
+        // New sets go before the rules that ask them, and what nobody needs any more after them.
+        if (ours < 3 && builder.ruleset.transaction() !== undefined) continue;
         this.#sayRefused();
         metrics.observe("felix_int_dataplane_apply_time_seconds", undefined, (performance.now() - startedMs) / 1_000);
         return guard.look(ours);

@@ -86,3 +86,31 @@ test("settings take effect with the next transaction", () => {
   );
   match(textOf(builder), /flush chain inet cattail input-2-to-host/);
 });
+
+test("a set comes a transaction before the rules that ask it, and goes a transaction after them", () => {
+  const index = new NodePolicy("here");
+  const builder = new RulesetBuilder(dataplaneSettings({ raw: () => undefined }));
+  const allowing = (selector: string) => {
+    const value = {
+      selector: "all()",
+      types: ["ingress"],
+      inbound_rules: [{ action: "allow", src_selector: selector }],
+    };
+    index.update("/calico/v1/policy/GlobalNetworkPolicy//p", JSON.stringify({ tier: "default", ...value }));
+    builder.take(index.takeChanges());
+  };
+  index.update(pod, JSON.stringify({ ...workload, labels: { a: "1" } }));
+  allowing("a == '1'");
+  builder.ruleset.transaction()?.taken();
+  allowing("has(a)");
+  const kinds: string[][] = [];
+  for (let next = builder.ruleset.transaction(); next !== undefined; next = builder.ruleset.transaction()) {
+    const words = next.text
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ").slice(0, 2).join(" "));
+    kinds.push([...new Set(words)]);
+    next.taken();
+  }
+  deepEqual(kinds, [["add set"], ["flush chain", "add rule"], ["delete set"]]);
+});

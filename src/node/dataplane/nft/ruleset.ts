@@ -1,6 +1,8 @@
-// Our table as it shall be, and the transaction that makes the kernel's one equal to it. Whoever builds it says what a chain, a set or a
-// map shall hold; what is not said again stays. One transaction holds everything that changed since the last one that the kernel took:
-// packets see the old rules or the new ones, never half of each.
+// Our table as it shall be, and the transactions that make the kernel's one equal to it. Whoever builds it says what a chain, a set or a
+// map shall hold; what is not said again stays. Rules change in one transaction: packets see the old ones or the new ones, never half of
+// each. Of sets that is not true (below), so those that come or go have transactions of their own:
+//
+//   new sets, filled  ─▶  everything else  ─▶  sets that nobody asks any more go
 import { type KernelTable, stamped, stampOf } from "./kernel-table.ts";
 import { tableName } from "./names.ts";
 
@@ -39,6 +41,8 @@ export class NftRuleset {
   readonly #setsInKernel = new Map<string, "set" | "map">();
   /** Sets that nobody needs any more stay for one more transaction. */
   #isGoingLater = false;
+  /** The sets that the last transaction consists of, where they go before the rules that ask them. */
+  #goingAhead: readonly string[] = [];
   readonly #dirtyChains = new Set<string>();
   readonly #dirtyElements = new Map<string, Change>();
 
@@ -220,7 +224,7 @@ export class NftRuleset {
   }
 
   #difference(): string {
-    const lines: { readonly [at in Place]: string[] } = { sets: [], maps: [], gone: [] };
+    const lines: { readonly [at in Place]: string[] } = { fresh: [], sets: [], maps: [], gone: [] };
     for (const [name, change] of this.#dirtyElements) this.#differenceOf(name, change, lines);
     const made: string[] = [];
     const filledChains: string[] = [];
@@ -236,7 +240,15 @@ export class NftRuleset {
       if (!isThere) made.push(`add chain ${in_} ${name}${chain.hook === undefined ? "" : ` { ${chain.hook} }`}`);
       for (const rule of chain.rules) filledChains.push(`add rule ${in_} ${name} ${stamped(rule)}`);
     }
-    const before = [...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone];
+    const rest = [...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone];
+    // The kernel lets packets into new rules a moment before it lets them find the elements of interval sets: rules that ask a new set
+    // come with the transaction after it.
+    this.#goingAhead = [];
+    if (lines.fresh.length > 0 && rest.length > 0) {
+      this.#goingAhead = [...this.#dirtyElements.keys()].filter((name) => this.#isFresh(name));
+      return `${lines.fresh.join("\n")}\n`;
+    }
+    const before = [...lines.fresh, ...rest];
     // A packet takes the rules of one generation, but asks a set for its elements of the moment: a set goes only when no packet can be
     // in rules that ask it, which is with the transaction after.
     this.#isGoingLater = before.length > 0 && lines.gone.length > 0;
@@ -251,13 +263,13 @@ export class NftRuleset {
       return;
     }
     const kind = this.#maps.has(name) ? "map" : "set";
-    const into = lines[kind === "map" ? "maps" : "sets"];
+    const into = lines[kind === "map" ? "maps" : this.#isFresh(name) ? "fresh" : "sets"];
     const add = (keys: Iterable<string>) =>
       into.push(`add ${kind} ${in_} ${name} { ${known.declaration} elements = { ${listed(known, keys)} } }`);
     if (inKernel === undefined) {
       // A map has to be there before a rule asks it, its elements after the chains that they lead to.
       if (kind === "map" || known.elements.size === 0)
-        lines.sets.push(`add ${kind} ${in_} ${name} { ${known.declaration} }`);
+        lines[kind === "map" ? "sets" : "fresh"].push(`add ${kind} ${in_} ${name} { ${known.declaration} }`);
       if (known.elements.size > 0) add(known.elements.keys());
       return;
     }
@@ -274,6 +286,13 @@ export class NftRuleset {
   #settle(): void {
     const wasFirst = this.#isFirst;
     this.#isFirst = false;
+    if (!wasFirst && this.#goingAhead.length > 0) {
+      for (const name of this.#goingAhead) {
+        this.#setsInKernel.set(name, "set");
+        this.#dirtyElements.delete(name);
+      }
+      return;
+    }
     const chains = wasFirst ? this.#chains.keys() : this.#dirtyChains;
     for (const name of chains) {
       if (this.#chains.has(name)) this.#chainsInKernel.add(name);
@@ -291,13 +310,18 @@ export class NftRuleset {
     for (const name of [...this.#dirtyElements.keys()]) if (!later.includes(name)) this.#dirtyElements.delete(name);
   }
 
+  /** No rule in the kernel can ask it. */
+  #isFresh(name: string): boolean {
+    return this.#sets.has(name) && !this.#setsInKernel.has(name);
+  }
+
   #isLeft(name: string): boolean {
     return this.#of(name) === undefined && this.#setsInKernel.has(name);
   }
 }
 
 /** Where in a transaction a change of elements stands. */
-type Place = "sets" | "maps" | "gone";
+type Place = "fresh" | "sets" | "maps" | "gone";
 
 function isEqual(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((line, index) => line === b[index]);
