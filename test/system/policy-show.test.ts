@@ -62,6 +62,19 @@ test("counters say which rule of which policy met how many packets", { skip }, a
   );
 });
 
+test("metrics say what there is in the cluster, and what of it matters to this node", { skip }, async () => {
+  const text = await part.metrics.text();
+  const of = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+  deepEqual(
+    [of("felix_active_local_endpoints"), of("felix_active_local_policies"), of("felix_cluster_num_policies")],
+    [5, 1, 1],
+  );
+  deepEqual([of("felix_cluster_num_hosts"), of("felix_cluster_num_workload_endpoints")], [2, 7]);
+  ok(of("felix_cluster_num_profiles") > 0 && of("felix_cluster_num_tiers") > 0);
+  ok(of("felix_label_index_num_endpoints") >= 7 && of("felix_calc_graph_output_events") > 0);
+  ok(of("felix_int_dataplane_msg_batch_size_count") > 0 && of("felix_int_dataplane_msg_batch_size_sum") > 0);
+});
+
 test("a node without our table has no counters", { skip }, async () => {
   equal(
     await policyCounters({ namespace: `/proc/${process.pid}/ns/net` }).then((found) => found === undefined),

@@ -73,6 +73,8 @@ class PolicyRun implements AsyncDisposable {
   readonly #dirty = { facts: true, settings: false, interfaces: true, files: true };
   #table: Seen = "only ours";
   #isStarted = false;
+  /** Taken since they were last counted. */
+  readonly #news = { values: 0, links: 0, addresses: 0 };
   #refreshAtMs = 0;
   readonly #repairs = { lastMs: Number.NEGATIVE_INFINITY, gapMs: 0 };
 
@@ -109,7 +111,7 @@ class PolicyRun implements AsyncDisposable {
       delete: (path) => this.#hear(path, undefined),
       settled: (state) => {
         this.#feed = state;
-        this.#world.metrics.add("felix_int_dataplane_messages", undefined, 1);
+        this.#countBatch();
         this.#bell.ring();
       },
     });
@@ -136,6 +138,22 @@ class PolicyRun implements AsyncDisposable {
     this.#policy.update(path, value);
     if (isFactOfCluster(path)) this.#dirty.facts = true;
     this.#world.metrics.add("felix_calc_graph_updates_processed", undefined, 1);
+    this.#news.values += 1;
+  }
+
+  #countBatch(): void {
+    const { metrics } = this.#world;
+    metrics.add("felix_int_dataplane_messages", undefined, 1);
+    metrics.observe("felix_int_dataplane_msg_batch_size", undefined, this.#news.values);
+    this.#news.values = 0;
+  }
+
+  #countInterfaces(): void {
+    const { metrics } = this.#world;
+    const { links, addresses } = this.#news;
+    if (links > 0) metrics.observe("felix_int_dataplane_iface_msg_batch_size", undefined, links);
+    if (addresses > 0) metrics.observe("felix_int_dataplane_addr_msg_batch_size", undefined, addresses);
+    Object.assign(this.#news, { links: 0, addresses: 0 });
   }
 
   async #loop(): Promise<void> {
@@ -190,6 +208,7 @@ class PolicyRun implements AsyncDisposable {
     this.#dirty.files ||= changes.endpoints.size > 0;
     if (this.#dirty.facts) this.#builder.takeFacts(clusterFacts(this.#policy.data, this.#world.node));
     if (this.#dirty.interfaces) this.#builder.takeInterfaces(this.#interfaces.withAddresses);
+    this.#countInterfaces();
     Object.assign(this.#dirty, { facts: false, interfaces: false });
   }
 
@@ -265,11 +284,12 @@ class PolicyRun implements AsyncDisposable {
       ...(refused.length === 0 ? [] : [`the kernel refuses ${refused.join(", ")}`]),
     ];
     health.report({ live: true, ready: this.#isStarted && cutOff === undefined, detail: details.join("; ") });
-    countPolicy(metrics, this.#policy.data, { node: this.#world.node, counts: this.#builder.ruleset.counts });
+    countPolicy(metrics, this.#policy, this.#builder.ruleset.counts);
   }
 
   async #followInterfaces(): Promise<void> {
     for await (const what of this.#interfaces.changes()) {
+      this.#news[what] += 1;
       if (what === "links") this.#dirty.files = true;
       this.#dirty.interfaces = true;
       this.#bell.ring();

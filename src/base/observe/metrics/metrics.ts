@@ -95,8 +95,8 @@ function makeCell(
     const summary = new WindowSummary({
       name,
       help,
-      label: label ?? "",
-      values: of.values ?? [],
+      label,
+      values: of.values ?? [""],
       clock: of.clock,
       ...ages(row),
     });

@@ -12,14 +12,15 @@ export type Observed = { readonly value: number; readonly times: number; readonl
 type Series = { readonly window: QuantileWindow; sum: number; count: number };
 
 export class WindowSummary {
-  readonly #options: { name: string; help: string; label: string };
+  readonly #options: { name: string; help: string; label: string | undefined };
   readonly #clock: Clock;
   readonly #series = new Map<string, Series>();
 
   constructor(options: {
     name: string;
     help: string;
-    label: string;
+    /** Undefined: it has none, and one series, whose value is "". */
+    label: string | undefined;
     values: readonly string[];
     clock: Clock;
     maxAgeMs: number;
@@ -47,7 +48,7 @@ export class WindowSummary {
       name,
       help,
       aggregator: "average",
-      labelNames: [label],
+      labelNames: label === undefined ? [] : [label],
       reset: () => undefined,
       get: async () => ({ name, help, type: "summary", aggregator: "average", values: this.#values() }),
     };
@@ -60,11 +61,12 @@ export class WindowSummary {
     const nowMs = this.#clock.monotonicMs();
     const values: object[] = [];
     for (const [labelValue, { window, sum, count }] of this.#series) {
+      const labels = label === undefined ? {} : { [label]: labelValue };
       for (const [at, value] of window.quantiles(ranks, nowMs).entries()) {
-        values.push({ labels: { [label]: labelValue, quantile: ranks[at] }, value });
+        values.push({ labels: { ...labels, quantile: ranks[at] }, value });
       }
-      values.push({ metricName: `${name}_sum`, labels: { [label]: labelValue }, value: sum });
-      values.push({ metricName: `${name}_count`, labels: { [label]: labelValue }, value: count });
+      values.push({ metricName: `${name}_sum`, labels, value: sum });
+      values.push({ metricName: `${name}_count`, labels, value: count });
     }
     return values;
   }

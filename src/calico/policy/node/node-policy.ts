@@ -76,6 +76,17 @@ export class NodePolicy {
     return { sets: this.#sets.takeChanges(), policies, profiles, endpoints };
   }
 
+  /** Of what was handed out last. */
+  get counts(): {
+    readonly endpoints: number;
+    readonly policies: number;
+    readonly sets: number;
+    readonly labelled: number;
+  } {
+    const { endpoints, policies } = this.#given;
+    return { endpoints: endpoints.size, policies: policies.size, ...this.#sets.counts };
+  }
+
   setMembers(set: string): readonly string[] {
     return this.#sets.members(set);
   }

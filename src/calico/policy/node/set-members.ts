@@ -88,6 +88,10 @@ export class SetMembers {
     this.#sets.delete(spec.id);
   }
 
+  get counts(): { readonly sets: number; readonly labelled: number } {
+    return { sets: this.#sets.size, labelled: this.#labelled.size };
+  }
+
   members(set: string): readonly string[] {
     return [...(this.#sets.get(set)?.counts.keys() ?? [])];
   }

@@ -1,6 +1,6 @@
 // The original's metrics about policy, as published dashboards ask for them. Rows that this part sets; node/agent puts them into its table.
 import type { Metrics, MetricTable } from "../../../base/observe/index.ts";
-import type { PolicyData } from "../../../calico/policy/index.ts";
+import type { NodePolicy } from "../../../calico/policy/index.ts";
 
 const gauge = (help: string) => ({ type: "gauge", help }) as const;
 const byFamily = (help: string) => ({ type: "gauge", help, label: "ip_version", isClosed: true }) as const;
@@ -17,6 +17,10 @@ export const policyMetricRows = {
   felix_cluster_num_tiers: gauge("Tiers of the cluster."),
   felix_cluster_num_host_endpoints: gauge("Host endpoints of the cluster."),
   felix_cluster_num_workload_endpoints: gauge("Workload endpoints of the cluster."),
+  felix_label_index_num_endpoints: gauge(
+    "Endpoints and network sets whose labels selectors of rules are compared with.",
+  ),
+  felix_label_index_num_active_selectors: gauge("Selectors and services that rules of this node name."),
   felix_calc_graph_update_time_seconds: summary("Time from a batch of changes to the rules that they mean."),
   felix_calc_graph_updates_processed: counter("Key/values that were taken."),
   felix_calc_graph_output_events: counter("Transactions that changes led to."),
@@ -39,6 +43,8 @@ export const policyMetricRows = {
   felix_nft_errors: counter("Transactions that failed."),
   felix_nft_list_calls: counter("Times that the kernel's state was read."),
   felix_nft_list_errors: counter("Times that it could not be read."),
+  felix_nft_set_calls: counter("Always 0: sets are read and changed with the rules that use them."),
+  felix_nft_set_errors: counter("Always 0."),
   felix_nft_repairs: counter("Times that our table was put back after somebody else had changed it."),
   felix_nft_refused_policies: gauge("Policies that the kernel refuses, which deny until they are changed."),
   felix_exec_time_micros: summary("Time that nft took, in microseconds."),
@@ -47,17 +53,15 @@ export const policyMetricRows = {
 
 export function countPolicy(
   metrics: Pick<Metrics, "set">,
-  data: PolicyData,
-  { node, counts }: { readonly node: string; readonly counts: { chains: number; rules: number; sets: number } },
+  { data, counts: active }: Pick<NodePolicy, "data" | "counts">,
+  counts: { readonly chains: number; readonly rules: number; readonly sets: number },
 ): void {
-  const local = (endpoints: Iterable<{ readonly host: string }>) => {
-    let found = 0;
-    for (const { host } of endpoints) if (host === node) found += 1;
-    return found;
-  };
   const values: { readonly [name in keyof typeof policyMetricRows]?: number } = {
-    felix_active_local_endpoints: local(data.workloads.values()) + local(data.hostEndpoints.values()),
-    felix_active_local_selectors: counts.sets / 2,
+    felix_active_local_endpoints: active.endpoints,
+    felix_active_local_policies: active.policies,
+    felix_active_local_selectors: active.sets,
+    felix_label_index_num_endpoints: active.labelled,
+    felix_label_index_num_active_selectors: active.sets,
     felix_cluster_num_hosts: data.nodeAddresses.size,
     felix_cluster_num_policies: data.policies.size,
     felix_cluster_num_profiles: data.profiles.size,
