@@ -155,11 +155,14 @@ function* leave(
     yield ask(forwardQuestion(endpoint, "egress"), packet, world, node, "forwarded");
     // Failsafe stands before untracked rules, for answers too.
     if (!world.asksOfAnswers || isFailsafe(world.settingsOf(node).failsafe.egress, "egress", packet)) return;
-    yield* untrackedAnswer(endpoint, "ingress", packet, world);
+    // Untracked rules come before addresses are translated back: the answer is still to whom the other side has seen.
+    const seen = seenFrom(source, destination, world);
+    const outside = { ...packet, source: seen };
+    yield* untrackedAnswer(endpoint, "ingress", outside, world);
     // Not tracked, it is no answer to the pod's chain, but a packet like others.
-    const answer = answerOf(packet);
+    const answer = answerOf(outside);
     if (untracked(endpoint, "ingress", answer, world) !== "allow") return;
-    if (seenFrom(source, destination, world) !== source.address)
+    if (seen !== source.address)
       // It is sent to the node's address, and nothing knows any more whom it is for.
       yield said(
         node,
