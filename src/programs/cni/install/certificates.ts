@@ -40,9 +40,11 @@ async function copyAll({ folders, certificates }: InstallSettings, say: Say): Pr
 /** Until the signal: whatever changes in the Secret is on the host soon after. */
 export async function followCertificates(settings: InstallSettings, say: Say, signal: AbortSignal): Promise<void> {
   for await (const { because } of watchFolder(settings.certificates, { signal })) {
-    if (because === "start" || !existsSync(settings.certificates)) continue;
+    if (!existsSync(settings.certificates)) continue;
+    // At the start, too: what changed between the installation and now raised no notice. What is as it was has been said.
+    const tell = because === "start" ? () => undefined : say;
     try {
-      if ((await stat(settings.certificates)).isDirectory()) await installCertificates(settings, say);
+      if ((await stat(settings.certificates)).isDirectory()) await installCertificates(settings, tell);
     } catch (error) {
       say(`the certificates were not copied: ${messageOf(error)}`); // and are, when they change next
     }
