@@ -56,6 +56,14 @@ export class ListStyle {
     this.#broken.set(collection, { inARow: inARow + 1, lastMs: this.#clock.monotonicMs() });
   }
 
+  /** To watch this collection; rights come and go, so it is tried again some day. */
+  forbidden(collection: string): void {
+    this.#broken.set(collection, {
+      inARow: kubeLimits.brokenStreamsBeforePages,
+      lastMs: this.#clock.monotonicMs(),
+    });
+  }
+
   completed(collection: string): void {
     this.#broken.delete(collection);
   }
@@ -67,7 +75,7 @@ export async function* list<Value>(
 ): AsyncGenerator<ListPage<Value>, void, undefined> {
   const { path: collection } = request;
   const streamed = streamRequest(request);
-  const stream = style.isStreamed(collection) ? await openUnlessRefused(streamed, style) : undefined;
+  const stream = style.isStreamed(collection) ? await openUnlessRefused(streamed, { style, collection }) : undefined;
   if (stream === undefined) return yield* pageList(request);
   try {
     yield* streamList(stream, streamed, style);
@@ -91,16 +99,20 @@ function streamRequest<Value>(request: ListRequest<Value>): StreamRequest<Value>
   return { ...request, path: withQuery(request.path, query) };
 }
 
-/** The only objection a server has to a well-formed request for a stream is that it does not know the kind of request. */
+/**
+ * The only objection a server has to a well-formed request for a stream is that it does not know the kind of request; or that
+ * whoever asks may list, and not watch: a stream is a watch.
+ */
 async function openUnlessRefused(
   request: StreamRequest<unknown>,
-  style: ListStyle,
+  { style, collection }: { readonly style: ListStyle; readonly collection: string },
 ): Promise<IncomingMessage | undefined> {
   try {
     return await openStream(request);
   } catch (error) {
-    if (!isKubeError(error, "invalid") || (error.status !== 400 && error.status !== 422)) throw error;
-    style.refused();
+    if (isKubeError(error, "forbidden")) style.forbidden(collection);
+    else if (isKubeError(error, "invalid") && (error.status === 400 || error.status === 422)) style.refused();
+    else throw error;
     return undefined;
   }
 }

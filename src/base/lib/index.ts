@@ -42,6 +42,7 @@ export { deadline } from "./time/deadline.ts";
 export { LastGood, type LastGoodOptions, type ReloadOutcome } from "./time/last-good.ts";
 export { limitRepeats } from "./time/limit-repeats.ts";
 export { once } from "./time/once.ts";
+export { Pace, type PaceOptions } from "./time/pace.ts";
 export { passAbort } from "./time/pass-abort.ts";
 export { RecentRate } from "./time/recent-rate.ts";
 export { type Settled, settleWithin } from "./time/settle-within.ts";

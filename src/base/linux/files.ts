@@ -1,5 +1,5 @@
 // A third door, for rooms that are loaded by every program and need files alone: no program is run, nobody is called.
-export { tryFlock, waitForFlock } from "./ffi/flock.ts";
+export { tryFlock, tryPassingFlock, waitForFlock } from "./ffi/flock.ts";
 export { errnoOf } from "./files/errno.ts";
 export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
 export { Bell, FolderWatches, type Pause, type SeenFolder } from "./files/folder-watches.ts";

@@ -7,11 +7,13 @@
 //        ▼
 //   KernelSocket ◀── ffi/netlink-socket.ts (socket, bind, sendto, recv)      netlink/*.ts: values ⇄ bytes, pure
 import { Conntrack } from "./conntrack/conntrack.ts";
+import { type NftContext, openNftContext } from "./ffi/libnftables.ts";
 import { openNetlinkSocket } from "./ffi/netlink-socket.ts";
 import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
 import { PacketLog } from "./netfilter/packet-log.ts";
 import { RulesetChanges, rulesetGroup } from "./netfilter/ruleset-changes.ts";
+import { type NftTable, readTables } from "./netfilter/tables.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
 
@@ -19,6 +21,7 @@ export { Conntrack } from "./conntrack/conntrack.ts";
 export type { Refusal } from "./echo/messages.ts";
 export { type Pinged, type PingOptions, ping } from "./echo/ping.ts";
 export { kernelErrno } from "./ffi/kernel-errno.ts";
+export type { NftContext } from "./ffi/libnftables.ts";
 export {
   createNamespace,
   deleteNamespace,
@@ -31,6 +34,7 @@ export {
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
 export { type LoggedPacket, PacketLog } from "./netfilter/packet-log.ts";
 export { type RulesetChange, RulesetChanges } from "./netfilter/ruleset-changes.ts";
+export type { NftTable } from "./netfilter/tables.ts";
 export type { KernelChange } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
 export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
@@ -95,6 +99,33 @@ export function openRulesetChanges(
   const open = () =>
     openNetlinkSocket({ groups: rulesetGroup, receiveBufferBytes: notificationBufferBytes, protocol: "netfilter" });
   return new RulesetChanges(namespace === undefined ? open() : inNamespace(namespace, open), signal);
+}
+
+/**
+ * Changes of packet rules without starting nft, where its library is installed; throws where it is not. Every call is synchronous: the
+ * event loop waits for the kernel.
+ */
+export function openNftables(options: { readonly namespace?: string | undefined } = {}): NftContext {
+  const { namespace } = options;
+  const open = () => {
+    // The library ends the process when it gets no socket: see first whether there is one.
+    openNetlinkSocket({ groups: 0, receiveBufferBytes: requestBufferBytes, protocol: "netfilter" })[Symbol.dispose]();
+    return openNftContext();
+  };
+  if (namespace === undefined) return open();
+  const context = inNamespace(namespace, open);
+  return {
+    // Its socket is there already; what else it asks the kernel, it asks where this thread is.
+    run: (text) => inNamespace(namespace, () => context.run(text)),
+    list: (text, as) => inNamespace(namespace, () => context.list(text, as)),
+    [Symbol.dispose]: () => context[Symbol.dispose](),
+  };
+}
+
+export function nftTables(options: { readonly namespace?: string | undefined } = {}): readonly NftTable[] {
+  const open = () => openNetlinkSocket({ groups: 0, receiveBufferBytes: requestBufferBytes, protocol: "netfilter" });
+  using socket = options.namespace === undefined ? open() : inNamespace(options.namespace, open);
+  return readTables(socket);
 }
 
 /** Packets that rules with this log group have picked out, from now on. */

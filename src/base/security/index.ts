@@ -18,7 +18,7 @@ export { admitPeers, checkOf } from "./peers/admit-peers.ts";
 export { createRefusalLog, type Refusal, type RefusalLog } from "./peers/refusals.ts";
 export { checkIdentity, identityOf, type PeerRequirement, peerChecks, verifyPeer } from "./peers/verify-peer.ts";
 export { type TlsPolicy, tlsPolicy } from "./tls/cipher-suites.ts";
-export { admitHttpsPeers, httpsServerOptions } from "./tls/https-options.ts";
+export { admitHttpsPeers, admitNamedPeers, httpsServerOptions } from "./tls/https-options.ts";
 export { type TlsFilesState, type TlsFilesWatcher, watchTlsFiles } from "./tls/tls-files.ts";
 export {
   isStillTrusted,

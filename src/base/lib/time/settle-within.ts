@@ -4,6 +4,8 @@ import { passAbort } from "./pass-abort.ts";
 
 export type Settled<T> = { readonly is: "settled"; readonly value: T } | { readonly is: "late" };
 
+const over = new Error("over"); // a reason made once: without one, abort() makes an exception with a stack
+
 /** Rejects as the work does, or with the signal's reason. The work itself goes on: whoever started it ends it. */
 export async function settleWithin<T>(
   work: Promise<T>,
@@ -16,6 +18,6 @@ export async function settleWithin<T>(
     return await Promise.race([work.then((value): Settled<T> => ({ is: "settled", value })), late]);
   } finally {
     late.catch(() => undefined); // the loser of the race ends by this abort
-    stop.abort();
+    stop.abort(over);
   }
 }

@@ -20,7 +20,10 @@ export type PingOptions = {
   readonly dontFragment?: boolean;
   /** So many machines may pass it on, this one not counted: with 1 the first says "time exceeded" of what is not its own. */
   readonly hops?: number | undefined;
+  /** Ends it at once. */
   readonly signal?: AbortSignal | undefined;
+  /** Nothing more is sent; what is on its way has its time to be answered. */
+  readonly enough?: AbortSignal | undefined;
 };
 
 export type Pinged = {
@@ -28,6 +31,8 @@ export type Pinged = {
   readonly received: number;
   /** Of each reply, in order of arrival. */
   readonly roundTripsMs: readonly number[];
+  /** When each of those that nobody answered was sent, in milliseconds since the first. */
+  readonly unansweredMs: readonly number[];
   /** Each kind once. */
   readonly refusals: readonly (Refusal | { readonly is: "not sent"; readonly errno: string })[];
 };
@@ -35,7 +40,8 @@ export type Pinged = {
 let lastId = process.pid & 0xffff;
 
 export async function ping(to: string, options: PingOptions = {}): Promise<Pinged> {
-  const { count = 3, intervalMs = 200, timeoutMs = 1_000, payloadBytes = 56, dontFragment = false, signal } = options;
+  const { intervalMs = 200, timeoutMs = 1_000, payloadBytes = 56, dontFragment = false, signal, enough } = options;
+  let { count = 3 } = options;
   const target = ipBytes(to);
   const family = target.family === "inet" ? 4 : 6;
   const from = options.from === undefined ? undefined : ipBytes(options.from).bytes;
@@ -64,6 +70,12 @@ export async function ping(to: string, options: PingOptions = {}): Promise<Pinge
   let sent = 0;
   const startedMs = performance.now();
   let endMs = startedMs + timeoutMs;
+  const endSending = (): void => {
+    count = sent;
+    socket.wake();
+  };
+  if (enough?.aborted === true) endSending();
+  enough?.addEventListener("abort", endSending, { once: true });
   while (!(signal?.aborted ?? false)) {
     const nowMs = performance.now();
     if (sent < count && nowMs >= startedMs + sent * intervalMs) {
@@ -81,5 +93,7 @@ export async function ping(to: string, options: PingOptions = {}): Promise<Pinge
     await socket.wait();
     clearTimeout(timer);
   }
-  return { sent, received: roundTripsMs.length, roundTripsMs, refusals: [...refusals.values()] };
+  enough?.removeEventListener("abort", endSending);
+  const unansweredMs = [...sentAt.values()].map((at) => at - startedMs);
+  return { sent, received: roundTripsMs.length, roundTripsMs, unansweredMs, refusals: [...refusals.values()] };
 }

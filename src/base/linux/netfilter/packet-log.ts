@@ -92,14 +92,10 @@ function readPacket(body: Span): LoggedPacket {
   body.attributes((type, value) => {
     if (type === attribute.prefix) prefix = value.text();
     else if (type === attribute.payload) packet = value.borrow().slice();
-    else if (type === attribute.inInterface) interfaces.in = bigEndian(value);
-    else if (type === attribute.outInterface) interfaces.out = bigEndian(value);
+    else if (type === attribute.inInterface) interfaces.in = value.u32Network();
+    else if (type === attribute.outInterface) interfaces.out = value.u32Network();
   });
   return { prefix, packet, inInterface: interfaces.in, outInterface: interfaces.out };
-}
-
-function bigEndian(value: Span): number {
-  return new DataView(value.borrow().slice().buffer).getUint32(0, false);
 }
 
 function notGiven(errno: number): CattailError {

@@ -1,12 +1,14 @@
 // Addresses as text and bytes; and decoders that any bytes may be given to.
-import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { isIPv6 } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CattailError } from "../../lib/index.ts";
 import { readAnswer, readDone } from "./kernel-answer.ts";
 import { ipBytes, ipText, macBytes, macText, prefixBytes } from "./messages/ip-bytes.ts";
+import { writeNewLink } from "./messages/links.ts";
 import { readMessages } from "./messages/message-reader.ts";
+import { MessageWriter } from "./messages/message-writer.ts";
 import { readNotification } from "./notifications.ts";
 
 const texts: [written: string, read: string][] = [
@@ -34,6 +36,19 @@ test("an address is itself again after being text, and Node takes the text", () 
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 6, maxLength: 6 }), (mac) => deepEqual(macBytes(macText(mac)), mac)),
   );
+});
+
+test("a pair of netkit is asked for with its mode and its peer, in the kernel's own numbers", () => {
+  const out = new MessageWriter();
+  out.begin(16, 0, 1);
+  writeNewLink(out, { kind: "netkit", name: "caliX", peer: { name: "eth0", mtu: 1400 } });
+  out.end();
+  const hex = Buffer.from(out.bytes()).toString("hex");
+  const header = "00000000".repeat(4);
+  const peer = `2800 0180 ${header} 0900 0300 65746830 00 000000 0800 0400 78050000`;
+  const data = `3400 0280 0800 0500 00000000 ${peer}`.replaceAll(" ", "");
+  match(hex, new RegExp(`0b000100${Buffer.from("netkit").toString("hex")}00`));
+  ok(hex.includes(data), hex);
 });
 
 for (const bad of ["", "10.0.0", "10.0.0.256", "::1%lo", "fd00::/64", "x"]) {

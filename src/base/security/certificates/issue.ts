@@ -54,8 +54,8 @@ export type LeafNames = {
 export function issueCertificate(options: {
   authority: CertifiedKey;
   role: "server" | "client";
-  /** Of a server whose neighbours ask it things: in such a conversation one of the two servers is the client. */
-  isClientAsWell?: boolean;
+  /** Of a server that asks its neighbours and nodes things, and of a node that is asked: there one is the client who is the server elsewhere. */
+  isForBothRoles?: boolean;
   names: LeafNames;
   nowMs: number;
   days?: number;
@@ -67,8 +67,8 @@ export function issueCertificate(options: {
   const key = makeKey(keyKind);
   const sans = subjectAltName(names);
   const uses = [
-    ...(role === "server" ? [usages.serverAuth] : []),
-    ...(role === "client" || options.isClientAsWell === true ? [usages.clientAuth] : []),
+    ...(role === "server" || options.isForBothRoles === true ? [usages.serverAuth] : []),
+    ...(role === "client" || options.isForBothRoles === true ? [usages.clientAuth] : []),
   ];
   const extensions = [
     extension(oids.basicConstraints, sequence(), "critical"),

@@ -4,7 +4,14 @@ import { ipBytes, ipText, macBytes, macText } from "./ip-bytes.ts";
 import type { Span } from "./message-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
 import { type Named, namesOf } from "./names.ts";
-import { linkAttributes as at, linkInfoAttributes as info, vethInfoPeer, vxlanAttributes as vx } from "./numbers.ts";
+import {
+  linkAttributes as at,
+  linkInfoAttributes as info,
+  netkitModeL2,
+  netkitAttributes as nk,
+  vethInfoPeer,
+  vxlanAttributes as vx,
+} from "./numbers.ts";
 
 const operStates = {
   unknown: 0,
@@ -72,9 +79,13 @@ export type NewLink = LinkSettings &
   Queues & { readonly name: string } & (
     | { readonly kind: "dummy" | "bridge" }
     /** The peer is made first, and the kernel sets it up only when there are two of them: edit it later. */
-    | { readonly kind: "veth"; readonly peer: Omit<LinkSettings, "up"> & Queues & { readonly name: string } }
+    | { readonly kind: "veth"; readonly peer: NewPeer }
+    /** Also a pair, with addresses of its own (L2). Kernels before 6.7, and those built without it, do not know it (EOPNOTSUPP). It has one queue. */
+    | { readonly kind: "netkit"; readonly peer: NewPeer }
     | { readonly kind: "vxlan"; readonly vxlan: Vxlan }
   );
+
+type NewPeer = Omit<LinkSettings, "up"> & Queues & { readonly name: string };
 
 /** A link by its index, which stays, or by its name. */
 export type LinkRef = number | string;
@@ -93,18 +104,24 @@ export function writeNewLink(out: MessageWriter, link: NewLink): void {
   out.nest(at.IFLA_LINKINFO, () => {
     out.attributeText(info.IFLA_INFO_KIND, link.kind);
     if (link.kind === "veth") {
-      const { peer } = link;
-      out.nest(info.IFLA_INFO_DATA, () =>
-        out.nest(vethInfoPeer, () => {
-          writeLinkHeader(out, 0);
-          out.attributeText(at.IFLA_IFNAME, checkedLinkName(peer.name));
-          writeSettings(out, peer);
-          writeQueues(out, peer);
-        }),
-      );
+      out.nest(info.IFLA_INFO_DATA, () => writePeer(out, vethInfoPeer, link.peer));
+    } else if (link.kind === "netkit") {
+      out.nest(info.IFLA_INFO_DATA, () => {
+        out.attributeU32(nk.IFLA_NETKIT_MODE, netkitModeL2);
+        writePeer(out, nk.IFLA_NETKIT_PEER_INFO, link.peer);
+      });
     } else if (link.kind === "vxlan") {
       out.nest(info.IFLA_INFO_DATA, () => writeVxlan(out, link.vxlan));
     }
+  });
+}
+
+function writePeer(out: MessageWriter, attribute: number, peer: NewPeer): void {
+  out.nest(attribute, () => {
+    writeLinkHeader(out, 0);
+    out.attributeText(at.IFLA_IFNAME, checkedLinkName(peer.name));
+    writeSettings(out, peer);
+    writeQueues(out, peer);
   });
 }
 

@@ -68,6 +68,11 @@ export class Span {
     return this.view.getUint32(this.start + offset, isLittleEndian);
   }
 
+  u32Network(): number {
+    this.#check(0, 4);
+    return this.view.getUint32(this.start, false);
+  }
+
   i32(offset = 0): number {
     this.#check(offset, 4);
     return this.view.getInt32(this.start + offset, isLittleEndian);

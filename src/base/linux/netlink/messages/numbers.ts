@@ -61,6 +61,9 @@ export const linkAttributes = {
 
 export const linkInfoAttributes = { IFLA_INFO_KIND: 1, IFLA_INFO_DATA: 2 } as const;
 export const vethInfoPeer = 1;
+export const netkitAttributes = { IFLA_NETKIT_PEER_INFO: 1, IFLA_NETKIT_MODE: 5 } as const;
+/** Frames with addresses, as a veth has them; the kernel's own default is packets without. */
+export const netkitModeL2 = 0;
 
 export const vxlanAttributes = {
   IFLA_VXLAN_ID: 1,
