@@ -27,16 +27,25 @@ export const subjectForms = forms;
 
 export function parseSubject(text: string, defaultNamespace: string): Subject {
   if (parseRange(text) !== undefined && !text.includes("/")) return { is: "address", text };
+  if (text.includes("=")) return parseLabels(text, defaultNamespace);
   const slash = text.indexOf("/");
   const [first, rest] = slash < 0 ? [defaultNamespace, text] : [text.slice(0, slash), text.slice(slash + 1)];
   if (first === "" || rest === "" || rest.includes("/")) throw unreadable(text);
   if (slash > 0 && first === "node") return { is: "node", name: rest };
   if (slash > 0 && /^(?:hostendpoint|hep)s?$/.test(first)) return { is: "host endpoint", name: rest };
-  if (!rest.includes("=")) return { is: "pod", namespace: first, name: rest };
-  const [pairs = "", account = "default"] = rest.split("@");
-  const labels = pairs.split(",").map((pair) => pair.split("="));
-  if (labels.some((pair) => pair.length !== 2 || pair[0] === "")) throw unreadable(text);
-  return { is: "labels", namespace: first, labels: Object.fromEntries(labels), account };
+  return { is: "pod", namespace: first, name: rest };
+}
+
+const labelPart = "[A-Za-z0-9](?:[-\\w.]{0,61}[A-Za-z0-9])?";
+const label = new RegExp(`^(?:[a-z0-9][-a-z0-9.]{0,252}/)?${labelPart}=(?:${labelPart})?$`);
+
+/** Names of labels may have a slash, too; no namespace has a dot, which what stands before it nearly always has. */
+function parseLabels(text: string, defaultNamespace: string): Subject {
+  const [, namespace = defaultNamespace, rest = ""] = /^(?:([-a-z0-9]+)\/)?(.*)$/s.exec(text) ?? [];
+  const [pairs = "", account = "default", ...more] = rest.split("@");
+  const labels = pairs.split(",");
+  if (more.length > 0 || !labels.every((pair) => label.test(pair))) throw unreadable(text);
+  return { is: "labels", namespace, labels: Object.fromEntries(labels.map((pair) => pair.split("="))), account };
 }
 
 function unreadable(text: string): CattailError {

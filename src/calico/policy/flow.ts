@@ -47,7 +47,8 @@ export type Reason =
   | "a failsafe port of the host"
   | "the answer is not tracked, and no untracked rule lets it pass"
   | "an untracked rule drops the answer"
-  | "only one half of the connection is tracked";
+  | "only one half of the connection is tracked"
+  | "the packet is not tracked, so its answer leaves with the node's address";
 
 export type Verdict = {
   readonly verdict: "allow" | "deny";
@@ -107,7 +108,7 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
     else if (destination.is === "node") yield toOwnHost(from, source, world);
   }
   if (to === undefined || !world.isEnforcedOn(to)) return;
-  const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination, world) };
+  const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination.address, world) };
   if (!isLocal) yield* enter(destination, to, arriving, world);
   if (destination.is === "workload")
     yield ask(
@@ -156,7 +157,7 @@ function* leave(
     // Failsafe stands before untracked rules, for answers too.
     if (!world.asksOfAnswers || isFailsafe(world.settingsOf(node).failsafe.egress, "egress", packet)) return;
     // Untracked rules come before addresses are translated back: the answer is still to whom the other side has seen.
-    const seen = seenFrom(source, destination, world);
+    const seen = seenFrom(source, destination.address, world);
     const outside = { ...packet, source: seen };
     yield* untrackedAnswer(endpoint, "ingress", outside, world);
     // Not tracked, it is no answer to the pod's chain, but a packet like others.
@@ -196,6 +197,14 @@ function* enter(destination: Place, node: string, packet: Packet, world: World):
     const answer = answerOf(packet);
     yield ask(workloadQuestion(destination.workload, "egress"), answer, world, node, "endpoint");
     yield ask(forwardQuestion(endpoint, "egress"), answer, world, node, "forwarded");
+    // To conntrack the answer is the beginning of a connection, and is hidden like one: nobody waits for an answer from there.
+    if (seenFrom(destination, packet.source, world) !== destination.address)
+      yield said(
+        node,
+        { endpoint, direction: "egress", class: "untracked" },
+        "deny",
+        "the packet is not tracked, so its answer leaves with the node's address",
+      );
     return;
   }
   const beforeNat = ask(classQuestion(endpoint, "ingress", "pre-DNAT"), packet, world, node, "before NAT");
@@ -316,15 +325,20 @@ export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | u
   );
 }
 
-/** The source that the other node sees: a pool may hide its pods behind their node. */
-function seenFrom(source: Place, destination: Place, { data, isEnforcedOn }: World): AddressRange {
-  if (source.is !== "workload" || !isEnforcedOn(source.workload.host)) return source.address;
-  const pools = [...data.pools.values()].filter(({ isForPods }) => isForPods);
+/** The source that the other side sees: a pool may hide its pods behind their node. */
+function seenFrom(source: Place, destination: AddressRange, world: World): AddressRange {
+  if (source.is !== "workload" || !world.isEnforcedOn(source.workload.host)) return source.address;
+  const { host } = source.workload;
+  const { nodeAddresses, pools: known } = world.data;
+  const { natAddress, hidesFromNodes } = world.settingsOf(host);
+  const pools = [...known.values()].filter(({ isForPods }) => isForPods);
   const isHidden =
     pools.some(({ net, isMasqueraded }) => isMasqueraded && holds(net, source.address)) &&
-    !pools.some(({ net }) => holds(net, destination.address));
-  const behind = data.nodeAddresses.get(source.workload.host)?.find(({ family }) => family === source.address.family);
-  return isHidden ? (behind ?? source.address) : source.address;
+    !pools.some(({ net }) => holds(net, destination)) &&
+    (hidesFromNodes || ![...nodeAddresses.values()].flat().some((node) => holds(node, destination)));
+  const { family } = source.address;
+  const behind = [...(natAddress === undefined ? [] : [natAddress]), ...(nodeAddresses.get(host) ?? [])];
+  return isHidden ? (behind.find((one) => one.family === family) ?? source.address) : source.address;
 }
 
 function nodeOf(place: Place): string | undefined {

@@ -52,7 +52,11 @@ export class PolicyData {
   /** Undefined takes the value away. Keys that policy does not depend on are passed over. */
   set(path: string, value: string | undefined): void {
     const key = pathToKey(path);
-    if (key === undefined) return;
+    if (key !== undefined) this.setKey(key, path, value);
+  }
+
+  /** As above, for who has read the path. */
+  setKey(key: Key, path: string, value: string | undefined): void {
     this.#remove(key, path);
     this.voids.delete(path);
     if (value === undefined) return;

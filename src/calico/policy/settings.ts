@@ -15,6 +15,10 @@ export type NodeSettings = {
   readonly allowsIpipFromWorkloads: boolean;
   /** Whether pods may ask for source addresses that are not their own. */
   readonly allowsSpoofedSources: boolean;
+  /** What pods of pools with natOutgoing hide behind, if not the address of the node's interface. */
+  readonly natAddress: AddressRange | undefined;
+  /** Whether they hide from nodes of the cluster, too. */
+  readonly hidesFromNodes: boolean;
   /** What becomes of a packet that policy denies. */
   readonly denyAction: "drop" | "reject";
   /** Stands before the lines that rules of action Log write. */
@@ -39,6 +43,8 @@ export function nodeSettings(setting: SettingOf): NodeSettings {
     allowsVxlanFromWorkloads: isTrue(setting("AllowVXLANPacketsFromWorkloads")),
     allowsIpipFromWorkloads: isTrue(setting("AllowIPIPPacketsFromWorkloads")),
     allowsSpoofedSources: setting("WorkloadSourceSpoofing")?.toLowerCase() === "any",
+    natAddress: parseRange(setting("NATOutgoingAddress") ?? ""),
+    hidesFromNodes: setting("NATOutgoingExclusions")?.toLowerCase() !== "ippoolsandhostips",
     denyAction: setting("NftablesFilterDenyAction")?.toLowerCase() === "reject" ? "reject" : "drop",
     logPrefix: setting("LogPrefix") ?? "calico-packet",
   };

@@ -17,6 +17,14 @@ type Known = {
   readonly items: Set<string>;
 };
 
+/** How often labels were compared with a selector, by what came of it; and how often items were looked for, by the way they are found. */
+export type Comparisons = {
+  readonly results: { readonly [result in "true" | "false"]: number };
+  readonly strategies: { readonly [strategy in Strategy]: number };
+};
+export const strategies = ["no-match", "single-value", "multi-value", "label-name", "full-scan"] as const;
+export type Strategy = (typeof strategies)[number];
+
 export class LabelIndex {
   readonly #items = new Map<string, Item>();
   readonly #selectors = new Map<string, Known>();
@@ -29,6 +37,7 @@ export class LabelIndex {
   /** Those that may match an item whatever labels it has. */
   readonly #open = new Set<string>();
   readonly #listener: MatchListener;
+  #comparisons = noComparisons();
 
   constructor(listener: MatchListener) {
     this.#listener = listener;
@@ -40,6 +49,13 @@ export class LabelIndex {
 
   selectorsOf(item: string): ReadonlySet<string> {
     return this.#items.get(item)?.matched ?? new Set();
+  }
+
+  /** Since they were last asked for. */
+  takeComparisons(): Comparisons {
+    const taken = this.#comparisons;
+    this.#comparisons = noComparisons();
+    return taken;
   }
 
   setItem(id: string, given: Labelled): void {
@@ -77,6 +93,7 @@ export class LabelIndex {
     this.#selectors.set(id, known);
     if (asksFor === undefined) this.#open.add(id);
     else for (const label of asksFor) this.#selectorsByLabel.add(label, id);
+    this.#comparisons.strategies[strategyOf(asksFor)] += 1;
     const candidates =
       asksFor === undefined ? this.#items.keys() : asksFor.flatMap((label) => [...this.#itemsByLabel.of(label)]);
     for (const item of new Set(candidates)) this.#compareOne(item, id, known);
@@ -108,6 +125,7 @@ export class LabelIndex {
     const item = this.#items.get(id);
     if (item === undefined) return;
     const isMatching = evaluateSelector(known.selector, item.labels);
+    this.#comparisons.results[isMatching ? "true" : "false"] += 1;
     if (isMatching === item.matched.has(selector)) return;
     if (!isMatching) {
       this.#stop(id, item, selector);
@@ -132,6 +150,20 @@ export class LabelIndex {
   #listByLabel(id: string, labels: Labels): void {
     for (const label of keysOf(labels)) this.#itemsByLabel.add(label, id);
   }
+}
+
+function noComparisons() {
+  return {
+    results: { true: 0, false: 0 },
+    strategies: { "no-match": 0, "single-value": 0, "multi-value": 0, "label-name": 0, "full-scan": 0 },
+  };
+}
+
+function strategyOf(asksFor: readonly string[] | undefined): Strategy {
+  if (asksFor === undefined) return "full-scan";
+  if (asksFor.length === 0) return "no-match";
+  if (asksFor.some((label) => !label.includes("="))) return "label-name";
+  return asksFor.length === 1 ? "single-value" : "multi-value";
 }
 
 /** Sets by key; a key without members is forgotten. */

@@ -7,7 +7,7 @@ import { PolicyData } from "../policy-data.ts";
 import type { Rule } from "../rule.ts";
 import type { SetSpec } from "../set-spec.ts";
 import type { Direction, Endpoint, Policy, PolicyClass, Profile, Tier } from "../values.ts";
-import { LabelIndex } from "./label-index.ts";
+import { type Comparisons, LabelIndex } from "./label-index.ts";
 import { type SetChanges, SetMembers } from "./set-members.ts";
 
 /** A tier as one endpoint meets it: ids of its policies, in order. Tiers without any are left out. */
@@ -65,8 +65,14 @@ export class NodePolicy {
   update(path: string, value: string | undefined): void {
     const key = pathToKey(path);
     if (key === undefined) return;
-    this.#data.set(path, value);
+    this.#data.setKey(key, path, value);
     this.#follow(key, path);
+  }
+
+  /** False: takeChanges() has nothing to say. */
+  get mayHaveChanged(): boolean {
+    const { policies, profiles, endpoints } = this.#dirty;
+    return policies.size + profiles.size + endpoints.size > 0 || this.#sets.mayHaveChanged;
   }
 
   takeChanges(): NodeChanges {
@@ -85,6 +91,11 @@ export class NodePolicy {
   } {
     const { endpoints, policies } = this.#given;
     return { endpoints: endpoints.size, policies: policies.size, ...this.#sets.counts };
+  }
+
+  /** Of selectors of rules, since they were last asked for. */
+  takeComparisons(): Comparisons {
+    return this.#sets.takeComparisons();
   }
 
   setMembers(set: string): readonly string[] {

@@ -4,7 +4,7 @@ import { rangeText } from "../../../base/lib/index.ts";
 import { type Member, membersOf, membersOfSlice } from "../members.ts";
 import type { SetSpec } from "../set-spec.ts";
 import type { Endpoint, NetworkSet, ServiceEndpoints } from "../values.ts";
-import { LabelIndex } from "./label-index.ts";
+import { type Comparisons, LabelIndex } from "./label-index.ts";
 
 export type SetChanges = {
   readonly created: readonly SetSpec[];
@@ -92,6 +92,15 @@ export class SetMembers {
     return { sets: this.#sets.size, labelled: this.#labelled.size };
   }
 
+  takeComparisons(): Comparisons {
+    return this.#labels.takeComparisons();
+  }
+
+  /** False: takeChanges() has nothing to say. */
+  get mayHaveChanged(): boolean {
+    return this.#was.size + this.#touched.size > 0;
+  }
+
   members(set: string): readonly string[] {
     return [...(this.#sets.get(set)?.counts.keys() ?? [])];
   }
@@ -130,6 +139,7 @@ export class SetMembers {
     if (known === undefined) return;
     const now = this.#contribution(known.spec, id);
     const before = known.brought.get(id) ?? [];
+    if (now.length === before.length && now.every((member, at) => member === before[at])) return;
     for (const member of now) this.#count(set, known, member, 1);
     for (const member of before) this.#count(set, known, member, -1);
     if (now.length === 0) known.brought.delete(id);
