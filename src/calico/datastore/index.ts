@@ -38,6 +38,7 @@ export { createMemoryDatastore, type MemoryDatastore, type MemoryDatastoreOption
 export { whenForbidden } from "./missing-rights.ts";
 export {
   type DatastoreOptions,
+  endpointsOfDomain,
   openDatastore,
   openDirectoryDatastore,
   openEtcdDatastore,

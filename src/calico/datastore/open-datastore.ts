@@ -50,6 +50,12 @@ export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore
   return await open(options);
 }
 
+/** etcd's members by the SRV records of a domain. */
+export async function endpointsOfDomain(domain: string): Promise<readonly string[]> {
+  const { endpointsOfDomain: look } = await import("./etcd/discovery.ts");
+  return await look(domain);
+}
+
 export async function openDirectoryDatastore(options: DirectoryOptions): Promise<DirectoryDatastore> {
   const { openDirectoryDatastore: open } = await import("./directory/directory-datastore.ts");
   return await open(options);

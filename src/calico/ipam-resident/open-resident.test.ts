@@ -257,6 +257,31 @@ test("pools, settings and reservations are those of now, a moment after they wer
   await eventually(() => refusal(add(ipam, `c${Math.random()}`)).then((says) => says === ""), "the new pool is used");
 });
 
+test("a pool that was enabled is used at once, also where its watch has said nothing yet", async () => {
+  await using world = await cluster();
+  const setDisabled = (disabled: boolean) =>
+    openResources(world.datastore).edit("IPPool", { namespace: "", name: "p" }, (pool) =>
+      pool === undefined ? "nothing" : { ...pool, spec: { ...pool.spec, disabled } },
+    );
+  await setDisabled(true);
+  const heard: Datastore = {
+    ...world.datastore,
+    flavour: world.datastore.flavour,
+    holdsEveryKind: true,
+    async *watch(_, { signal }) {
+      await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+    },
+  };
+  const stop = new AbortController();
+  const ipam = openResident({ ...edge, datastore: heard, node: "n1", signal: stop.signal });
+  await eventually(() => ipam.isWarm, "it watches");
+  ok(/cannot find a qualified ippool/.test(await refusal(add(ipam, "a"))));
+  await setDisabled(false);
+  equal(await refusal(add(ipam, "a")), "");
+  stop.abort();
+  await ipam.running;
+});
+
 test("labels of a namespace are read only where a pool chooses by them", async () => {
   await using world = await cluster();
   const ipam = await world.resident("n1");

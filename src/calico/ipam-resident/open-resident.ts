@@ -3,7 +3,15 @@
 // the block's. What is kept is the node's own: its blocks, its affinities, its containers' handles, and the cluster's pools.
 import { type Datastore, WatchedFact, type Within } from "../datastore/index.ts";
 import { type Answer, ownerText } from "../ipam/index.ts";
-import { type Call, type Edge, type Ipam, type IpamAccess, openIpam, openIpamAccess } from "../ipam-client/index.ts";
+import {
+  type Call,
+  type Edge,
+  type Ipam,
+  type IpamAccess,
+  IpamError,
+  openIpam,
+  openIpamAccess,
+} from "../ipam-client/index.ts";
 import type { Kind } from "../kinds/index.ts";
 import type { Labels } from "../model/index.ts";
 import { hostnameHash } from "../resources/index.ts";
@@ -32,6 +40,8 @@ export type ResidentIpam = Ipam & {
 
 /** Handles are small, and a node has at most some hundred pods. */
 const mostHandles = 4096;
+/** Refusals that other pools, or other labels of the node, would turn. */
+const forWantOfPools: ReadonlySet<string> = new Set(["no-pool", "no-pool-for-use", "no-pool-for-node", "unknown-pool"]);
 /** As long as the original gives a request. */
 const timeoutMs = 90_000;
 
@@ -68,8 +78,19 @@ export function openResident(options: ResidentOptions): ResidentIpam {
       const pools = await known.pools.value(until);
       return pools.some(({ namespaceSelector }) => namespaceSelector !== "") ? await read() : {};
     },
-    autoAssign: (request, call) =>
-      through(Math.max(request.ipv4?.count ?? 0, request.ipv6?.count ?? 0), (ipam) => ipam.autoAssign(request, call)),
+    async autoAssign(request, call) {
+      const count = Math.max(request.ipv4?.count ?? 0, request.ipv6?.count ?? 0);
+      const ask = () => through(count, (ipam) => ipam.autoAssign(request, call));
+      try {
+        return await ask();
+      } catch (error) {
+        // A pool that was enabled a moment ago: its watch may not have said so yet, and "there is none" is never answered from memory.
+        if (!(error instanceof IpamError) || !forWantOfPools.has(error.code) || !known.pools.isWatched) throw error;
+        known.pools.changed();
+        known.nodeLabels.changed();
+        return await ask();
+      }
+    },
     assignIP: (request, call) => through(0, (ipam) => ipam.assignIP(request, call)),
     releaseIPs: (requests, call) => through(0, (ipam) => ipam.releaseIPs(requests, call)),
     releaseByHandle: (handle, call) => through(0, (ipam) => ipam.releaseByHandle(handle, call)),

@@ -12,3 +12,4 @@ export {
   vtepMac,
 } from "./nodes.ts";
 export { isEncapsulated, type PoolFacts, type PoolWay, poolOf, poolOfPath, readPool } from "./pools.ts";
+export { bridgeProtocol } from "./protocols.ts";

@@ -149,6 +149,17 @@ export function feedsOf({ flavour, usePodCidr, holdsEveryKind = false }: FeedsOp
   return holdsEveryKind && flavour === "kubernetes" ? [...found.map(ofFolder), ...storedBesideViews] : found;
 }
 
+/** Of these, what somebody reads; a kind that nobody reads is not among them. */
+export function feedsRead(
+  feeds: readonly Feed[],
+  isRead: (syncer: SyncerType, kind: Kind) => boolean,
+): readonly Feed[] {
+  return feeds.flatMap((feed) => {
+    const syncers = feed.syncers.filter(({ syncer }) => isRead(syncer, feed.kind));
+    return syncers.length === 0 ? [] : [{ ...feed, syncers }];
+  });
+}
+
 /** A folder's nodes are Kubernetes' or Calico's own, each as its file says. */
 function ofFolder(feed: Feed): Feed {
   if (feed.kind === "Node") return { ...feed, createProcessor: createEitherNodeProcessor };

@@ -158,3 +158,18 @@ test("a datastore that goes away is one line in the log, which names the kinds",
   controller.abort();
   await reading;
 });
+
+test("a kind that nobody reads is not listed, and the others are in sync without it", async () => {
+  const listed = new Set<string>();
+  await using datastore = createMemoryDatastore({
+    intercept: async ({ does, kind }) => {
+      if (does === "list") listed.add(kind);
+    },
+  });
+  const { signal } = new AbortController();
+  const edge = { clock: systemClock, log: silentLog, random: () => 0.5, signal };
+  const syncers = runSyncers({ datastore, ...edge, isRead: (syncer) => syncer === "tunnel-ip-allocation" });
+  const batches = await readUntil(syncers, (read) => read.some(({ status }) => status === syncStatus.inSync));
+  deepEqual([...listed].sort(), ["IPPool", "Node"]);
+  equal(batches.at(-1)?.syncer, "tunnel-ip-allocation");
+});

@@ -1,6 +1,6 @@
 // Runs the syncers: one follower per kind, each feeding every syncer that wants its kind, merged into one ordered stream.
 
-import type { Clock, Log } from "../../base/lib/index.ts";
+import type { Clock, Log, Pace } from "../../base/lib/index.ts";
 import {
   type Datastore,
   type FollowEvent,
@@ -10,10 +10,10 @@ import {
   KindLog,
 } from "../datastore/index.ts";
 import type { Kind } from "../kinds/index.ts";
-import { type SyncerBatch, syncerTypes, syncStatus } from "../model/index.ts";
+import { type SyncerBatch, type SyncerType, syncerTypes, syncStatus } from "../model/index.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { createSyncerCore } from "./core.ts";
-import { feedsOf } from "./feeds.ts";
+import { feedsOf, feedsRead } from "./feeds.ts";
 import type { SyncerStats } from "./stats.ts";
 
 /** As many as the original's queue of results holds. */
@@ -31,6 +31,10 @@ type SyncersOptions = {
   readonly interfacePrefix?: string;
   readonly maxQueuedUpdates?: number;
   readonly limits?: Partial<FollowLimits>;
+  /** What somebody will read; absent: everything. A kind that nobody reads is neither listed nor watched. */
+  readonly isRead?: (syncer: SyncerType, kind: Kind) => boolean;
+  /** How busy watches are read, each at a pace of its own; absent: as they speak. */
+  readonly paceOf?: () => Pace;
 };
 
 /** One reader only. Leaving the loop, by break, throw or abort, ends all followers. */
@@ -43,7 +47,7 @@ export type Syncers = AsyncIterable<SyncerBatch> & {
 export function runSyncers(options: SyncersOptions): Syncers {
   const { datastore, log, usePodCidr = false, interfacePrefix = "" } = options;
   const { flavour, holdsEveryKind } = datastore;
-  const feeds = feedsOf({ flavour, usePodCidr, holdsEveryKind });
+  const feeds = feedsRead(feedsOf({ flavour, usePodCidr, holdsEveryKind }), options.isRead ?? (() => true));
   const core = createSyncerCore({ flavour, usePodCidr, interfacePrefix, feeds, log });
   const leaving = new AbortController();
   const signal = AbortSignal.any([options.signal, leaving.signal]);
@@ -55,9 +59,11 @@ export function runSyncers(options: SyncersOptions): Syncers {
   const queue = new BatchQueue(options.maxQueuedUpdates ?? defaultMaxQueuedUpdates);
 
   const pump = async (kind: Kind, events: AsyncIterable<readonly FollowEvent[]>) => {
+    const pace = options.paceOf?.();
     for await (const batch of events) {
       for (const out of core.apply(kind, batch)) queue.push(out);
       await queue.room();
+      if (isOfWatch(batch)) await pace?.rest(signal);
     }
   };
 
@@ -90,4 +96,9 @@ export function runSyncers(options: SyncersOptions): Syncers {
     stats: core.stats,
     reports: () => [...followers.values()].map(({ report }) => report),
   };
+}
+
+/** Pages of a list come as fast as they are read, and somebody waits for their end. */
+function isOfWatch(batch: readonly FollowEvent[]): boolean {
+  return batch.every((event) => event.is === "delete" || (event.is === "set" && event.origin === "watch"));
 }

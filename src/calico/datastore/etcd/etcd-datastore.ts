@@ -25,6 +25,7 @@ import { type MakeMetadata, withUidAndCreationTime } from "../uid-and-creation-t
 import { selectionOf } from "../within.ts";
 import { type EtcdAuth, EtcdConnection } from "./connection.ts";
 import type { EtcdTlsFiles } from "./credentials.ts";
+import { endpointsOfDomain } from "./discovery.ts";
 import { idToKey, keyRange } from "./keys.ts";
 import { type Compare, methods, type RangeResponse, type RequestOp, type TxnResponse } from "./messages.ts";
 import { nameOf, pairToObject, refusal, toWatchEvent } from "./objects.ts";
@@ -36,6 +37,8 @@ import { watchRange } from "./watch-range.ts";
 export type EtcdOptions = {
   /** http://host:port or https://host:port. Tried in turn; the one that answers stays in use. */
   readonly endpoints: readonly string[];
+  /** In their place: the domain whose SRV records name them. */
+  readonly discoveryDomain?: string | undefined;
   readonly tls?: EtcdTlsFiles;
   readonly auth?: EtcdAuth;
   readonly clock?: Clock;
@@ -53,8 +56,9 @@ export type EtcdOptions = {
 /** Connects when first asked for something. Throws for settings that can never work. */
 export async function openEtcdDatastore(options: EtcdOptions): Promise<Datastore> {
   const { clock = systemClock, log = silentLog, pageSize = 500, watchSilenceMs = 30_000 } = options;
+  const { discoveryDomain } = options;
   const connection = new EtcdConnection({
-    endpoints: options.endpoints,
+    endpoints: discoveryDomain === undefined ? options.endpoints : await endpointsOfDomain(discoveryDomain),
     tls: options.tls ?? {},
     auth: options.auth,
     clock,

@@ -127,10 +127,10 @@ const styles: { name: string; answers: FakeAnswer[]; lists: Kind[]; gaveUp?: unk
     asks: ["stream", "stream", "stream"],
   },
   {
-    name: "a right that is missing tells nothing",
-    answers: [status(403), status(503), status(403), status(503), added],
-    lists: ["Tier", "Tier"],
-    asks: ["stream", "stream"],
+    name: "who may list and not watch gets pages, and only of that kind",
+    answers: [status(403), emptyPage, emptyPage, whole],
+    lists: ["Tier", "Pod"],
+    asks: ["pages", "stream"],
   },
 ];
 
@@ -207,19 +207,19 @@ const refusals: { name: string; kind: Kind; answers: FakeAnswer[]; fails: object
   {
     name: "a kind that is refused and served is forbidden, with the rule to grant",
     kind: "Tier",
-    answers: [status(403), { body: { resources: [{ name: "tiers" }] } }],
+    answers: [status(403), status(403), { body: { resources: [{ name: "tiers" }] } }],
     fails: { code: "forbidden", missingRule: ruleYaml("crd.projectcalico.org", "tiers") },
   },
   {
     name: "a kind that is refused and not served is missing",
     kind: "Tier",
-    answers: [status(403), { body: { resources: [{ name: "ippools" }] } }],
+    answers: [status(403), status(403), { body: { resources: [{ name: "ippools" }] } }],
     fails: { code: "no-such-kind" },
   },
   {
     name: "a kind that is refused while discovery fails is forbidden",
     kind: "Tier",
-    answers: [status(403), status(503)],
+    answers: [status(403), status(403), status(503)],
     fails: { code: "forbidden" },
   },
   {

@@ -109,7 +109,7 @@ export const calicoNodeStatus = followedResource("CalicoNodeStatus", {
     ps: [nameCell, cell("NODE", "spec.node")],
     wide: [nameCell, cell("NODE", "spec.node"), listCell("CLASSES", "spec.classes")],
   },
-  rights: { node: ["update", "status:update"] },
+  rights: { node: ["list", "watch", "update", "status:update"] },
   schema: { spec: calicoNodeStatusSpec, status: calicoNodeStatusStatus },
   newGroup: {
     columns: [

@@ -51,7 +51,7 @@ export const tier = followedResource("Tier", {
   columns: { ps: [nameCell, orderCell] },
   rights: {
     typha: ["get", "create"],
-    node: ["create"],
+    node: ["list", "create"],
   },
   schema: {
     spec: tierSpec,
