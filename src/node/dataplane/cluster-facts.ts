@@ -8,7 +8,10 @@ export type ClusterFacts = {
   readonly pools: readonly AddressRange[];
   readonly hidden: readonly AddressRange[];
   readonly nodes: readonly AddressRange[];
-  /** The nodes that VXLAN packets may come from. */
+  /**
+   * Who packets of tunnels may come from: every node, whether or not it has a tunnel's address (yet, or still). Nodes hear of each other's
+   * addresses at different times, and one that sends through its tunnel is not to wait until the others have heard.
+   */
   readonly tunnelEnds: readonly AddressRange[];
   readonly tunnels: Tunnels;
 };
@@ -18,24 +21,29 @@ export function isFactOfCluster(path: string): boolean {
   return /^\/calico\/(?:v1\/ipam\/|v1\/host\/[^/]+\/config\/|resources\/v3\/projectcalico\.org\/nodes\/)/.test(path);
 }
 
-export function clusterFacts(data: PolicyData, node: string): ClusterFacts {
+export type BesideData = {
+  readonly node: string;
+  /** Whether the kernel has the device through which packets of VXLAN come in. */
+  readonly hasDevice: (family: 4 | 6) => boolean;
+  /** Nodes of other clusters. */
+  readonly externalNodes: readonly AddressRange[];
+};
+
+export function clusterFacts(data: PolicyData, { node, hasDevice, externalNodes }: BesideData): ClusterFacts {
   const pools = [...data.pools.values()].filter(({ isForPods }) => isForPods);
-  const tunnelAddress = { 4: "IPv4VXLANTunnelAddr", 6: "IPv6VXLANTunnelAddr" } as const;
-  const hasAddress = (host: string, name: string) =>
-    (data.nodeSettings.get(`${host}/${name.toLowerCase()}`) ?? "") !== "";
+  const hasIpipAddress = (data.nodeSettings.get(`${node}/${"IpInIpTunnelAddr".toLowerCase()}`) ?? "") !== "";
+  // As long as there is a device, whatever the pools say: it takes in what anybody sends.
   const hasVxlan = (family: 4 | 6) =>
-    pools.some(({ net, usesVxlan }) => usesVxlan && net.family === family) && hasAddress(node, tunnelAddress[family]);
-  const all = [...data.nodeAddresses];
+    hasDevice(family) || pools.some(({ net, usesVxlan }) => usesVxlan && net.family === family);
+  const nodes = [...data.nodeAddresses.values()].flat();
   return {
     pools: pools.map(({ net }) => net),
     hidden: pools.flatMap(({ net, isMasqueraded }) => (isMasqueraded ? [net] : [])),
-    nodes: all.flatMap(([, addresses]) => addresses),
-    tunnelEnds: all.flatMap(([host, addresses]) =>
-      addresses.filter(({ family }) => hasAddress(host, tunnelAddress[family])),
-    ),
+    nodes,
+    tunnelEnds: [...nodes, ...externalNodes],
     tunnels: {
       vxlan: { 4: hasVxlan(4), 6: hasVxlan(6) },
-      ipip: pools.some(({ usesIpip }) => usesIpip) && hasAddress(node, "IpInIpTunnelAddr"),
+      ipip: pools.some(({ usesIpip }) => usesIpip) && hasIpipAddress,
     },
   };
 }

@@ -7,5 +7,5 @@ export { type Chain, NftRuleset } from "./nft/ruleset.ts";
 export { type PolicyPartOptions, policyPart } from "./policy-part.ts";
 export { type BuildOptions, type DataplaneSettings, dataplaneSettings } from "./settings.ts";
 export { type Drop, drops } from "./show/drops.ts";
-export { policyCounters, type RuleCount } from "./show/policy-counters.ts";
-export { policyMetricRows } from "./status/policy-metrics.ts";
+export { policyCounters, policyHits, type RuleCount } from "./show/policy-counters.ts";
+export { policyMetricLabels, policyMetricRows } from "./status/policy-metrics.ts";

@@ -15,7 +15,7 @@ import type { FeedState, Part, PartWorld } from "../part/index.ts";
 import { clusterFacts, isFactOfCluster } from "./cluster-facts.ts";
 import { Enforcer } from "./kernel/enforcer.ts";
 import { HostInterfaces } from "./kernel/host-interfaces.ts";
-import { NftProgram } from "./kernel/nft-program.ts";
+import { Nft } from "./kernel/nft.ts";
 import { originalTables, removeOriginal } from "./kernel/original.ts";
 import { type Seen, TableGuard } from "./kernel/table-guard.ts";
 import { RulesetBuilder } from "./nft/build.ts";
@@ -64,13 +64,15 @@ class PolicyRun implements AsyncDisposable {
   readonly #interfaces: HostInterfaces;
   readonly #changes;
   readonly #guard: TableGuard;
-  readonly #nft: NftProgram;
+  readonly #nft: Nft;
   readonly #builder: RulesetBuilder;
   readonly #enforcer: Enforcer;
   #settings;
   #files: EndpointFiles;
   #feed: FeedState = { inSync: false };
   readonly #dirty = { facts: true, settings: false, interfaces: true, files: true };
+  /** The devices that packets of tunnels come in by. */
+  #tunnels: readonly string[] = [];
   #table: Seen = "only ours";
   #isStarted = false;
   /** Taken since they were last counted. */
@@ -92,7 +94,7 @@ class PolicyRun implements AsyncDisposable {
     this.#interfaces = new HostInterfaces({ namespace, signal });
     this.#changes = openRulesetChanges({ namespace, signal });
     this.#guard = new TableGuard(this.#changes);
-    this.#nft = new NftProgram({ namespace, program: options.nft }, world.metrics);
+    this.#nft = new Nft({ namespace, program: options.nft }, world.metrics, world.log);
     this.#builder = new RulesetBuilder(this.#settings);
     this.#enforcer = new Enforcer({
       nft: this.#nft,
@@ -110,9 +112,11 @@ class PolicyRun implements AsyncDisposable {
       set: (path, value) => this.#hear(path, value),
       delete: (path) => this.#hear(path, undefined),
       settled: (state) => {
+        // Most of what others do changes no rule of this node.
+        const isSame = state.inSync === this.#feed.inSync && state.cutOff === this.#feed.cutOff;
         this.#feed = state;
         this.#countBatch();
-        this.#bell.ring();
+        if (!isSame || this.#policy.mayHaveChanged || this.#dirty.facts) this.#bell.ring();
       },
     });
     using _settings = this.#world.settings.onChange(() => {
@@ -130,6 +134,7 @@ class PolicyRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#nft[Symbol.dispose]();
     await this.#changes[Symbol.asyncDispose]();
     await this.#interfaces[Symbol.asyncDispose]();
   }
@@ -206,14 +211,24 @@ class PolicyRun implements AsyncDisposable {
     const changes = this.#policy.takeChanges();
     this.#builder.take(changes);
     this.#dirty.files ||= changes.endpoints.size > 0;
-    if (this.#dirty.facts) this.#builder.takeFacts(clusterFacts(this.#policy.data, this.#world.node));
+    this.#takeFacts();
     if (this.#dirty.interfaces) this.#builder.takeInterfaces(this.#interfaces.withAddresses);
     this.#countInterfaces();
     Object.assign(this.#dirty, { facts: false, interfaces: false });
   }
 
+  #takeFacts(): void {
+    const tunnels = this.#interfaces.names.filter((name) => name === "vxlan.calico" || name === "vxlan-v6.calico");
+    if (!this.#dirty.facts && this.#tunnels.join() === tunnels.join()) return;
+    this.#tunnels = tunnels;
+    const hasDevice = (family: 4 | 6) => tunnels.includes(family === 4 ? "vxlan.calico" : "vxlan-v6.calico");
+    const { externalNodes } = this.#settings;
+    this.#builder.takeFacts(clusterFacts(this.#policy.data, { node: this.#world.node, hasDevice, externalNodes }));
+  }
+
   #reconfigure(): void {
     this.#dirty.settings = false;
+    this.#dirty.facts = true;
     const before = this.#settings;
     this.#settings = dataplaneSettings(this.#world.settings);
     this.#builder.configure(this.#settings);
@@ -235,7 +250,7 @@ class PolicyRun implements AsyncDisposable {
       await this.#spaceRepairs(nowMs);
       log.warn("Somebody else has changed our table; it is put back", { table: "inet cattail" });
       metrics.add("felix_nft_repairs", undefined, 1);
-      this.#enforcer.startAgain();
+      await this.#enforcer.adopt();
     } else if (isDue || this.#table === "not known") {
       if (await this.#enforcer.compare()) {
         log.warn("Our table is not as we left it; the difference is put back", { table: "inet cattail" });
@@ -316,7 +331,7 @@ class PolicyRun implements AsyncDisposable {
     const prefixes = this.#settings.interfacePrefixes;
     if (this.#interfaces.names.some((name) => prefixes.some((prefix) => name.startsWith(prefix)))) return;
     if ((await this.#nft.ownTable()) !== undefined) return;
-    if ((await originalTables(this.#nft)).length > 0) return;
+    if (originalTables(this.#nft).length > 0) return;
     await this.#enforcer.apply();
     this.#world.log.info("No pod is on this node yet: those that come are closed until they are known");
   }

@@ -38,6 +38,8 @@ export type DataplaneSettings = BuildOptions & {
   /** Undefined: never. */
   readonly refreshMs: number | undefined;
   readonly statusFolder: string;
+  /** From where packets of tunnels may come beside the cluster's nodes. */
+  readonly externalNodes: readonly AddressRange[];
 };
 
 type Setting = (name: string) => string | undefined;
@@ -56,8 +58,9 @@ export function dataplaneSettings(live: Pick<LiveSettings, "raw">): DataplaneSet
     dropsInvalid: !isTrue(setting("DisableConntrackInvalidCheck")),
     logLimit: logLimit(setting),
     natOutgoing: natOutgoing(setting),
-    dropSamplesPerSecond: Math.min(1_000, positive(setting("DropSamplesPerSecond")) ?? 0),
+    dropSamplesPerSecond: Math.min(1_000, positiveWhole(setting("DropSamplesPerSecond")) ?? 0),
     refreshMs: refreshMs(setting),
+    externalNodes: listOf(setting("ExternalNodesCIDRList") ?? "").flatMap((text) => parseRange(text) ?? []),
     statusFolder: `${setting("EndpointStatusPathPrefix") ?? "/var/run/calico"}/endpoint-status`,
   };
 }
@@ -96,7 +99,7 @@ function bitsOf(mask: number): readonly number[] {
 function logLimit(setting: Setting): string | undefined {
   const [, rate, per] = /^(\d{1,7})\/(second|minute|hour|day)$/i.exec(setting("LogActionRateLimit") ?? "") ?? [];
   if (rate === undefined || per === undefined || Number(rate) === 0) return undefined;
-  const burst = positive(setting("LogActionRateLimitBurst")) ?? 5;
+  const burst = positiveWhole(setting("LogActionRateLimitBurst")) ?? 5;
   return `${Number(rate)}/${per.toLowerCase()} burst ${burst} packets`;
 }
 
@@ -136,6 +139,12 @@ function listOf(text: string): readonly string[] {
 function positive(text: string | undefined): number | undefined {
   const number = Number.parseFloat(text ?? "");
   return Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
+/** nft refuses fractions, and with them the whole table. */
+function positiveWhole(text: string | undefined): number | undefined {
+  const number = positive(text);
+  return number === undefined ? undefined : Math.ceil(number);
 }
 
 function isTrue(text: string | undefined): boolean {

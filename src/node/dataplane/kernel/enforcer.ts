@@ -1,4 +1,4 @@
-// Makes the kernel's table equal to the one that is wanted, and keeps it so: one transaction for everything that changed. A refused one is
+// Makes the kernel's tables equal to those that are wanted, and keeps them so, in the transactions that steps.ts says. A refused one is
 // narrowed down to the policies that the kernel does not take; those deny, the rest goes on.
 //
 //   wanted (RulesetBuilder) ─▶ transaction ─▶ nft ─┬─ taken
@@ -7,11 +7,11 @@ import { CattailError, type Log } from "../../../base/lib/index.ts";
 import type { Metrics } from "../../../base/observe/index.ts";
 import type { RulesetBuilder } from "../nft/build.ts";
 import { refusedOf } from "./narrow.ts";
-import type { NftProgram } from "./nft-program.ts";
+import type { Nft } from "./nft.ts";
 import type { Seen, TableGuard } from "./table-guard.ts";
 
 export type EnforcerOptions = {
-  readonly nft: NftProgram;
+  readonly nft: Nft;
   readonly builder: RulesetBuilder;
   readonly guard: TableGuard;
   readonly log: Log;
@@ -21,65 +21,105 @@ export type EnforcerOptions = {
 export class Enforcer {
   readonly #of: EnforcerOptions;
   readonly #said = new Map<string, string>();
+  /** What the kernel said when it did not take the table for ARP. */
+  #arpRefusal: string | undefined;
 
   constructor(options: EnforcerOptions) {
     this.#of = options;
   }
 
-  /** Takes what the kernel holds of our table as the beginning. False: it holds none. */
-  async adopt(): Promise<boolean> {
-    const { nft, builder } = this.#of;
-    const table = await nft.ownTable();
-    if (table === undefined) builder.ruleset.startAgain();
-    else builder.ruleset.adopt(table);
-    return table !== undefined;
+  /** Takes what the kernel holds of our tables as the beginning. */
+  async adopt(): Promise<void> {
+    await this.#adoptMain();
+    await this.#adoptArp();
   }
 
   /** Whether the kernel holds something else than we believe; what it takes to mend it is the next transaction. */
   async compare(): Promise<boolean> {
     await this.adopt();
-    return this.#of.builder.ruleset.transaction() !== undefined;
+    const { builder } = this.#of;
+    if (builder.ruleset.transaction() !== undefined) return true;
+    return this.#arpRefusal === undefined && builder.arp.transaction() !== undefined;
   }
 
-  /** Says whether somebody else was at the table meanwhile. */
+  /** Says whether somebody else was at the tables meanwhile. */
   async apply(): Promise<Seen> {
-    const { builder, nft, guard, log, metrics } = this.#of;
+    const { guard, metrics } = this.#of;
     const startedMs = performance.now();
-    let isAnew = false;
-    let ours = 0;
     guard.begin();
-    for (;;) {
-      const transaction = builder.ruleset.transaction();
-      if (transaction === undefined) break;
-      const outcome = await nft.apply(transaction.text);
-      if (outcome.is === "taken") {
-        transaction.taken();
-        ours += 1;
-        metrics.add("felix_calc_graph_output_events", undefined, 1);
-        // New sets go before the rules that ask them, and what nobody needs any more after them.
-        if (ours < 3 && builder.ruleset.transaction() !== undefined) continue;
-        this.#sayRefused();
-        metrics.observe("felix_int_dataplane_apply_time_seconds", undefined, (performance.now() - startedMs) / 1_000);
-        return guard.look(ours);
-      }
-      metrics.add("felix_int_dataplane_failures", undefined, 1);
-      const refused = await this.#narrowed();
-      if (refused.size > 0) builder.refuse(refused);
-      else if (isAnew) throw refusedWhole(outcome.why);
-      else {
-        // No policy is to blame: what is in the kernel is not what we believe, as after a flush.
-        log.warn("The kernel refuses a change of our table; it is made anew", { why: outcome.why });
-        isAnew = true;
-        builder.ruleset.startAgain();
-      }
-    }
+    const ours = (await this.#applyMain()) + (await this.#applyArp());
     this.#sayRefused();
+    if (ours > 0)
+      metrics.observe("felix_int_dataplane_apply_time_seconds", undefined, (performance.now() - startedMs) / 1_000);
     return guard.look(ours);
   }
 
-  /** The next transaction makes the whole table anew: rules and sets together. */
-  startAgain(): void {
-    this.#of.builder.ruleset.startAgain();
+  /** How many transactions the kernel took. */
+  async #applyMain(): Promise<number> {
+    const { builder, nft, log, metrics } = this.#of;
+    let [ours, remade] = [0, 0];
+    for (let next = builder.ruleset.transaction(); next !== undefined; next = builder.ruleset.transaction()) {
+      const outcome = await nft.apply(next.text);
+      if (outcome.is === "taken") {
+        next.taken();
+        ours += 1;
+        metrics.add("felix_calc_graph_output_events", undefined, 1);
+        continue;
+      }
+      metrics.add("felix_int_dataplane_failures", undefined, 1);
+      const refused = await this.#narrowed();
+      if (refused.size > 0) {
+        builder.refuse(refused);
+        continue;
+      }
+      // No policy is to blame: what is in the kernel is not what we believe, as after a flush. It is read again; then all rules are made anew.
+      remade += 1;
+      if (remade > 2) throw refusedWhole(outcome.why);
+      log.warn("The kernel refuses a change of our table; it is made anew", { why: outcome.why });
+      await this.#adoptMain({ isRemade: remade > 1 });
+    }
+    return ours;
+  }
+
+  /** Nobody's packets hang on it: what the kernel does not take of this is said once, and policy goes on. */
+  async #applyArp(): Promise<number> {
+    const { builder, nft, log } = this.#of;
+    let [ours, isReadAgain] = [0, false];
+    if (this.#arpRefusal !== undefined) return 0;
+    for (let next = builder.arp.transaction(); next !== undefined; next = builder.arp.transaction()) {
+      const outcome = await nft.apply(next.text);
+      if (outcome.is === "taken") {
+        next.taken();
+        ours += 1;
+      } else if (isReadAgain) {
+        this.#arpRefusal = outcome.why;
+        log.warn(
+          "The kernel takes no rules for ARP: pods that look for duplicates of their address find the host's answer",
+          {
+            why: outcome.why,
+          },
+        );
+        break;
+      } else {
+        isReadAgain = true;
+        await this.#adoptArp({ isRemade: true });
+      }
+    }
+    return ours;
+  }
+
+  async #adoptMain(how: { readonly isRemade?: boolean } = {}): Promise<void> {
+    const { nft, builder } = this.#of;
+    const table = await nft.ownTable("inet");
+    if (table === undefined) builder.ruleset.startAgain();
+    else builder.ruleset.adopt(table, how);
+  }
+
+  async #adoptArp(how: { readonly isRemade?: boolean } = {}): Promise<void> {
+    const { nft, builder } = this.#of;
+    const table = await nft.ownTable("arp");
+    if (table === undefined) builder.arp.startAgain();
+    else builder.arp.adopt(table, how);
   }
 
   #narrowed(): Promise<ReadonlyMap<string, string>> {

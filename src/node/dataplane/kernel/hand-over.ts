@@ -2,13 +2,13 @@
 import { CattailError } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
 import { tableName } from "../nft/names.ts";
-import { type NftOptions, NftProgram } from "./nft-program.ts";
+import { Nft, type NftOptions } from "./nft.ts";
 import { originalTables, removeOwnTables } from "./original.ts";
 
 /** What enforces policy now, in words. Throws NODE_NOBODY_TAKES_OVER where nothing does. */
 export async function handOver(options: NftOptions = {}): Promise<string> {
-  const nft = new NftProgram(options, { add: () => undefined, observe: () => undefined });
-  const tables = await originalTables(nft);
+  using nft = new Nft(options);
+  const tables = originalTables(nft);
   const chains = tables.length > 0 ? undefined : await backendWithChains(options.namespace);
   if (tables.length === 0 && chains === undefined)
     throw new CattailError("NODE_NOBODY_TAKES_OVER", {

@@ -2,29 +2,30 @@
 // original's is there again.
 import { type Log, messageOf } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
-import { tableName } from "../nft/names.ts";
-import { type NftOptions, NftProgram, type TableName } from "./nft-program.ts";
+import type { NftTable } from "../../../base/linux/kernel.ts";
+import { families, tableName } from "../nft/names.ts";
+import { Nft, type NftOptions } from "./nft.ts";
 
-const theirs: readonly TableName[] = [
+const theirs: readonly NftTable[] = [
   { family: "ip", name: "calico" },
   { family: "ip6", name: "calico" },
   { family: "arp", name: "calico-arp" },
 ];
 
-export async function originalTables(nft: NftProgram): Promise<readonly TableName[]> {
-  const there = await nft.tables();
+export function originalTables(nft: Nft): readonly NftTable[] {
+  const there = nft.tables();
   return theirs.filter((one) => there.some(({ family, name }) => family === one.family && name === one.name));
 }
 
 /** What cannot be removed is said, and does not stop anybody: their drops stay drops. */
 export async function removeOriginal(options: {
-  readonly nft: NftProgram;
+  readonly nft: Nft;
   readonly namespace?: string | undefined;
   readonly log: Log;
 }): Promise<void> {
   const { nft, log } = options;
   try {
-    const tables = await originalTables(nft);
+    const tables = originalTables(nft);
     if (tables.length > 0) {
       // All of them at once: half of the original's rules would be neither the old state nor the new.
       const outcome = await nft.apply(tables.map(({ family, name }) => `delete table ${family} ${name}\n`).join(""));
@@ -39,10 +40,14 @@ export async function removeOriginal(options: {
 
 /** For a node that is handed back to the original, or to nobody. */
 export async function removeOwnTables(options: NftOptions = {}): Promise<void> {
-  const nft = new NftProgram(options, { add: () => undefined, observe: () => undefined });
-  // "add" first: deleting what is not there would be an error.
-  const outcome = await nft.apply(`add table inet ${tableName}\ndelete table inet ${tableName}\n`);
-  if (outcome.is === "refused") throw new Error(`table inet ${tableName} cannot be removed: ${outcome.why}`);
+  using nft = new Nft(options);
+  const own = nft.tables().filter(({ family, name }) => name === tableName && families.some((one) => one === family));
+  if (own.length === 0) return;
+  const outcome = await nft.apply(own.map(({ family, name }) => `delete table ${family} ${name}\n`).join(""));
+  if (outcome.is === "refused")
+    throw new Error(
+      `our tables (${own.map(({ family, name }) => `${family} ${name}`).join(", ")}) cannot be removed: ${outcome.why}`,
+    );
 }
 
 const backends = ["iptables-nft", "ip6tables-nft", "iptables-legacy", "ip6tables-legacy"] as const;

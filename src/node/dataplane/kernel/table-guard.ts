@@ -1,11 +1,11 @@
-// Tells when somebody else was at our table. Every transaction on it is told by the kernel; of those, as many are ours as we have made.
+// Tells when somebody else was at our tables. Every transaction on them is told by the kernel; of those, as many are ours as we have made.
 // (The process that made one is told, too, but by its number outside of a container, which we do not know.)
 import type { RulesetChange, RulesetChanges } from "../../../base/linux/kernel.ts";
 import { tableName } from "../nft/names.ts";
 
 export type Seen = "only ours" | "somebody else's" | "not known";
 
-const inet = 1;
+const ourFamilies: readonly number[] = [1, 3]; // inet, arp
 
 export class TableGuard {
   readonly #changes: Pick<RulesetChanges, "take">;
@@ -39,5 +39,8 @@ export class TableGuard {
 }
 
 function isOnOurTable(change: RulesetChange): boolean {
-  return change.is === "transaction" && change.tables.some(({ family, name }) => family === inet && name === tableName);
+  return (
+    change.is === "transaction" &&
+    change.tables.some(({ family, name }) => ourFamilies.includes(family) && name === tableName)
+  );
 }

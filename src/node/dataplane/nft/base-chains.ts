@@ -171,7 +171,7 @@ function tunnelLines(direction: Direction, options: BaseOptions): readonly strin
     ...([4, 6] as const).flatMap((family) =>
       tunnels.vxlan[family] ? [{ family, match: `udp dport ${settings.vxlanPort}`, set: `tunnel-ends${family}` }] : [],
     ),
-    ...(tunnels.ipip ? [{ family: 4 as const, match: "meta l4proto 4", set: "nodes4" }] : []),
+    ...(tunnels.ipip ? [{ family: 4 as const, match: "meta l4proto 4", set: "tunnel-ends4" }] : []),
   ];
   return forms.flatMap(({ family, match, set }) => {
     const word = family === 4 ? "ip" : "ip6";

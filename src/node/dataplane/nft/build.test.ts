@@ -21,9 +21,20 @@ function built(
   return builder;
 }
 
-/** Without the stamps, which are hashes. */
+/** All transactions that there are to be made, as if the kernel took each. */
+function* made(ruleset: NftRuleset): Generator<string, void, undefined> {
+  for (let next = ruleset.transaction(); next !== undefined; next = ruleset.transaction()) {
+    yield next.text;
+    next.taken();
+  }
+}
+/** Without the stamps, which are hashes, and without the table's name. */
 const textOf = (builder: RulesetBuilder) =>
-  (builder.ruleset.transaction()?.text ?? "").replace(/ comment "#\w{10}"/g, "").replace(/ #\w{10}"/g, '"');
+  [...made(builder.ruleset)]
+    .join("")
+    .replace(/ comment "#\w{10}"/g, "")
+    .replace(/ #\w{10}"/g, '"')
+    .replaceAll(" inet cattail", "");
 const keys = (ruleset: NftRuleset, map: string) => [...ruleset.elements(map).keys()];
 const workload = { state: "active", name: "cali1", ipv4_nets: ["10.0.0.1/32"] };
 
@@ -43,13 +54,16 @@ test("a pod that may send from other addresses is closed, unless the node allows
   deepEqual(keys(built(asking).ruleset, "map-from-workload"), []);
   const allowed = built(asking, { WorkloadSourceSpoofing: "Any" });
   deepEqual(keys(allowed.ruleset, "map-from-workload"), ['"cali1"']);
-  match(textOf(allowed), /iifname "cali1" ip saddr 203\.0\.113\.0\/24 accept\n\s+iifname "cali\*" fib saddr/);
+  match(
+    textOf(allowed),
+    /iifname "cali1" ip saddr 203\.0\.113\.0\/24 accept\nadd rule raw-prerouting iifname "cali\*" fib saddr/,
+  );
 });
 
 test("an endpoint that is not active lets nothing pass", () => {
   match(
     textOf(built({ [pod]: { ...workload, state: "inactive" } })),
-    /chain ep-workload-e-\w+ \{\n\s+counter drop comment "the endpoint is not active"\n\s+\}/,
+    /rule ep-workload-e-\w+ counter drop comment "the endpoint is not active"\n/,
   );
 });
 
@@ -70,47 +84,137 @@ test("a host endpoint without a name governs the interface that carries its addr
 
 test("a host endpoint for all interfaces governs those that no other one does, and never loopback", () => {
   const text = textOf(built({ [host]: { name: "*", labels: null } }));
-  match(
-    text,
-    /iifname "lo" accept\n\s+iifname vmap @map-host-in\n\s+iifname "kube-ipvs0" accept .*\n\s+goto ep-host-i-/,
-  );
-  equal(/map-untracked-in\n\s+goto/.test(text), false);
+  match(text, /iifname "lo" accept\n.*iifname vmap @map-host-in\n.*iifname "kube-ipvs0" accept .*\n.* goto ep-host-i-/);
+  equal(/map-untracked-in\n.* goto/.test(text), false);
 });
 
 test("settings take effect with the next transaction", () => {
   const builder = built({ [pod]: workload });
-  builder.ruleset.transaction()?.taken();
+  for (const _ of made(builder.ruleset));
   equal(builder.ruleset.transaction(), undefined);
   builder.configure(
     dataplaneSettings({ raw: (name) => (name === "DefaultEndpointToHostAction" ? "Accept" : undefined) }),
   );
-  match(textOf(builder), /flush chain inet cattail input-2-to-host/);
+  match(textOf(builder), /flush chain input-2-to-host/);
 });
 
-test("a set comes a transaction before the rules that ask it, and goes a transaction after them", () => {
+/** What each transaction does: its commands and what they are about, without repetitions. */
+const steps = (ruleset: NftRuleset) =>
+  [...made(ruleset)].map((text) => [
+    ...new Set(
+      text
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" ").slice(0, 2).join(" ")),
+    ),
+  ]);
+
+type Said = { readonly [path: string]: object | undefined };
+const policyPath = "/calico/v1/policy/GlobalNetworkPolicy//p";
+const other = "/calico/v1/host/there/workload/k8s/n%2fy/endpoint/eth0";
+const another = "/calico/v1/host/here/workload/k8s/n%2fz/endpoint/eth0";
+const third = "/calico/v1/host/here/workload/k8s/n%2f3/endpoint/eth0";
+const labelled = (labels: object, name = "cali1", address = "10.0.0.1/32") => ({
+  ...workload,
+  name,
+  ipv4_nets: [address],
+  labels,
+});
+const allowing = (...selectors: readonly string[]) => ({
+  tier: "default",
+  selector: "all()",
+  types: ["ingress"],
+  inbound_rules: selectors.map((src_selector) => ({ action: "allow", src_selector })),
+});
+const before: Said = {
+  [pod]: labelled({ a: "1" }),
+  [third]: labelled({ b: "1" }, "cali3", "10.0.0.3/32"),
+  [other]: labelled({ a: "1" }, "cali9", "10.0.0.9/32"),
+  [policyPath]: allowing("a == '1'"),
+};
+
+// Rules and elements never change in one transaction: packets see rules of one moment and elements of another.
+const changes: readonly { readonly name: string; readonly said: Said; readonly steps: readonly string[][] }[] = [
+  {
+    name: "a set comes a transaction before the rules that ask it, and goes a transaction after them",
+    said: { [policyPath]: allowing("has(a)") },
+    steps: [["add set"], ["flush chain", "add rule"], ["delete set"]],
+  },
+  {
+    name: "elements alone are one transaction",
+    said: { [other]: undefined },
+    steps: [["flush set", "add set"]],
+  },
+  {
+    name: "rules and elements of a set that they ask: the set is made anew, filled ahead, and goes after",
+    said: { [policyPath]: allowing("a == '1'", "a == '1'"), [other]: undefined },
+    steps: [["add set"], ["flush chain", "add rule"], ["delete set"]],
+  },
+  {
+    name: "a pod that comes: elements first, then its interface is led somewhere",
+    said: { [another]: labelled({ a: "1" }, "cali2", "10.0.0.2/32") },
+    steps: [["add set"], ["add chain", "add rule", "add map"]],
+  },
+  {
+    name: "a pod that goes: its interface first, then elements",
+    said: { [pod]: undefined, [another]: labelled({ a: "1" }, "cali2", "10.0.0.2/32") },
+    steps: [
+      ["flush chain", "flush map", "add map", "delete chain"],
+      ["flush set", "add set"],
+      ["add chain", "add rule", "add map"],
+    ],
+  },
+];
+for (const { name, said, steps: wanted } of changes)
+  test(name, () => {
+    const index = new NodePolicy("here");
+    const builder = new RulesetBuilder(dataplaneSettings({ raw: () => undefined }));
+    const say = (values: Said) => {
+      for (const [path, value] of Object.entries(values))
+        index.update(path, value === undefined ? undefined : JSON.stringify(value));
+      builder.take(index.takeChanges());
+    };
+    say(before);
+    deepEqual(steps(builder.ruleset)[0], ["create table", "add set"]);
+    say(said);
+    deepEqual(steps(builder.ruleset), wanted);
+  });
+
+test("an address that moves between two sets is in both for a moment, not in neither", () => {
   const index = new NodePolicy("here");
   const builder = new RulesetBuilder(dataplaneSettings({ raw: () => undefined }));
-  const allowing = (selector: string) => {
-    const value = {
-      selector: "all()",
-      types: ["ingress"],
-      inbound_rules: [{ action: "allow", src_selector: selector }],
-    };
-    index.update("/calico/v1/policy/GlobalNetworkPolicy//p", JSON.stringify({ tier: "default", ...value }));
+  const say = (values: Said) => {
+    for (const [path, value] of Object.entries(values)) index.update(path, JSON.stringify(value));
     builder.take(index.takeChanges());
   };
-  index.update(pod, JSON.stringify({ ...workload, labels: { a: "1" } }));
-  allowing("a == '1'");
-  builder.ruleset.transaction()?.taken();
-  allowing("has(a)");
-  const kinds: string[][] = [];
-  for (let next = builder.ruleset.transaction(); next !== undefined; next = builder.ruleset.transaction()) {
-    const words = next.text
-      .trim()
-      .split("\n")
-      .map((line) => line.split(" ").slice(0, 2).join(" "));
-    kinds.push([...new Set(words)]);
-    next.taken();
-  }
-  deepEqual(kinds, [["add set"], ["flush chain", "add rule"], ["delete set"]]);
+  say({ ...before, [policyPath]: allowing("a == '1'", "a == '2'") });
+  for (const _ of made(builder.ruleset));
+  say({ [other]: labelled({ a: "2" }, "cali9", "10.0.0.9/32") });
+  const texts = [...made(builder.ruleset)];
+  deepEqual(
+    texts.map((text) => [text.includes("flush set"), text.includes("10.0.0.9")]),
+    [
+      [false, true],
+      [true, false],
+    ],
+  );
+});
+
+test("a pod's own address is not the host's to answer for, on its own interface", () => {
+  const index = new NodePolicy("here");
+  const builder = new RulesetBuilder(dataplaneSettings({ raw: () => undefined }));
+  const say = (value: object | undefined) => {
+    index.update(pod, value === undefined ? undefined : JSON.stringify(value));
+    builder.take(index.takeChanges());
+    return [...builder.arp.elements("own-addresses").keys()];
+  };
+  deepEqual(
+    [
+      say({ ...workload, ipv6_nets: ["fd00::1/128"] }),
+      say({ ...workload, ipv4_nets: ["10.0.0.7/32"] }),
+      say(undefined),
+    ],
+    [['"cali1" . 10.0.0.1'], ['"cali1" . 10.0.0.7'], []],
+  );
+  equal([...made(builder.arp)].join("").startsWith("create table arp cattail\n"), true);
 });

@@ -28,6 +28,7 @@ import {
   workloadChain,
 } from "./endpoint-chains.ts";
 import { comment, endpointChain, isInterfaceName, policyChain, profileChain, shortHash } from "./names.ts";
+import { OwnAddresses } from "./own-addresses.ts";
 import { ruleMatches, type Verdicts } from "./render-rule.ts";
 import { NftRuleset } from "./ruleset.ts";
 import { coverOf, replaceElements, SetContents } from "./set-contents.ts";
@@ -46,6 +47,7 @@ export class RulesetBuilder {
   readonly ruleset = new NftRuleset();
   #options: BuildOptions;
   readonly #dispatch = new Dispatch(this.ruleset);
+  readonly #ownAddresses = new OwnAddresses();
   readonly #sets = new SetContents(this.ruleset);
   readonly #policies = new Map<string, Policy>();
   readonly #profiles = new Map<string, Profile>();
@@ -79,7 +81,10 @@ export class RulesetBuilder {
     for (const unit of [...policies.keys(), ...[...profiles.keys()].map(profileUnit)])
       for (const id of this.#usersOf.get(unit) ?? []) touched.add(id);
     for (const id of touched) this.#takeEndpoint(id);
-    for (const [id, now] of endpoints) this.#dispatch.take(id, now?.endpoint, this.#options);
+    for (const [id, now] of endpoints) {
+      this.#dispatch.take(id, now?.endpoint, this.#options);
+      this.#ownAddresses.take(id, now?.endpoint);
+    }
     if (endpoints.size > 0) this.#base();
   }
 
@@ -105,6 +110,11 @@ export class RulesetBuilder {
     this.#rebuild();
     for (const [id, { endpoint }] of this.#endpoints) this.#dispatch.take(id, endpoint, options);
     this.#base();
+  }
+
+  /** The table beside the main one: what the host answers to ARP. */
+  get arp(): NftRuleset {
+    return this.#ownAddresses.ruleset;
   }
 
   get units(): readonly Unit[] {

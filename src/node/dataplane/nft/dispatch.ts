@@ -21,8 +21,8 @@ export class Dispatch {
 
   constructor(ruleset: NftRuleset) {
     this.#ruleset = ruleset;
-    for (const name of [...workloadMaps, ...hostMaps.map((map) => map.name)])
-      ruleset.declareMap(name, "type ifname : verdict;");
+    for (const name of workloadMaps) ruleset.declareMap(name, "type ifname : verdict;", "closed");
+    for (const { name } of hostMaps) ruleset.declareMap(name, "type ifname : verdict;");
   }
 
   get interfaces(): readonly HostInterface[] {

@@ -57,10 +57,11 @@ function declared({ type, map, flags }: JsonRecord): string {
   return `type ${types}${value};${Array.isArray(flags) && flags.length > 0 ? ` flags ${flags.join(", ")};` : ""}`;
 }
 
-function elementsOf({ elem }: JsonRecord): Map<string, string> {
+function elementsOf({ elem, type }: JsonRecord): Map<string, string> {
   const found = new Map<string, string>();
+  const isOfInterface = Array.isArray(type) && type[0] === "ifname";
   for (const one of Array.isArray(elem) ? elem : []) {
-    if (!Array.isArray(one)) found.set(keyText(one), "");
+    if (!Array.isArray(one)) found.set(isOfInterface ? keyText(one).replace(/^[^ ]+/, '"$&"') : keyText(one), "");
     else found.set(`"${keyText(one[0])}"`, verdictText(one[1]));
   }
   return found;

@@ -4,6 +4,9 @@ import { hash } from "node:crypto";
 
 /** Ours alone; the original's tables are called "calico". */
 export const tableName = "cattail";
+/** Of our tables: one for packets of both families, one for what hosts answer to ARP. */
+export const families = ["inet", "arp"] as const;
+export type Family = (typeof families)[number];
 
 export function shortHash(text: string): string {
   return hash("sha256", text, "hex").slice(0, 16);

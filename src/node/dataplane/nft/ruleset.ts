@@ -1,60 +1,61 @@
-// Our table as it shall be, and the transactions that make the kernel's one equal to it. Whoever builds it says what a chain, a set or a
-// map shall hold; what is not said again stays. Rules change in one transaction: packets see the old ones or the new ones, never half of
-// each. Of sets that is not true (below), so those that come or go have transactions of their own:
-//
-//   new sets, filled  ─▶  everything else  ─▶  sets that nobody asks any more go
-import { type KernelTable, stamped, stampOf } from "./kernel-table.ts";
-import { tableName } from "./names.ts";
+// One table as it shall be, and the transactions that make the kernel's one equal to it. Whoever builds it says what a chain, a set or a
+// map shall hold; what is not said again stays. Which transactions it takes, so that no packet sees half of a change, is in steps.ts.
+import { type KernelTable, stampOf } from "./kernel-table.ts";
+import { type Family, tableName } from "./names.ts";
+import {
+  type Chain,
+  type Change,
+  type Elements,
+  type Kernel,
+  nextStep,
+  physicalRule,
+  type Step,
+  type Wanted,
+} from "./steps.ts";
 
-export type Chain = {
-  /** "type filter hook forward priority 0; policy accept;" of a chain that the kernel starts. */
-  readonly hook?: string;
-  readonly rules: readonly string[];
-};
-
-type Elements = {
-  readonly declaration: string;
-  readonly elements: Map<string, string>;
-};
-
-/** Against what the kernel has. */
-type Change = { readonly added: Set<string>; readonly removed: Set<string> };
+export type { Chain } from "./steps.ts";
 
 export type Transaction = { readonly text: string; readonly taken: () => void };
-
-/**
- * So many elements of a set are deleted one by one; for more it is emptied and filled, which interval sets do far faster. A small set is
- * always emptied and filled: for "delete element" and "add element" nft first reads all elements of all sets (bench/policy: 33 ms where
- * there are 1,000 sets), for "flush set" and "add set" with elements it does not.
- */
-const mostSingleDeletions = 200;
-const smallSet = 500;
-const in_ = `inet ${tableName}`;
 
 export class NftRuleset {
   readonly #chains = new Map<string, Chain>();
   readonly #sets = new Map<string, Elements>();
   readonly #maps = new Map<string, Elements>();
-  /** What the kernel has is not known, or not worth knowing: the next transaction makes the table anew. */
-  #isFirst = true;
-  readonly #chainsInKernel = new Set<string>();
-  readonly #setsInKernel = new Map<string, "set" | "map">();
-  /** Sets that nobody needs any more stay for one more transaction. */
-  #isGoingLater = false;
-  /** The sets that the last transaction consists of, where they go before the rules that ask them. */
-  #goingAhead: readonly string[] = [];
+  /** Which chains ask a set, by its name. */
+  readonly #askers = new Map<string, Set<string>>();
+  readonly #asked = new Map<string, ReadonlySet<string>>();
+  /** How often a set was made anew: its name in the kernel ends with this number. */
+  readonly #generations = new Map<string, number>();
   readonly #dirtyChains = new Set<string>();
   readonly #dirtyElements = new Map<string, Change>();
+  readonly #kernel: Kernel = { hasTable: false, isRemade: false, chains: new Set(), sets: new Map(), left: new Set() };
+  readonly #wanted: Wanted;
+
+  constructor(family: Family = "inet") {
+    this.#wanted = {
+      in: `${family} ${tableName}`,
+      chains: this.#chains,
+      sets: this.#sets,
+      maps: this.#maps,
+      dirtyChains: this.#dirtyChains,
+      dirtyElements: this.#dirtyElements,
+      nameOf: (set) => this.#nameOf(set),
+    };
+  }
 
   setChain(name: string, chain: Chain): void {
     const before = this.#chains.get(name);
     if (before !== undefined && before.hook === chain.hook && isEqual(before.rules, chain.rules)) return;
     this.#chains.set(name, chain);
     this.#dirtyChains.add(name);
+    this.#asks(name, chain.rules);
   }
 
   removeChain(name: string): void {
-    if (this.#chains.delete(name)) this.#dirtyChains.add(name);
+    if (!this.#chains.delete(name)) return;
+    if (this.#kernel.chains.has(name)) this.#dirtyChains.add(name);
+    else this.#dirtyChains.delete(name);
+    this.#asks(name, []);
   }
 
   hasChain(name: string): boolean {
@@ -63,20 +64,25 @@ export class NftRuleset {
 
   /** Elements are keys, with "" as their value in a set. */
   declareSet(name: string, declaration: string): void {
-    this.#declare(this.#sets, name, declaration);
+    if (this.#sets.has(name)) return;
+    this.#sets.set(name, { declaration, elements: new Map() });
+    // One of this name may still be in the kernel, on its way out, with whatever it held.
+    while (this.#kernel.sets.has(this.#nameOf(name))) this.#renew(name);
+    this.#changeOf(name);
   }
 
-  declareMap(name: string, declaration: string): void {
-    this.#declare(this.#maps, name, declaration);
+  /** "closed": what is not in it passes nothing. */
+  declareMap(name: string, declaration: string, is: "closed" | "open" = "open"): void {
+    if (this.#maps.has(name)) return;
+    this.#maps.set(name, { declaration, elements: new Map(), isClosed: is === "closed" });
+    this.#changeOf(name);
   }
 
   removeSet(name: string): void {
-    const known = this.#sets.get(name);
-    if (known === undefined) return;
-    // Should it come back before the next transaction, the kernel's elements are those that it had.
-    for (const key of [...known.elements.keys()]) this.#setElement(name, key, undefined);
-    this.#sets.delete(name);
-    this.#changeOf(name);
+    if (!this.#sets.delete(name)) return;
+    this.#dirtyElements.delete(name);
+    const there = this.#nameOf(name);
+    if (this.#kernel.sets.has(there)) this.#kernel.left.add(there);
   }
 
   changeElements(
@@ -103,79 +109,130 @@ export class NftRuleset {
     return this.#of(name)?.declaration;
   }
 
-  get counts(): { readonly chains: number; readonly rules: number; readonly sets: number; readonly elements: number } {
+  get counts(): { readonly [of in "chains" | "rules" | "sets" | "maps" | "elements"]: number } {
     let rules = 0;
     for (const chain of this.#chains.values()) rules += chain.rules.length;
     let elements = 0;
     for (const set of this.#sets.values()) elements += set.elements.size;
-    return { chains: this.#chains.size, rules, sets: this.#sets.size, elements };
+    return { chains: this.#chains.size, rules, sets: this.#sets.size, maps: this.#maps.size, elements };
   }
 
-  /** Undefined: the kernel has everything. `taken` is to be called when the kernel has taken it. */
+  /** Undefined: the kernel has everything. `taken` is to be called when the kernel has taken it; then there may be another one. */
   transaction(): Transaction | undefined {
-    if (!this.#isFirst && this.#dirtyChains.size + this.#dirtyElements.size === 0) return undefined;
-    const text = this.#isFirst ? this.#everything() : this.#difference();
-    return { text, taken: () => this.#settle() };
+    let step = nextStep(this.#wanted, this.#kernel);
+    if (step?.is === "sets have to be made anew") {
+      for (const name of step.sets) this.#makeAnew(name);
+      step = nextStep(this.#wanted, this.#kernel);
+    }
+    if (step?.is !== "transaction") return undefined;
+    const { text } = step;
+    const settled: Step & { readonly is: "transaction" } = step;
+    return { text, taken: () => this.#settle(settled) };
   }
 
-  /** The kernel's state is not known: the next transaction puts all of it in its place. */
+  /** The kernel has no such table. */
   startAgain(): void {
-    this.#isFirst = true;
-    this.#chainsInKernel.clear();
-    this.#setsInKernel.clear();
+    const { chains, sets, left } = this.#kernel;
+    Object.assign(this.#kernel, { hasTable: false, isRemade: false });
+    for (const known of [chains, sets, left, this.#generations]) known.clear();
+    this.#dirtyChains.clear();
+    this.#dirtyElements.clear();
+    for (const name of this.#chains.keys()) this.#dirtyChains.add(name);
+    for (const name of [...this.#sets.keys(), ...this.#maps.keys()]) this.#compareElements(name, new Map());
   }
 
   /**
-   * This is in the kernel: the next transaction is the difference to it. False: it is so different that the table has to be made anew
-   * (another kind of set, a chain at another hook), which the next transaction does.
+   * This is in the kernel: the next transactions are the difference to it. Where a name is taken by something else (another kind of map, a
+   * chain at a hook), or the kernel refused the difference before (`isRemade`), all chains and maps are made anew; sets go ahead of them.
    */
-  adopt(table: KernelTable): boolean {
+  adopt(table: KernelTable, { isRemade = false }: { readonly isRemade?: boolean } = {}): void {
     this.startAgain();
-    if (!this.#canBeChanged(table)) return false;
-    this.#isFirst = false;
-    this.#dirtyChains.clear();
-    this.#dirtyElements.clear();
+    Object.assign(this.#kernel, { hasTable: true, isRemade: isRemade || !this.#canBeChanged(table) });
+    for (const name of table.chains.keys()) this.#kernel.chains.add(name);
+    for (const [name, { is }] of table.sets) this.#kernel.sets.set(name, is);
+    this.#adoptSets(table);
+    // What is still dirty after this is the difference. Sets come first: a rule's text has the name of the set that it asks.
+    for (const name of table.chains.keys()) this.#dirtyChains.add(name);
+    if (this.#kernel.isRemade) return;
     for (const [name, { stamps }] of table.chains) {
-      this.#chainsInKernel.add(name);
-      const wanted = this.#chains.get(name);
-      if (wanted === undefined || !isEqual(wanted.rules.map(stampOf), stamps)) this.#dirtyChains.add(name);
+      const rules = this.#chains.get(name)?.rules.map((rule) => physicalRule(rule, this.#wanted));
+      if (rules !== undefined && isEqual(rules.map(stampOf), stamps)) this.#dirtyChains.delete(name);
     }
-    for (const name of this.#chains.keys()) if (!table.chains.has(name)) this.#dirtyChains.add(name);
-    for (const [name, { is, elements }] of table.sets) {
-      this.#setsInKernel.set(name, is);
+  }
+
+  #adoptSets(table: KernelTable): void {
+    for (const name of this.#maps.keys()) {
+      const there = this.#kernel.isRemade ? undefined : table.sets.get(name);
+      if (there !== undefined) this.#compareElements(name, there.elements);
+    }
+    for (const [there, { is, declaration, elements }] of table.sets) {
+      if (this.#maps.has(there)) continue;
+      const { name, generation } = readName(there);
+      const wanted = this.#sets.get(name);
+      const isUsable = is === "set" && wanted?.declaration === declaration;
+      const current = this.#generations.get(name);
+      // Of two (the last run was killed between two transactions) one is enough: whoever asks the other one is changed.
+      if (!isUsable || (current !== undefined && current > generation)) {
+        this.#kernel.left.add(there);
+        continue;
+      }
+      if (current !== undefined) this.#kernel.left.add(this.#nameOf(name));
+      this.#generations.set(name, generation);
       this.#compareElements(name, elements);
     }
-    for (const name of [...this.#sets.keys(), ...this.#maps.keys()]) if (!table.sets.has(name)) this.#changeOf(name);
-    return true;
+    for (const name of this.#sets.keys()) while (this.#kernel.left.has(this.#nameOf(name))) this.#renew(name);
   }
 
   #canBeChanged({ chains, sets }: KernelTable): boolean {
     for (const [name, { isHooked }] of chains) {
       const wanted = this.#chains.get(name);
-      if (isHooked !== (wanted?.hook !== undefined)) return false;
+      if (wanted !== undefined && isHooked !== (wanted.hook !== undefined)) return false;
     }
-    for (const [name, { is, declaration }] of sets) {
-      const wanted = this.#of(name);
-      if (is === "map" && wanted === undefined) return false;
-      if (wanted !== undefined && wanted.declaration !== declaration) return false;
+    for (const [name, wanted] of this.#maps) {
+      const there = sets.get(name);
+      if (there !== undefined && (there.is !== "map" || there.declaration !== wanted.declaration)) return false;
     }
     return true;
   }
 
   #compareElements(name: string, kernel: ReadonlyMap<string, string>): void {
+    this.#dirtyElements.delete(name);
     const wanted = this.#of(name)?.elements ?? new Map<string, string>();
     const removed = [...kernel].flatMap(([key, value]) => (wanted.get(key) === value ? [] : [key]));
     const added = [...wanted].flatMap(([key, value]) => (kernel.get(key) === value ? [] : [key]));
-    if (removed.length + added.length === 0 && this.#of(name) !== undefined) return;
-    const change = this.#changeOf(name);
-    for (const key of removed) change.removed.add(key);
-    for (const key of added) change.added.add(key);
+    if (this.#isThere(name) && removed.length + added.length === 0) return;
+    this.#dirtyElements.set(name, { added: new Set(added), removed: new Set(removed) });
   }
 
-  #declare(where: Map<string, Elements>, name: string, declaration: string): void {
-    if (where.has(name)) return;
-    where.set(name, { declaration, elements: new Map() });
-    this.#changeOf(name);
+  #isThere(name: string): boolean {
+    return this.#kernel.sets.has(this.#sets.has(name) ? this.#nameOf(name) : name);
+  }
+
+  /** Under another name, filled before a rule asks it; whoever asks the old one is changed. */
+  #makeAnew(name: string): void {
+    this.#kernel.left.add(this.#nameOf(name));
+    while (this.#kernel.sets.has(this.#nameOf(name))) this.#renew(name);
+    this.#compareElements(name, new Map());
+    for (const chain of this.#askers.get(name) ?? []) this.#dirtyChains.add(chain);
+  }
+
+  #renew(name: string): void {
+    this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
+  }
+
+  #nameOf(set: string): string {
+    const generation = this.#generations.get(set) ?? 0;
+    return generation === 0 ? set : `${set}.${generation}`;
+  }
+
+  #asks(chain: string, rules: readonly string[]): void {
+    const now = new Set<string>();
+    for (const rule of rules)
+      if (rule.includes("@")) for (const [, name] of rule.matchAll(/@([\w-]+)/g)) if (name !== undefined) now.add(name);
+    for (const name of this.#asked.get(chain) ?? []) if (!now.has(name)) this.#askers.get(name)?.delete(chain);
+    for (const name of now) this.#askers.set(name, (this.#askers.get(name) ?? new Set()).add(chain));
+    if (now.size === 0) this.#asked.delete(chain);
+    else this.#asked.set(chain, now);
   }
 
   #changeOf(name: string): Change {
@@ -203,142 +260,39 @@ export class NftRuleset {
     change.added.add(key);
   }
 
-  #everything(): string {
-    // "add" before "delete": deleting a table that is not there would be an error.
-    const lines = [`add table ${in_}`, `delete table ${in_}`, `table ${in_} {`];
-    for (const [name, { declaration, elements }] of this.#sets)
-      lines.push(`  set ${name} { ${declaration} ${filled(elements)} }`);
-    // A chain that the kernel starts cannot be declared without its hook first.
-    for (const [name, { hook }] of this.#chains) if (hook === undefined) lines.push(`  chain ${name} {}`);
-    for (const [name, { declaration, elements }] of this.#maps)
-      lines.push(`  map ${name} { ${declaration} ${filled(elements)} }`);
-    lines.push("}", `table ${in_} {`);
-    for (const [name, { hook, rules }] of this.#chains) {
-      lines.push(`  chain ${name} {`);
-      if (hook !== undefined) lines.push(`    ${hook}`);
-      for (const rule of rules) lines.push(`    ${stamped(rule)}`);
-      lines.push("  }");
-    }
-    lines.push("}");
-    return `${lines.join("\n")}\n`;
-  }
-
-  #difference(): string {
-    const lines: { readonly [at in Place]: string[] } = { fresh: [], sets: [], maps: [], gone: [] };
-    for (const [name, change] of this.#dirtyElements) this.#differenceOf(name, change, lines);
-    const made: string[] = [];
-    const filledChains: string[] = [];
-    const gone: string[] = [];
-    for (const name of this.#dirtyChains) {
-      const chain = this.#chains.get(name);
-      const isThere = this.#chainsInKernel.has(name);
-      if (isThere) filledChains.push(`flush chain ${in_} ${name}`);
-      if (chain === undefined) {
-        if (isThere) gone.push(`delete chain ${in_} ${name}`);
-        continue;
-      }
-      if (!isThere) made.push(`add chain ${in_} ${name}${chain.hook === undefined ? "" : ` { ${chain.hook} }`}`);
-      for (const rule of chain.rules) filledChains.push(`add rule ${in_} ${name} ${stamped(rule)}`);
-    }
-    const rest = [...lines.sets, ...made, ...filledChains, ...lines.maps, ...gone];
-    // The kernel lets packets into new rules a moment before it lets them find the elements of interval sets: rules that ask a new set
-    // come with the transaction after it.
-    this.#goingAhead = [];
-    if (lines.fresh.length > 0 && rest.length > 0) {
-      this.#goingAhead = [...this.#dirtyElements.keys()].filter((name) => this.#isFresh(name));
-      return `${lines.fresh.join("\n")}\n`;
-    }
-    const before = [...lines.fresh, ...rest];
-    // A packet takes the rules of one generation, but asks a set for its elements of the moment: a set goes only when no packet can be
-    // in rules that ask it, which is with the transaction after.
-    this.#isGoingLater = before.length > 0 && lines.gone.length > 0;
-    return `${(this.#isGoingLater ? before : [...before, ...lines.gone]).join("\n")}\n`;
-  }
-
-  #differenceOf(name: string, { added, removed }: Change, lines: { readonly [at in Place]: string[] }): void {
-    const known = this.#of(name);
-    const inKernel = this.#setsInKernel.get(name);
-    if (known === undefined) {
-      if (inKernel !== undefined) lines.gone.push(`delete ${inKernel} ${in_} ${name}`);
-      return;
-    }
-    const kind = this.#maps.has(name) ? "map" : "set";
-    const into = lines[kind === "map" ? "maps" : this.#isFresh(name) ? "fresh" : "sets"];
-    const add = (keys: Iterable<string>) =>
-      into.push(`add ${kind} ${in_} ${name} { ${known.declaration} elements = { ${listed(known, keys)} } }`);
-    if (inKernel === undefined) {
-      // A map has to be there before a rule asks it, its elements after the chains that they lead to.
-      if (kind === "map" || known.elements.size === 0)
-        lines[kind === "map" ? "sets" : "fresh"].push(`add ${kind} ${in_} ${name} { ${known.declaration} }`);
-      if (known.elements.size > 0) add(known.elements.keys());
-      return;
-    }
-    const isFilledAnew = removed.size > mostSingleDeletions || (removed.size > 0 && known.elements.size <= smallSet);
-    if (isFilledAnew) {
-      into.push(`flush ${kind} ${in_} ${name}`);
-      if (known.elements.size > 0) add(known.elements.keys());
-      return;
-    }
-    if (removed.size > 0) into.push(`delete element ${in_} ${name} { ${[...removed].join(", ")} }`);
-    if (added.size > 0) add(added);
-  }
-
-  #settle(): void {
-    const wasFirst = this.#isFirst;
-    this.#isFirst = false;
-    if (!wasFirst && this.#goingAhead.length > 0) {
-      for (const name of this.#goingAhead) {
-        this.#setsInKernel.set(name, "set");
-        this.#dirtyElements.delete(name);
-      }
-      return;
-    }
-    const chains = wasFirst ? this.#chains.keys() : this.#dirtyChains;
+  #settle({ chains, sets, mapKeys, gone }: Step & { readonly is: "transaction" }): void {
+    this.#kernel.hasTable = true;
     for (const name of chains) {
-      if (this.#chains.has(name)) this.#chainsInKernel.add(name);
-      else this.#chainsInKernel.delete(name);
+      this.#dirtyChains.delete(name);
+      if (this.#chains.has(name)) this.#kernel.chains.add(name);
+      else this.#kernel.chains.delete(name);
     }
-    const sets = wasFirst ? [...this.#sets.keys(), ...this.#maps.keys()] : [...this.#dirtyElements.keys()];
-    const later = wasFirst || !this.#isGoingLater ? [] : [...sets].filter((name) => this.#isLeft(name));
     for (const name of sets) {
-      if (later.includes(name)) continue;
-      if (this.#of(name) === undefined) this.#setsInKernel.delete(name);
-      else this.#setsInKernel.set(name, this.#maps.has(name) ? "map" : "set");
+      this.#dirtyElements.delete(name);
+      this.#kernel.sets.set(this.#nameOf(name), "set");
     }
-    this.#dirtyChains.clear();
-    // Should one come back before it has gone, it is known what it holds.
-    for (const name of [...this.#dirtyElements.keys()]) if (!later.includes(name)) this.#dirtyElements.delete(name);
-  }
-
-  /** No rule in the kernel can ask it. */
-  #isFresh(name: string): boolean {
-    return this.#sets.has(name) && !this.#setsInKernel.has(name);
-  }
-
-  #isLeft(name: string): boolean {
-    return this.#of(name) === undefined && this.#setsInKernel.has(name);
+    for (const [name, { added, removed }] of mapKeys) {
+      this.#kernel.sets.set(name, "map");
+      const change = this.#changeOf(name);
+      for (const key of added) change.added.delete(key);
+      for (const key of removed) change.removed.delete(key);
+      if (change.added.size + change.removed.size === 0) this.#dirtyElements.delete(name);
+    }
+    for (const name of gone) {
+      this.#kernel.sets.delete(name);
+      this.#kernel.left.delete(name);
+    }
+    // Only chains and maps are made anew, and they are in one transaction.
+    if (mapKeys.size > 0 || chains.length > 0) this.#kernel.isRemade = false;
   }
 }
 
-/** Where in a transaction a change of elements stands. */
-type Place = "fresh" | "sets" | "maps" | "gone";
+/** "set4-0123.2" is set4-0123, made anew twice. */
+function readName(there: string): { readonly name: string; readonly generation: number } {
+  const [, name, number] = /^(.+)\.(\d{1,9})$/.exec(there) ?? [];
+  return name === undefined ? { name: there, generation: 0 } : { name, generation: Number(number) };
+}
 
 function isEqual(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((line, index) => line === b[index]);
-}
-
-export function listed(
-  { elements }: { readonly elements: ReadonlyMap<string, string> },
-  keys: Iterable<string>,
-): string {
-  return [...keys].map((key) => elementText(key, elements.get(key) ?? "")).join(", ");
-}
-
-export function filled(elements: ReadonlyMap<string, string>): string {
-  if (elements.size === 0) return "";
-  return `elements = { ${listed({ elements }, elements.keys())} }`;
-}
-
-function elementText(key: string, value: string): string {
-  return value === "" ? key : `${key} : ${value}`;
 }

@@ -1,7 +1,8 @@
 // What each rule of each policy has counted, read from the comments and counters of our table: packets and bytes that it let pass or
 // denied since the rule was last made.
 import { isRecord } from "../../../base/lib/index.ts";
-import { entriesOf, type NftOptions, NftProgram } from "../kernel/nft-program.ts";
+import type { PolicyHit } from "../../../calico/node-report/index.ts";
+import { entriesOf, Nft, type NftOptions } from "../kernel/nft.ts";
 
 export type RuleCount = {
   /** "GlobalNetworkPolicy default.x", "profile kns.red", or "" for what no policy has decided. */
@@ -17,9 +18,21 @@ export type RuleCount = {
 
 /** Undefined: there is no table of ours. */
 export async function policyCounters(options: NftOptions = {}): Promise<readonly RuleCount[] | undefined> {
-  const nft = new NftProgram(options, { add: () => undefined, observe: () => undefined });
+  using nft = new Nft(options);
   const listing = await nft.ownListing();
   return listing === undefined ? undefined : countsIn(listing);
+}
+
+/** As the report of the node has them: rules that no packet has met are left out. */
+export async function policyHits(options: NftOptions = {}): Promise<PolicyHit[]> {
+  const counts = (await policyCounters(options)) ?? [];
+  const met = counts.filter(({ packets }) => packets > 0);
+  return met.map((one) => ({
+    ...one,
+    rule: one.rule ?? 0,
+    direction: one.direction ?? "",
+    reason: one.reason ?? "",
+  }));
 }
 
 /** Several lines of one rule (families, ports by number and by name) are one. */

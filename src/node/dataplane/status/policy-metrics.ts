@@ -2,8 +2,9 @@
 import type { Metrics, MetricTable } from "../../../base/observe/index.ts";
 import type { NodePolicy } from "../../../calico/policy/index.ts";
 
+const by = <const Label extends string>(label: Label) => ({ label, isClosed: true }) as const;
 const gauge = (help: string) => ({ type: "gauge", help }) as const;
-const byFamily = (help: string) => ({ type: "gauge", help, label: "ip_version", isClosed: true }) as const;
+const byFamily = (help: string) => ({ ...gauge(help), ...by("ip_version") }) as const;
 const counter = (help: string) => ({ type: "counter", help }) as const;
 const summary = (help: string) => ({ type: "summary", help }) as const;
 
@@ -21,6 +22,14 @@ export const policyMetricRows = {
     "Endpoints and network sets whose labels selectors of rules are compared with.",
   ),
   felix_label_index_num_active_selectors: gauge("Selectors and services that rules of this node name."),
+  felix_label_index_selector_evals: {
+    ...counter("Times that labels were compared with a selector of a rule."),
+    ...by("result"),
+  },
+  felix_label_index_strategy_evals: {
+    ...counter("Times that endpoints were looked for that a selector of a rule matches, by the way they are found."),
+    ...by("strategy"),
+  },
   felix_calc_graph_update_time_seconds: summary("Time from a batch of changes to the rules that they mean."),
   felix_calc_graph_updates_processed: counter("Key/values that were taken."),
   felix_calc_graph_output_events: counter("Transactions that changes led to."),
@@ -39,6 +48,7 @@ export const policyMetricRows = {
   felix_nft_chains: gauge("Chains in our table."),
   felix_nft_rules: gauge("Rules in our table."),
   felix_nft_sets: gauge("Sets in our table."),
+  felix_nft_maps: gauge("Maps in our table."),
   felix_nft_calls: counter("Transactions that were tried."),
   felix_nft_errors: counter("Transactions that failed."),
   felix_nft_list_calls: counter("Times that the kernel's state was read."),
@@ -51,11 +61,19 @@ export const policyMetricRows = {
   felix_void_values: gauge("Values of the cluster that make no sense, and count as absent."),
 } as const satisfies MetricTable;
 
+/** What the labels of these rows can be. */
+export const policyMetricLabels = {
+  ip_version: ["4", "6"],
+  result: ["true", "false"],
+  strategy: ["no-match", "single-value", "multi-value", "label-name", "full-scan"],
+} as const;
+
 export function countPolicy(
-  metrics: Pick<Metrics, "set">,
-  { data, counts: active }: Pick<NodePolicy, "data" | "counts">,
-  counts: { readonly chains: number; readonly rules: number; readonly sets: number },
+  metrics: Pick<Metrics, "set" | "add">,
+  policy: Pick<NodePolicy, "data" | "counts" | "takeComparisons">,
+  counts: { readonly chains: number; readonly rules: number; readonly sets: number; readonly maps: number },
 ): void {
+  const { data, counts: active } = policy;
   const values: { readonly [name in keyof typeof policyMetricRows]?: number } = {
     felix_active_local_endpoints: active.endpoints,
     felix_active_local_policies: active.policies,
@@ -72,8 +90,12 @@ export function countPolicy(
     felix_nft_chains: counts.chains,
     felix_nft_rules: counts.rules,
     felix_nft_sets: counts.sets,
+    felix_nft_maps: counts.maps,
     felix_void_values: data.voids.size,
   };
   for (const [name, value] of Object.entries(values)) metrics.set(name, undefined, value);
+  const { results, strategies } = policy.takeComparisons();
+  for (const [result, times] of Object.entries(results)) metrics.add("felix_label_index_selector_evals", result, times);
+  for (const [way, times] of Object.entries(strategies)) metrics.add("felix_label_index_strategy_evals", way, times);
   for (const family of ["4", "6"]) metrics.set("felix_ipsets_calico", family, counts.sets / 2);
 }
