@@ -16,6 +16,7 @@ import { typhaOptions } from "./feed/typha-options.ts";
 import { typhaSource } from "./feed/typha-source.ts";
 import { servePages } from "./pages.ts";
 import { PartHealth } from "./part-health.ts";
+import type { ReportSources } from "./report.ts";
 import { supervise } from "./supervise.ts";
 
 export type AgentOptions = {
@@ -29,6 +30,8 @@ export type AgentOptions = {
   /** By the name of who logs. */
   readonly logOf: (name: string) => Log;
   readonly version: string;
+  /** What the parts can tell a Typha that asks (report.ts). */
+  readonly reports?: ReportSources;
   /** False: nobody here reads the felix data set, so its settings are those of environment and file. */
   readonly followsSettings: boolean;
 };
@@ -99,9 +102,11 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     metrics.set("cattail_node_part_up", part.name, 0);
   });
   log.info("The agent is running", { node, parts: options.parts.map(({ name }) => name).join(", ") });
+  const about = { node, version: `cattail ${options.version}`, startedAtMs: clock.wallMs() };
+  const reported = { ...about, health, sources: options.reports ?? {} };
   const around = [
     partHealth.beat(signal),
-    servePages({ settings: typed, health, metrics, clock, log: logOf("pages"), signal }),
+    servePages({ settings: typed, health, metrics, reported, clock, log: logOf("pages"), signal }),
   ];
   await aborted(signal);
   const ended = await settleWithin(Promise.all([...running, ...around]), { clock, limitMs: stopLimitMs });

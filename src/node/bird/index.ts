@@ -12,4 +12,5 @@ export {
   usualSockets,
 } from "./status/gather.ts";
 export { type NodeStatusOptions, nodeStatusPart } from "./status/node-status-part.ts";
+export { bgpReportOf } from "./status/report.ts";
 export { statusText } from "./status/tables.ts";

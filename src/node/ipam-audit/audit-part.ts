@@ -29,7 +29,17 @@ export const ipamAuditMetrics = {
 /** The values of the label `code`. */
 export const findingCodeNames: readonly string[] = Object.keys(findingCodes);
 
-export function ipamAuditPart(options: { readonly random: () => number }): Part {
+export type IpamAuditOptions = {
+  readonly random: () => number;
+  /** Hears what each audit found. */
+  readonly tells?: (found: {
+    readonly atMs: number;
+    readonly findings: number;
+    readonly says: readonly string[];
+  }) => void;
+};
+
+export function ipamAuditPart(options: IpamAuditOptions): Part {
   return {
     name: "ipam-audit",
     async run(world, signal) {
@@ -49,14 +59,13 @@ export function ipamAuditPart(options: { readonly random: () => number }): Part 
   };
 }
 
-type Audit = {
+type Audit = IpamAuditOptions & {
   readonly world: PartWorld;
   readonly everyMs: number;
   readonly mends: boolean;
-  readonly random: () => number;
 };
 
-async function auditUntil(signal: AbortSignal, { world, everyMs, mends, random }: Audit): Promise<void> {
+async function auditUntil(signal: AbortSignal, { world, everyMs, mends, random, tells }: Audit): Promise<void> {
   const { clock, log } = world;
   const [{ auditEvery, openAuditor, auditMetrics }, { openResources }] = await Promise.all([
     import("../../calico/ipam-audit/index.ts"),
@@ -72,6 +81,11 @@ async function auditUntil(signal: AbortSignal, { world, everyMs, mends, random }
     world.metrics.set("cattail_ipam_audit_seconds", undefined, round.tookMs / 1000);
     world.metrics.set("cattail_ipam_audit_last_time_seconds", undefined, clock.wallMs() / 1000);
     say(round, world);
+    if (round.is !== "failed") {
+      const { findings } = round;
+      const says = findings.slice(0, mostNamed).map((one) => `${one.code}: ${one.says}`);
+      tells?.({ atMs: clock.wallMs(), findings: findings.length, says });
+    }
   }
   await aborted(signal);
 }

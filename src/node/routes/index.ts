@@ -6,4 +6,6 @@ export type { Ways } from "./calculation/resolve.ts";
 export { routeMetrics } from "./metrics.ts";
 export { type RoutesOptions, routesPart } from "./part.ts";
 export { removeOwnRoutes } from "./remove-own.ts";
+export { RouteReporter } from "./report.ts";
 export { type Bgp, type RouteSettings, readRouteSettings, whoProgramsPlain } from "./settings.ts";
+export type { BirdRoute, BirdRoutes } from "./tracking/bgp-hops.ts";

@@ -10,6 +10,7 @@ import { LinkView } from "./links/link-view.ts";
 import { MtuKeeper } from "./links/mtu-keeper.ts";
 import { nodeSysctls, SysctlKeeper, workloadSysctls } from "./links/sysctls.ts";
 import type { RouteSettings } from "./settings.ts";
+import type { AskBird } from "./tracking/bgp-hops.ts";
 import type { LinkRole } from "./tracking/ownership.ts";
 import { RouteKeeper } from "./tracking/route-keeper.ts";
 import { switchChecksumsOff } from "./vxlan/checksums.ts";
@@ -26,6 +27,8 @@ export type KeeperOptions = {
   readonly mtuFile: string | undefined;
   readonly graceMs: number;
   readonly lingerMs: number;
+  /** Which routes BIRD has, where it can be asked. */
+  readonly askBird?: AskBird | undefined;
   /** Takes in what the kernel has told by now. */
   readonly hear: () => void;
 };
@@ -44,7 +47,8 @@ export class Keeper {
   readonly #rpFilter: string;
   readonly #untunedInterfaces = new Set<string>();
   #areNodeSysctlsDirty = true;
-  #mustListRoutes = false;
+  /** all: and look at each of them. */
+  #mustListRoutes: boolean | "all" = false;
   #hasSaidIpip = false;
 
   constructor(options: KeeperOptions, settings: RouteSettings) {
@@ -56,8 +60,11 @@ export class Keeper {
     this.#rpFilter = this.#sysctls.read(["net", "ipv4", "conf", "default", "rp_filter"]) ?? "0";
     this.#mtu = new MtuKeeper({ file: mtuFile, log });
     const onCreated = (device: string) => switchChecksumsOff(device, { namespace, log });
+    const isInUse = (index: number, gateway: string) => this.routes.picture.leadsTo(index, gateway);
+    const isClaimed = (address: string) =>
+      this.calculation.resolved.has(`${address}/${address.includes(":") ? 128 : 32}`);
     const tunnel = (family: Family) =>
-      new TunnelKeeper({ family, netlink, links: this.links, clock, log, lingerMs, onCreated });
+      new TunnelKeeper({ family, netlink, links: this.links, clock, log, lingerMs, onCreated, isInUse, isClaimed });
     this.#tunnels = { 4: tunnel(4), 6: tunnel(6) };
     const routeLinks = {
       uplink: (family: Family) => this.#uplink(family)?.index,
@@ -70,7 +77,7 @@ export class Keeper {
     const ageMsOf = (index: number) => this.links.ageMs(index, clock.monotonicMs());
     const roleOf = (index: number | undefined) => this.#roleOf(index);
     this.routes = new RouteKeeper(
-      { netlink, conntrack, clock, log, links: routeLinks, roleOf, ageMsOf, graceMs },
+      { netlink, conntrack, clock, log, links: routeLinks, roleOf, ageMsOf, graceMs, askBird: options.askBird },
       settings,
     );
   }
@@ -78,6 +85,16 @@ export class Keeper {
   /** When keep() should be called though nothing was told. */
   get dueMs(): number {
     return Math.min(this.routes.dueMs, this.#tunnels[4].dueMs, this.#tunnels[6].dueMs);
+  }
+
+  /** Where a route of BIRD leads elsewhere than to its node, BIRD is asked whether that is right. */
+  get hopsDueMs(): number {
+    return this.routes.hops.dueMs;
+  }
+
+  /** Apart from keep(), which waits for nobody's answer. */
+  async checkHops(signal: AbortSignal): Promise<void> {
+    this.routes.touch(await this.routes.hops.check(signal));
   }
 
   get problem(): string | undefined {
@@ -100,8 +117,7 @@ export class Keeper {
     for (const { name, isUp } of links) if (isUp && this.#isWorkloadName(name)) this.#untunedInterfaces.add(name);
     for (const family of families) this.#tunnels[family].isDirty = true;
     this.#areNodeSysctlsDirty = true;
-    await this.routes.load();
-    this.#touchAll();
+    this.#mustListRoutes = "all";
   }
 
   /** Returns whether keep() has something to do for it. */
@@ -119,7 +135,7 @@ export class Keeper {
       else {
         this.links.deleteAddress(address);
         // Routes that went with it are not told of.
-        this.#mustListRoutes = true;
+        this.#mustListRoutes ||= true;
       }
       return this.#heardAddress(address.address, address.index) || is === "deleted";
     }
@@ -153,12 +169,15 @@ export class Keeper {
     for (const family of families) await this.#makeTunnel(family, changes.areTunnelsDirty);
     this.#keepSysctls(changes.areWorkloadsDirty);
     this.#options.hear();
-    if (this.#mustListRoutes) {
+    if (this.#mustListRoutes !== false) {
+      const isAll = this.#mustListRoutes === "all";
       this.#mustListRoutes = false;
-      await this.routes.load();
+      await this.routes.load(this.calculation.resolved);
+      if (isAll) this.#touchAll();
       this.#options.hear();
     }
     await this.routes.apply(this.calculation.resolved);
+    this.#options.hear();
     for (const family of families) await this.#tunnels[family].clear();
   }
 

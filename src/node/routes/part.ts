@@ -8,7 +8,9 @@ import { type Clock, messageOf, passAbort } from "../../base/lib/index.ts";
 import { openConntrack, openNetlink, openNotifications } from "../../base/linux/kernel.ts";
 import type { FeedState, Part, PartWorld } from "../part/index.ts";
 import { Keeper } from "./keeper.ts";
+import type { RouteReporter } from "./report.ts";
 import { type Bgp, readRouteSettings } from "./settings.ts";
+import type { AskBird } from "./tracking/bgp-hops.ts";
 
 export type RoutesOptions = {
   /** Who speaks BGP here: what decides who writes the routes of pools without encapsulation. */
@@ -19,8 +21,12 @@ export type RoutesOptions = {
   readonly mtuFile?: string | false | undefined;
   /** How long routes that nobody wants stay on a new interface: the CNI plugin may still be at work. */
   readonly graceMs?: number;
+  /** Which routes BIRD has, and from whom; undefined: it is not asked. */
+  readonly askBird?: AskBird | undefined;
   /** How long a tunnel stays that no pool needs: other nodes may hear of it later. */
   readonly lingerMs?: number;
+  /** Tells whoever asks what the keeper knows. */
+  readonly reporter?: RouteReporter;
 };
 
 const tickMs = 5_000;
@@ -55,9 +61,13 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   };
   const file = mtuFile === false ? undefined : mtuFile;
   const keeper = new Keeper(
-    { ...{ node: world.node, netlink, conntrack, namespace, clock, log, graceMs, lingerMs, hear }, mtuFile: file },
+    {
+      ...{ node: world.node, netlink, conntrack, namespace, clock, log, graceMs, lingerMs, hear },
+      ...{ mtuFile: file, askBird: options.askBird },
+    },
     settings,
   );
+  using _reported = options.reporter?.attach(keeper);
   using _settings = live.onChange(() => {
     settings = readRouteSettings(live, options.bgp);
     keeper.configure(settings);
@@ -67,8 +77,10 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
     set: (path, value) => keeper.calculation.set(path, value),
     delete: (path) => keeper.calculation.delete(path),
     settled(state) {
+      // Most of what others do changes no route of this node.
+      const isSame = state.inSync === feed.inSync && state.cutOff === feed.cutOff;
       feed = state;
-      bell.ring();
+      if (!isSame || keeper.calculation.isDirty) bell.ring();
     },
   });
   world.health.report({ ready: false, detail: "waiting for the cluster's data" });
@@ -79,6 +91,14 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
       if (!stop.signal.aborted) hear();
     }
   })();
+  let checking: Promise<void> | undefined;
+  const checkHops = (): void => {
+    checking ??= keeper.checkHops(stop.signal).finally(() => {
+      checking = undefined;
+      bell.ring();
+    });
+    checking.catch(messageOf); // whoever waits for it hears of it
+  };
   const keeping = (async () => {
     let [refreshAtMs, tickAtMs] = [0, 0];
     while (!stop.signal.aborted) {
@@ -94,9 +114,10 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
           refreshAtMs = nowMs + settings.refreshIntervalMs;
         }
         await keeper.keep();
+        if (clock.monotonicMs() >= keeper.hopsDueMs) checkHops();
         report(world, keeper, feed);
       }
-      await bell.wait(Math.min(tickAtMs, refreshAtMs, keeper.dueMs), stop.signal);
+      await bell.wait(Math.min(tickAtMs, refreshAtMs, keeper.dueMs, keeper.hopsDueMs), stop.signal);
     }
   })();
   try {
@@ -104,7 +125,7 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   } finally {
     stop.abort();
     bell.ring();
-    await Promise.allSettled([listening, keeping]);
+    await Promise.allSettled([listening, keeping, checking]);
   }
 }
 
@@ -118,10 +139,15 @@ function report({ health, metrics, settings }: PartWorld, keeper: Keeper, feed: 
   health.report({ ready: isReady || isLenient, detail });
   const { counts, picture } = keeper.routes;
   metrics.set("felix_route_table_num_routes", undefined, picture.size);
+  metrics.set("felix_route_table_num_ifaces", undefined, picture.interfaces);
+  for (const seconds of keeper.routes.takeListings())
+    metrics.observe("felix_route_table_resync_seconds", undefined, seconds);
   metrics.set("cattail_routes_written", undefined, counts.written);
   metrics.set("cattail_routes_deleted", undefined, counts.deleted);
   metrics.set("cattail_routes_refused", undefined, counts.refused);
 }
+
+const putOff = new Error("put off"); // a reason made once: without one, abort() makes an exception with a stack
 
 /** Rings are gathered: one that comes while somebody works is heard when he waits again. */
 class WakeBell {
@@ -148,7 +174,7 @@ class WakeBell {
         .sleep(Math.min(untilMs - this.#clock.monotonicMs(), 2 ** 31 - 1), timer.signal)
         .catch(messageOf); // put off
       await Promise.race([rung, late]);
-      timer.abort();
+      timer.abort(putOff);
       this.#wake = undefined;
     }
     // What belongs together arrives together: the rest of a batch of notifications is read first.

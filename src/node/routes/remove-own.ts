@@ -1,6 +1,8 @@
 // What a node that leaves the cluster takes along: its routes of protocol 80, those on workloads' interfaces and on the tunnels, and the
 // tunnels themselves. Pods that are still there lose their network.
+
 import { kernelErrno, mainTable, openNetlink } from "../../base/linux/kernel.ts";
+import { bridgeProtocol } from "../../calico/routing/index.ts";
 import type { RouteSettings } from "./settings.ts";
 import { isOurs, type LinkRole } from "./tracking/ownership.ts";
 import { deletionOf } from "./tracking/plan-destination.ts";
@@ -26,8 +28,8 @@ export async function removeOwnRoutes(
     if (tunnels.includes(name)) return "tunnel";
     return settings.workloadInterfacePrefixes.some((prefix) => name.startsWith(prefix)) ? "workload" : "other";
   };
-  const ours = (await netlink.routes({ table: mainTable })).filter((route) =>
-    isOurs(route, roleOf(route.index), settings),
+  const ours = (await netlink.routes({ table: mainTable })).filter(
+    (route) => route.protocol === bridgeProtocol || isOurs(route, roleOf(route.index), settings),
   );
   const devices = links.filter(({ name, kind }) => kind === "vxlan" && tunnels.includes(name));
   const outcomes = await netlink.changeAll([

@@ -131,6 +131,21 @@ test("far ends: what is missing is written, what is in excess goes, what is not 
   deepEqual(words(plan.deletes), ["66:00:00:00:00:0b 172.16.0.9", " 10.1.9.1"]);
 });
 
+test("far ends: one that nobody has any more stays known as long as a route leads there", () => {
+  const mac = "66:00:00:00:00:0a";
+  const known = { index: 7, mac, states: ["permanent"], flags: [] } as const;
+  const planOf = (isInUse: boolean) =>
+    planFarEnds({
+      ...{ index: 7, family: "inet", wanted: [], isInUse: () => isInUse },
+      entries: [{ ...known, family: "bridge", address: "172.16.0.1" }],
+      neighbours: [{ ...known, family: "inet", address: "10.1.0.1" }],
+    });
+  const used = planOf(true);
+  deepEqual([used.deletes.length, used.kept], [0, ["10.1.0.1"]]);
+  const unused = planOf(false);
+  deepEqual([unused.deletes.length, unused.kept], [2, []]);
+});
+
 const route = (more: Partial<Route> = {}): Route => ({
   ...{ family: "inet", destination: "10.1.0.0/26", type: "unicast", table: 254, protocol: 80, scope: "global" },
   ...{ gateway: "172.16.0.2", index: 2, onlink: true },

@@ -224,6 +224,19 @@ export const auditSettings = group("Cattail's own", {
     default: false,
     says: "Whether that audit also mends what can be mended while the cluster is at work (Cattail only).",
   }),
+  ReportEnabled: row({
+    ...local,
+    type: bool,
+    default: false,
+    says: "Answer a Cattail Typha that asks how this node is: health, version, BGP sessions, routes, packets by rule. Its dashboard shows it. Over mutual TLS, with the files and names for Typha (Cattail only).",
+  }),
+  ReportHost: row({
+    ...local,
+    type: hostAddress,
+    default: "",
+    says: "Address of that report; empty means every address. Without TLS files for Typha only a loopback address is opened (Cattail only).",
+  }),
+  ReportPort: row({ ...local, type: port, default: 9096, says: "Port of that report (Cattail only)." }),
   DropSamplesPerSecond: row({
     type: integer({ min: 0, max: 1_000 }),
     default: 0,

@@ -1,6 +1,6 @@
 // The folders and the two small files of a node. Folders that are missing were not mounted into the container: they are made, and it is said what is
 // lost with the container.
-import { chown, lchown, readdir, readFile, rm, stat } from "node:fs/promises";
+import { constants, lchown, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock, Log } from "../../base/lib/index.ts";
 import { errnoOf, makeFolders, replaceFile } from "../../base/linux/files.ts";
@@ -90,18 +90,35 @@ export async function removeShutdownTime(path: string, log: Log): Promise<void> 
   log.info("removed shutdown timestamp", { timestamp });
 }
 
-/** `node hostpath-init`: the folders of a calico-node that does not run as root. */
+/**
+ * `node hostpath-init`: the folders of a calico-node that does not run as root. From the second time on they are that user's, who may have put links
+ * there: none is followed.
+ */
 export async function initialiseHostPaths(uid: number): Promise<void> {
-  await makeFolders(folders.lib, 0o700);
-  await chown(folders.lib, uid, 0);
-  await makeFolders(folders.run, 0o700);
-  await chown(folders.run, uid, 0);
-  const cni = join(folders.log, "cni");
-  await makeFolders(cni, 0o700);
-  await chown(folders.log, uid, 0);
-  await chown(cni, uid, 0);
-  // Plugins may have written there already.
-  for (const entry of await readdir(cni, { recursive: true, withFileTypes: true })) {
-    await lchown(join(entry.parentPath, entry.name), uid, 0); // of a link itself, wherever it leads
+  for (const path of [folders.lib, folders.run, folders.log]) {
+    await makeFolders(path, 0o700);
+    await using _folder = await ownFolder(path, uid);
+  }
+  await ownLogs(join(folders.log, "cni"), uid);
+}
+
+/** The folder and the files in it: plugins may have written there already. */
+export async function ownLogs(path: string, uid: number): Promise<void> {
+  await makeFolders(path, 0o700);
+  await using folder = await ownFolder(path, uid);
+  const held = `/proc/self/fd/${folder.fd}`; // stays this folder, whatever becomes of its path
+  for (const name of await readdir(held)) await lchown(join(held, name), uid, 0); // of a link itself, wherever it leads
+}
+
+async function ownFolder(path: string, uid: number) {
+  try {
+    const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    await folder.chown(uid, 0);
+    return folder;
+  } catch (error) {
+    throw startupError(`Unable to give ${path} to user ${uid}`, {
+      cause: error,
+      next: "Run this as root. If the path is a link (ls -l), remove it: links are not followed here",
+    });
   }
 }

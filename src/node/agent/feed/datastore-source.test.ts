@@ -57,3 +57,41 @@ test("a datastore that stops answering is said to both data sets, and so is that
   stop.abort();
   await clock.settle();
 });
+
+test("only what somebody follows is listed, and what says whether the datastore is ready; one who follows the rest later gets it", async () => {
+  const clock = new FakeClock();
+  const listed = new Set<string>();
+  const memory = createMemoryDatastore({
+    clock,
+    intercept: async ({ does, kind }) => {
+      if (does === "list") listed.add(kind);
+    },
+  });
+  const stop = new AbortController();
+  const source = datastoreSource({
+    ...{ datastore: async () => memory, clock, random: () => 0.5, log: silentLog },
+    ...{ usePodCidr: false, interfacePrefix: "cali" },
+  });
+  const feed = openFeed({ sources: [source], clock, random: () => 0.5, log: silentLog, signal: stop.signal });
+  const inSync = { felix: false, bgp: false };
+  const follow = async (set: DataSet) => {
+    feed.follow(set, {
+      set: () => undefined,
+      delete: () => undefined,
+      settled: (state) => {
+        inSync[set] = state.inSync;
+      },
+    });
+    for (let i = 0; i < 200 && !inSync[set]; i++) await clock.advance(100);
+  };
+  await import("../../../calico/syncer/index.ts");
+  await follow("bgp");
+  const ofBgp = ["BGPConfiguration", "BGPFilter", "BGPPeer", "BlockAffinity", "ClusterInformation", "IPPool", "Node"];
+  deepEqual([...listed].sort(), ofBgp);
+  deepEqual(inSync, { felix: false, bgp: true });
+  await follow("felix");
+  deepEqual(inSync, { felix: true, bgp: true });
+  ok(listed.has("Pod") && listed.has("NetworkPolicy") && !listed.has("CalicoNodeStatus"));
+  stop.abort();
+  await clock.settle();
+});

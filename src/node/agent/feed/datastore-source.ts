@@ -1,12 +1,12 @@
 // Both data sets from the datastore itself, where no Typha is set: the syncers that a Typha runs, for one node. A watch cannot tell a quiet
 // cluster from a dead connection, so one small question every few seconds tells whether the datastore is there.
-import { type Clock, deadline, type Log, messageOf, passAbort } from "../../../base/lib/index.ts";
+import { type Clock, deadline, type Log, messageOf, Pace, passAbort } from "../../../base/lib/index.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { type SyncerBatch, syncStatus } from "../../../calico/model/basics.ts";
 import type { Update } from "../../../typha/client/index.ts";
 import { KnownKeys } from "../../../typha/client/parts.ts";
 import type { DataSet } from "../../part/index.ts";
-import type { FeedEvent, FeedSource } from "./feed.ts";
+import { type FeedEvent, type FeedSource, pace } from "./feed.ts";
 
 export type DatastoreSourceOptions = {
   readonly datastore: () => Promise<Datastore>;
@@ -19,6 +19,8 @@ export type DatastoreSourceOptions = {
 };
 
 const sets: readonly DataSet[] = ["felix", "bgp"];
+/** The kind that says whether the datastore is ready, which is every data set's business (hold-while-not-ready.ts). */
+const saysReady = "ClusterInformation";
 type Told = { readonly set: DataSet; readonly events: readonly FeedEvent[] };
 
 export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
@@ -26,7 +28,7 @@ export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
   const known = new Map(sets.map((set) => [set, new KnownKeys(random)]));
   return {
     sets,
-    async *open(signal) {
+    async *open(signal, asked) {
       // Loaded late: a node that follows a Typha needs neither the schemas nor the conversions.
       const { runSyncers } = await import("../../../calico/syncer/index.ts");
       const datastore = await options.datastore();
@@ -34,7 +36,12 @@ export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
       const leaving = new AbortController();
       using _ = passAbort(signal, leaving);
       const ends = leaving.signal;
-      const syncers = runSyncers({ datastore, clock, log, random, usePodCidr, interfacePrefix, signal: ends });
+      const isRead = (syncer: string, kind: string) =>
+        [...asked].some((set) => set === syncer) || (syncer === "felix" && kind === saysReady);
+      const syncers = runSyncers({
+        ...{ datastore, clock, log, random, usePodCidr, interfacePrefix, isRead, signal: ends },
+        paceOf: () => new Pace({ clock, ...pace }),
+      });
       const contact = new Contact({ datastore, clock, random, everyMs: options.askEveryMs ?? 15_000 });
       yield* merge(read(syncers, known), contact.changes(ends), () => leaving.abort());
     },

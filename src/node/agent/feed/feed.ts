@@ -20,8 +20,11 @@ type StatusEvent = Exclude<FeedEvent, { readonly is: "set" | "delete" }>;
 /** Where one or both data sets come from. It keeps what it has told from one opening to the next, so that it can tell what has gone. */
 export type FeedSource = {
   readonly sets: readonly DataSet[];
-  /** Until the signal; throwing, or ending before, is a loss like any other. */
-  open(signal: AbortSignal): AsyncIterable<{ readonly set: DataSet; readonly events: readonly FeedEvent[] }>;
+  /** Until the signal; throwing, or ending before, is a loss like any other. Of the other data sets it need say nothing. */
+  open(
+    signal: AbortSignal,
+    asked: ReadonlySet<DataSet>,
+  ): AsyncIterable<{ readonly set: DataSet; readonly events: readonly FeedEvent[] }>;
 };
 
 export type FeedOptions = {
@@ -35,6 +38,12 @@ export type FeedOptions = {
   /** Hears how each data set does that somebody follows. */
   readonly watch?: (set: DataSet, state: FeedState) => void;
 };
+
+/**
+ * Other nodes change all the time, and most of it does not concern this one. Of a busy stream much is read at once, instead of waking all
+ * parts for each change; the time is a part of what the original gathers for.
+ */
+export const pace = { restMs: 50, freePerSecond: 10 } as const;
 
 /** Parts start within moments of each other: a stream is opened for all of them, not for the first and again for each. */
 const gatherMs = 30;
@@ -139,7 +148,9 @@ class Channel {
   }
 
   async #read(signal: AbortSignal, well: () => void): Promise<void> {
-    for await (const { set, events } of this.#source.open(signal)) {
+    // One who follows another data set later has it opened anew.
+    const asked = new Set([...this.#followers].map((one) => one.set));
+    for await (const { set, events } of this.#source.open(signal, asked)) {
       if (signal.aborted) return;
       const followers = [...this.#followers].filter((one) => one.set === set && one.from <= this.#opening);
       let status: StatusEvent | undefined;

@@ -18,7 +18,7 @@ async function through(...openings: (readonly FeedEvent[])[][]) {
     },
   };
   const told: string[] = [];
-  for await (const { events } of holdWhileNotReady(source).open(new AbortController().signal))
+  for await (const { events } of holdWhileNotReady(source).open(new AbortController().signal, new Set(source.sets)))
     for (const event of events) told.push("path" in event ? `${event.is} ${event.path}` : event.is);
   return { told, openings: count };
 }

@@ -14,13 +14,13 @@ export function holdWhileNotReady(source: FeedSource): FeedSource {
   const gone = new Map(source.sets.map((set) => [set, new Set<string>()]));
   return {
     sets: source.sets,
-    async *open(signal) {
+    async *open(signal, asked) {
       while (!signal.aborted) {
         const reopen = new AbortController();
         using _ = passAbort(signal, reopen);
         const held = { isHeld: false };
         let wasReleased = false;
-        for await (const { set, events } of source.open(reopen.signal)) {
+        for await (const { set, events } of source.open(reopen.signal, asked)) {
           const { passed, isReleased } = pass(events, held, gone.get(set) ?? new Set());
           if (passed.length > 0) yield* everywhere(passed, set, source.sets);
           wasReleased = isReleased;

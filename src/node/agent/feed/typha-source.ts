@@ -1,9 +1,10 @@
 // The data sets from Typhas: a connection for each, which goes on with another server when one goes away.
-import type { Clock, Log } from "../../../base/lib/index.ts";
-import { type FollowOptions, syncStatus, type Update } from "../../../typha/client/index.ts";
-import { followKnowing, KnownKeys } from "../../../typha/client/parts.ts";
+import { type Clock, type Log, Pace } from "../../../base/lib/index.ts";
+import { syncStatus } from "../../../calico/model/basics.ts";
+import type { FollowOptions, Update } from "../../../typha/client/index.ts";
+import { KnownKeys } from "../../../typha/client/parts.ts";
 import type { DataSet } from "../../part/index.ts";
-import type { FeedEvent, FeedSource } from "./feed.ts";
+import { type FeedEvent, type FeedSource, pace } from "./feed.ts";
 
 export type TyphaSourceOptions = {
   readonly set: DataSet;
@@ -34,9 +35,15 @@ export function typhaSource(options: TyphaSourceOptions): FeedSource {
         log,
         signal,
       };
+      // Loaded late: a node that reads the datastore itself needs neither the protocol nor its native code.
+      const { followKnowing } = await import("../../../typha/client/parts.ts");
+      const reading = new Pace({ clock, ...pace });
+      let isInSync = false;
       for await (const batch of followKnowing(asked, known)) {
         const events = batch.flatMap((update) => (update.is === "problem" ? cutOff(update.problem) : eventOf(update)));
         if (events.length > 0) yield { set, events };
+        for (const { is } of events) if (is === "in sync" || is === "cut off") isInSync = is === "in sync";
+        if (isInSync) await reading.rest(signal);
       }
     },
   };

@@ -16,6 +16,8 @@ import type { BgpIntent, BgpProblem } from "../model/intent.ts";
 import { BgpObjects } from "../model/objects.ts";
 import { hasServiceRanges, serviceRanges } from "../model/services.ts";
 import { renderBird } from "../render/render.ts";
+import { gatherStatus } from "../status/gather.ts";
+import { Bridge } from "./bridge.ts";
 import { bgpHealth, type ReadinessRule } from "./health.ts";
 import type { BirdPartOptions } from "./options.ts";
 import { Reloader } from "./reload.ts";
@@ -41,6 +43,7 @@ class BirdRun {
   readonly #secrets: SecretSource;
   readonly #workloads: WorkloadSource;
   readonly #reloader: Reloader;
+  readonly #bridge: Bridge;
   readonly #said = new ProblemLog();
   #feed: FeedState = { inSync: false };
   #isChanged = false;
@@ -66,6 +69,8 @@ class BirdRun {
     this.#secrets = new SecretSource({ datastore, clock, log, changed, namespace: options.namespace });
     this.#workloads = new WorkloadSource({ folder: options.endpointStatusFolder, clock, log, changed, failed });
     this.#reloader = new Reloader(options, world);
+    const sockets = { 4: [options.socket], 6: [options.socket6] };
+    this.#bridge = new Bridge({ clock, log, ask: (asking) => gatherStatus(sockets, { routes: true, signal: asking }) });
   }
 
   async run(): Promise<void> {
@@ -164,6 +169,7 @@ class BirdRun {
     this.#isChanged = false;
     const intent = this.#compute();
     if (intent === undefined) return;
+    await this.#bridge.build(this.#intent, intent, this.#signal);
     this.#intent = intent;
     const { metrics, clock } = this.#world;
     await this.#reloader.put(renderBird(intent, this.#version?.generation ?? 2), this.#signal);
@@ -192,6 +198,7 @@ class BirdRun {
       this.#change();
     }
     if (looks.every(({ is }) => is === "running")) await this.#reloader.again(this.#signal);
+    await this.#bridge.clear(intent, this.#signal);
     const { behind } = this.#reloader;
     const rule = this.#rule();
     const { ready, detail } = bgpHealth({ intent, looks, behind, rule });

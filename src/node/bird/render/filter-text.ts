@@ -1,6 +1,8 @@
 // Filters and functions in BIRD's language, which both generations read alike. All names begin with calico_: BIRD has keywords such as `priority` and
 // `internal`, more with every release, and a function that is called like one may parse and do nothing (node-bgp: seen on 2.17).
+
 import { unreachable } from "../../../base/lib/index.ts";
+import { bridgeProtocol } from "../../../calico/routing/index.ts";
 import {
   type Community,
   type FamilyIntent,
@@ -113,6 +115,7 @@ function agentFunction({ family }: FamilyIntent, { agentProtocol, noGateways }: 
   return [
     `function calico_not_ours${family}() {`,
     `  if defined(krt_source) && krt_source = ${agentProtocol} && ${hasGateway} then { reject; }`,
+    `  if defined(krt_source) && krt_source = ${bridgeProtocol} then { reject; }`,
     "}",
   ];
 }

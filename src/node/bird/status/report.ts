@@ -1,5 +1,7 @@
-// What BIRD says, as the status of a CalicoNodeStatus has it. Pure.
+// What BIRD says, as the status of a CalicoNodeStatus has it, and as the report of the node has it. Pure.
+
 import type { CalicoNodeStatusStatus } from "../../../calico/kinds/index.ts";
+import type { BgpDaemon } from "../../../calico/node-report/index.ts";
 import { nameParts, type RouteReport, type SessionReport } from "./answers.ts";
 import type { FamilyStatus, NodeBgpStatus } from "./gather.ts";
 
@@ -81,4 +83,24 @@ function sourceOf({ from }: RouteReport, kinds: ReadonlyMap<string, string>, add
   const named = nameParts(from);
   const peerIP = addresses.get(from) ?? named?.address;
   return { sourceType: named?.kind === "Mesh" ? "NodeMesh" : "BGPPeer", ...(peerIP === undefined ? {} : { peerIP }) };
+}
+
+/** A family of which nobody speaks is left out, if the other one is spoken of. */
+export function bgpReportOf(seen: NodeBgpStatus): BgpDaemon[] {
+  const all = ([4, 6] as const).map((family) => daemonReport(family, seen[family]));
+  const told = all.filter(({ family, silent, sessions }) => family === 4 || (silent === "" && sessions.length > 0));
+  return told.every(({ silent }) => silent !== "") ? all.slice(0, 1) : told;
+}
+
+function daemonReport(family: 4 | 6, status: FamilyStatus): BgpDaemon {
+  const empty = { version: "", routerId: "", bootTime: "", reconfiguredTime: "", sessions: [] };
+  if (status.is === "absent") return { family, silent: status.why || "it does not answer", ...empty };
+  const { version, routerId, bootTime, reconfiguredTime } = status.daemon;
+  return {
+    ...{ family, silent: "", version, routerId, bootTime, reconfiguredTime },
+    sessions: status.sessions.map(({ address, kind, bgpState, state, since }) => ({
+      ...{ address, kind, since },
+      state: bgpState || state,
+    })),
+  };
 }

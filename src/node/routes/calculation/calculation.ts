@@ -64,8 +64,17 @@ export class RouteCalculation {
     return this.#resolved;
   }
 
+  /** Whether take() may have something to say. */
+  get isDirty(): boolean {
+    return this.#isAllDirty || this.#areTunnelsDirty || this.#areWorkloadsDirty || this.#dirty.size > 0;
+  }
+
   get ownNode(): NodeFacts | undefined {
     return this.#nodes.get(this.#own);
+  }
+
+  nodeNamed(name: string): NodeFacts | undefined {
+    return this.#nodes.get(name);
   }
 
   /** The local endpoints, by their interface. */

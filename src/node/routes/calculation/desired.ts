@@ -16,8 +16,13 @@ export type RouteWay =
 
 export type Resolved =
   | { readonly is: "route"; readonly family: Family; readonly way: RouteWay; readonly node: string }
-  /** BIRD writes it; it is looked at, not touched. */
-  | { readonly is: "left to BGP"; readonly family: Family; readonly node: string }
+  /** BIRD writes it; it is looked at, not touched. `address`: the owner's, where the route leads unless a router is in between. */
+  | {
+      readonly is: "left to BGP";
+      readonly family: Family;
+      readonly node: string;
+      readonly address: string | undefined;
+    }
   /**
    * There should be one, but something is not known. `ours`: this node lacks it, and can reach nobody in that way. `isPassing`: it is about to
    * be known, and the route from before serves until then.
@@ -27,7 +32,7 @@ export type Resolved =
 export function sameResolved(a: Resolved | undefined, b: Resolved | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.is === "route" && b.is === "route") return a.node === b.node && sameWay(a.way, b.way);
-  if (a.is === "left to BGP" && b.is === "left to BGP") return a.node === b.node;
+  if (a.is === "left to BGP" && b.is === "left to BGP") return a.node === b.node && a.address === b.address;
   if (a.is === "unroutable" && b.is === "unroutable") return a.why === b.why && a.lacks === b.lacks;
   return false;
 }

@@ -58,7 +58,8 @@ export function resolve(destination: Destination, world: World): Resolved | unde
   if (claim.node === world.own) return isOurs ? ownBlock(destination, claim, world.own) : undefined;
   if (pool.way === "vxlan") return throughTunnel(range, claim, pool, world);
   if (world.ways.plain === "bird") {
-    return pool.isKeptFromBgp || claim.is === "borrowed" ? undefined : { is: "left to BGP", family, node: claim.node };
+    if (pool.isKeptFromBgp || claim.is === "borrowed") return undefined;
+    return { is: "left to BGP", family, node: claim.node, address: world.nodes.get(claim.node)?.[family]?.address };
   }
   return isOurs ? direct(range, claim, world) : undefined;
 }

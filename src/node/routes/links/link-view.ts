@@ -72,6 +72,11 @@ export class LinkView {
     return undefined;
   }
 
+  /** The addresses that the link has. */
+  addressesOf(index: number): string[] {
+    return [...this.#addresses].flatMap(([address, indexes]) => (indexes.has(index) ? [address] : []));
+  }
+
   /** How long it has been known. */
   ageMs(index: number, nowMs: number): number {
     return nowMs - (this.#firstSeenMs.get(index) ?? nowMs);

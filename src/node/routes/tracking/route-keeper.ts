@@ -10,9 +10,11 @@ import {
   type NewRoute,
   type Route,
 } from "../../../base/linux/kernel.ts";
+import { bridgeProtocol } from "../../../calico/routing/index.ts";
 import type { Resolved } from "../calculation/desired.ts";
 import type { RouteSettings } from "../settings.ts";
-import { type RouteLinks, toKernel } from "./kernel-route.ts";
+import { type AskBird, BgpHops } from "./bgp-hops.ts";
+import { metricOf, type RouteLinks, toKernel } from "./kernel-route.ts";
 import { isMisled, writeWithHelp } from "./misled-gateway.ts";
 import { isBirds, isOurs, type LinkRole } from "./ownership.ts";
 import { planDestination } from "./plan-destination.ts";
@@ -29,6 +31,7 @@ type Options = {
   readonly ageMsOf: (index: number) => number;
   /** How long a new workload interface's routes stay that nobody wants (yet). */
   readonly graceMs: number;
+  readonly askBird: AskBird | undefined;
 };
 
 type Planned = {
@@ -41,6 +44,7 @@ const retryMs = { least: 100, most: 5_000 };
 export class RouteKeeper {
   readonly #options: Options;
   readonly picture: RoutePicture;
+  readonly #listings: number[] = [];
   #settings: RouteSettings;
   #dirty = new Set<string>();
   /** Addresses of which the kernel still remembers connections of whoever had them before. */
@@ -51,13 +55,19 @@ export class RouteKeeper {
   #retryAtMs = Number.POSITIVE_INFINITY;
   #retryDelayMs = retryMs.least;
   readonly troubles = new Troubles();
+  readonly hops: BgpHops;
+  /** What was resolved last: routes of others to the same destinations matter, too. */
+  #resolved: ReadonlyMap<string, Resolved> = new Map();
   /** Since the start: for metrics. */
   readonly counts = { written: 0, deleted: 0, refused: 0, forgotten: 0 };
 
   constructor(options: Options, settings: RouteSettings) {
     this.#options = options;
     this.#settings = settings;
-    this.picture = new RoutePicture((route) => this.#isOurs(route) || isBirds(route));
+    this.hops = new BgpHops(options.clock, options.askBird);
+    this.picture = new RoutePicture(
+      (route) => this.#isOurs(route) || isBirds(route) || this.#resolved.has(route.destination),
+    );
   }
 
   get isDirty(): boolean {
@@ -72,6 +82,11 @@ export class RouteKeeper {
     this.#settings = settings;
   }
 
+  /** How many seconds each list of the kernel's routes took, since this was last asked. */
+  takeListings(): readonly number[] {
+    return this.#listings.splice(0);
+  }
+
   touch(destinations: Iterable<string>): void {
     for (const destination of destinations) this.#dirty.add(destination);
   }
@@ -83,8 +98,11 @@ export class RouteKeeper {
   }
 
   /** List again: what looks different is looked at. */
-  async load(): Promise<number> {
+  async load(resolved: ReadonlyMap<string, Resolved>): Promise<number> {
+    this.#resolved = resolved;
+    const startedMs = performance.now();
     const routes = await this.#options.netlink.routes({ table: mainTable });
+    this.#listings.push((performance.now() - startedMs) / 1_000);
     const changed = this.picture.load(routes);
     this.touch(changed);
     return changed.size;
@@ -105,6 +123,7 @@ export class RouteKeeper {
 
   /** The picture is as the kernel is now: whoever calls has taken in what it told. */
   async apply(resolved: ReadonlyMap<string, Resolved>): Promise<void> {
+    this.#resolved = resolved;
     const dirty = this.#dirty;
     this.#dirty = new Set();
     const [early, late]: [Planned[], Planned[]] = [[], []];
@@ -144,6 +163,7 @@ export class RouteKeeper {
       },
     });
     if (wanted !== undefined && plan.write === undefined) this.troubles.right(destination);
+    this.#noteShadow(destination, { wanted, resolved, actual });
     for (const { route } of plan.deletes) {
       const isOtherPods = this.#options.roleOf(route.index) === "workload" && route.index !== wanted?.index;
       if (isOtherPods) this.forget(destination);
@@ -151,16 +171,45 @@ export class RouteKeeper {
     return plan;
   }
 
+  /** Somebody else's route to the same destination that the kernel prefers: then ours, or BIRD's, is there and does nothing. */
+  #noteShadow(
+    destination: string,
+    of: { wanted: NewRoute | undefined; resolved: Resolved | undefined; actual: readonly Route[] },
+  ): void {
+    const { wanted, resolved, actual } = of;
+    const isLeft = resolved?.is === "left to BGP";
+    if (wanted === undefined && !isLeft) return;
+    const metrics = isLeft
+      ? actual.filter(isBirds).map(({ family, metric }) => metricOf(family, metric))
+      : [metricOf(destination.includes(":") ? "inet6" : "inet", wanted?.metric)];
+    const shadow = actual.find(
+      (route) =>
+        !this.#isOurs(route) &&
+        !isBirds(route) &&
+        route.protocol !== bridgeProtocol &&
+        metricOf(route.family, route.metric) < Math.min(...metrics),
+    );
+    if (shadow === undefined || metrics.length === 0) return;
+    const hop = shadow.gateway === undefined ? "" : ` to ${shadow.gateway}`;
+    const why = `a route that is not ours (protocol ${shadow.protocol}${hop}) goes before the one that it should have: ip route show it, and remove it`;
+    if (this.troubles.note(destination, { is: "lacking", why }))
+      this.#options.log.warn("A route of somebody else goes before ours", { destination, reason: why });
+  }
+
   #wanted(destination: string, resolved: Resolved | undefined, actual: readonly Route[]): NewRoute | undefined {
+    if (resolved?.is !== "left to BGP") this.hops.forget(destination);
     if (resolved === undefined) return undefined;
     if (resolved.is === "unroutable") {
       this.troubles.note(destination, { is: resolved.lacks === "ours" ? "lacking" : "told", why: resolved.why });
       return undefined;
     }
     if (resolved.is === "left to BGP") {
-      const isThere = actual.some((route) => isBirds(route) && route.type === "unicast");
-      if (!isThere)
-        this.troubles.note(destination, { is: "lacking", why: `BIRD has no route to it (node ${resolved.node})` });
+      const birds = actual.filter((route) => isBirds(route) && route.type === "unicast");
+      if (birds.length === 0) this.hops.forget(destination);
+      else this.hops.see(destination, resolved.address, birds);
+      const why =
+        birds.length === 0 ? `BIRD has no route to it (node ${resolved.node})` : this.hops.wrongWith(destination);
+      if (why !== undefined) this.troubles.note(destination, { is: "lacking", why });
       return undefined;
     }
     const kernel = toKernel(destination, resolved, this.#options.links, this.#settings);
@@ -193,7 +242,7 @@ export class RouteKeeper {
       }
     }
     // Perhaps the place is taken by one of ours that we have not heard of.
-    if (isOccupied) await this.load();
+    if (isOccupied) await this.load(this.#resolved);
     this.#scheduleRetry();
   }
 

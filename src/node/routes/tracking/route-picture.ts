@@ -24,6 +24,21 @@ export class RoutePicture {
     return this.#routes.size;
   }
 
+  /** How many of them they go by. */
+  get interfaces(): number {
+    return this.#byIndex.size;
+  }
+
+  /** Whether a route by that link has the gateway, or is to that very address. */
+  leadsTo(index: number, gateway: string): boolean {
+    const single = `${gateway}/${gateway.includes(":") ? 128 : 32}`;
+    for (const destination of this.#byIndex.get(index) ?? []) {
+      const isThere = (one: Route) => one.index === index && (one.gateway === gateway || destination === single);
+      if (this.to(destination).some(isThere)) return true;
+    }
+    return false;
+  }
+
   /** Everything anew. Returns the destinations that look different from what was thought. */
   load(routes: readonly Route[]): Set<string> {
     const before = new Map(this.#routes);

@@ -27,6 +27,10 @@ export class Troubles {
     this.#said.delete(destination);
   }
 
+  of(destination: string): Trouble | undefined {
+    return this.#troubles.get(destination);
+  }
+
   get hasFailed(): boolean {
     for (const { is } of this.#troubles.values()) if (is === "failed") return true;
     return false;

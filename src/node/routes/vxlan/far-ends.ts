@@ -3,7 +3,12 @@
 import type { KernelChange, Neighbour } from "../../../base/linux/kernel.ts";
 import type { FarEnd } from "../calculation/tunnel.ts";
 
-export type FarEndPlan = { readonly writes: readonly KernelChange[]; readonly deletes: readonly KernelChange[] };
+export type FarEndPlan = {
+  readonly writes: readonly KernelChange[];
+  readonly deletes: readonly KernelChange[];
+  /** Tunnel addresses that nobody has any more, and that routes still lead to. */
+  readonly kept: readonly string[];
+};
 
 export type FarEndInput = {
   readonly index: number;
@@ -12,9 +17,11 @@ export type FarEndInput = {
   /** Of this device alone. */
   readonly entries: readonly Neighbour[];
   readonly neighbours: readonly Neighbour[];
+  /** Whether a route leads to that tunnel address: as long as one does, where it is stays known. */
+  readonly isInUse?: (tunnel: string) => boolean;
 };
 
-export function planFarEnds({ index, family, wanted, entries, neighbours }: FarEndInput): FarEndPlan {
+export function planFarEnds({ index, family, wanted, entries, neighbours, isInUse }: FarEndInput): FarEndPlan {
   const writes: KernelChange[] = [];
   const deletes: KernelChange[] = [];
   const macs = new Map<string, string>();
@@ -24,10 +31,20 @@ export function planFarEnds({ index, family, wanted, entries, neighbours }: FarE
     if (!macs.has(mac)) macs.set(mac, address);
     if (!tunnels.has(tunnel)) tunnels.set(tunnel, mac);
   }
+  const kept = neighbours.flatMap(({ address, mac, states }) =>
+    address !== undefined && mac !== undefined && states.includes("permanent") && !tunnels.has(address)
+      ? isInUse?.(address) === true
+        ? [{ address, mac }]
+        : []
+      : [],
+  );
+  const keptMacs = new Set(kept.map(({ mac }) => mac));
+  const keptTunnels = new Set(kept.map(({ address }) => address));
   const seenMacs = new Set<string>();
   for (const { mac, address, states } of entries) {
     if (mac === undefined || !states.includes("permanent")) continue;
     if (macs.get(mac) === address) seenMacs.add(mac);
+    else if (!macs.has(mac) && keptMacs.has(mac)) continue;
     // Replacing an entry of the same MAC leaves the old far end beside it.
     else deletes.push({ do: "delete", neighbour: { family: "bridge", index, mac, ...(address && { address }) } });
   }
@@ -38,10 +55,11 @@ export function planFarEnds({ index, family, wanted, entries, neighbours }: FarE
   for (const { address, mac, states } of neighbours) {
     if (address === undefined || !states.includes("permanent")) continue;
     if (tunnels.get(address) === mac) seenTunnels.add(address);
-    else if (!tunnels.has(address)) deletes.push({ do: "delete", neighbour: { family, index, address } });
+    else if (!tunnels.has(address) && !keptTunnels.has(address))
+      deletes.push({ do: "delete", neighbour: { family, index, address } });
   }
   for (const [address, mac] of tunnels) {
     if (!seenTunnels.has(address)) writes.push({ do: "replace", neighbour: { family, index, address, mac } });
   }
-  return { writes, deletes };
+  return { writes, deletes, kept: [...keptTunnels] };
 }

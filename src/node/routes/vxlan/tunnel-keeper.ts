@@ -5,7 +5,7 @@
 //
 // A device that is not needed any more stays for a while: other nodes may hear of it later than we do, and still send through it.
 import { type Clock, type Family, type Log, messageOf } from "../../../base/lib/index.ts";
-import { type KernelChange, kernelErrno, type Netlink } from "../../../base/linux/kernel.ts";
+import { kernelErrno, type Netlink } from "../../../base/linux/kernel.ts";
 import type { TunnelWanted } from "../calculation/tunnel.ts";
 import type { LinkView } from "../links/link-view.ts";
 import { deviceNames, deviceOf, planAddresses, planDevice } from "./device.ts";
@@ -20,6 +20,10 @@ type Options = {
   readonly clock: Clock;
   readonly log: Log;
   readonly lingerMs: number;
+  /** Whether the kernel has a route by that device to that tunnel address. */
+  readonly isInUse: (index: number, tunnel: string) => boolean;
+  /** Whether somebody has that address: a pod here, or another node for one of its own. */
+  readonly isClaimed: (address: string) => boolean;
   /** What some kernels need of a device that has just been made. */
   readonly onCreated: (deviceName: string) => Promise<void>;
 };
@@ -29,7 +33,8 @@ export class TunnelKeeper {
   readonly name: string;
   #index: number | undefined;
   #mtu = 0;
-  #excess: readonly KernelChange[] = [];
+  /** What was wanted last, where more than that is there. */
+  #excess: { readonly index: number; readonly wanted: TunnelWanted } | undefined;
   #unneededSinceMs: number | undefined;
   #isNeeded = false;
   /** Why it is not as it should be. */
@@ -83,11 +88,15 @@ export class TunnelKeeper {
   /** After the routes: what nobody uses any more. */
   async clear(): Promise<void> {
     const { netlink, links, clock, log, lingerMs } = this.#options;
-    if (this.#excess.length > 0) {
-      await netlink.changeAll(this.#excess);
-      this.#excess = [];
+    if (this.#excess !== undefined) {
+      const { index, wanted } = this.#excess;
+      const { deletes, kept } = await this.#planEnds(index, wanted);
+      if (deletes.length > 0) await netlink.changeAll(deletes);
+      // A route that stays for now leads there: what is known of that end goes when the route has gone.
+      if (kept.length === 0) this.#excess = undefined;
     }
     if (this.#isNeeded || this.#unneededSinceMs === undefined) return;
+    await this.#giveUpAddresses();
     if (clock.monotonicMs() < this.#unneededSinceMs + lingerMs) return;
     const link = links.named(this.name);
     if (link !== undefined) {
@@ -96,6 +105,19 @@ export class TunnelKeeper {
     }
     this.#index = undefined;
     this.#unneededSinceMs = undefined;
+  }
+
+  /** While the device waits for its end, its address may be given to somebody else: on two interfaces it would be the node's. */
+  async #giveUpAddresses(): Promise<void> {
+    const { netlink, links, isClaimed } = this.#options;
+    const index = links.named(this.name)?.index;
+    if (index === undefined) return;
+    const claimed = links.addressesOf(index).filter(isClaimed);
+    const changes = claimed.map((bare) => {
+      const address = `${bare}/${bare.includes(":") ? 128 : 32}`;
+      return { do: "delete", address: { index, address } } as const;
+    });
+    if (changes.length > 0) await netlink.changeAll(changes);
   }
 
   async #make(wanted: TunnelWanted, { id, port, mtu }: TunnelSettings): Promise<boolean> {
@@ -119,7 +141,7 @@ export class TunnelKeeper {
     if (seen?.index !== link.index) await onCreated(this.name);
     await this.#makeAddress(link.index, wanted.address);
     const ends = await this.#planEnds(link.index, wanted);
-    this.#excess = ends.deletes;
+    this.#excess = ends.deletes.length + ends.kept.length > 0 ? { index: link.index, wanted } : undefined;
     const outcomes = await netlink.changeAll(ends.writes);
     const refusal = outcomes.find((one) => one.is === "refused");
     if (refusal?.is === "refused") throw refusal.error;
@@ -141,7 +163,8 @@ export class TunnelKeeper {
     const inet = family === 4 ? "inet" : "inet6";
     const entries = await netlink.neighbours({ family: "bridge", index });
     const neighbours = await netlink.neighbours({ family: inet, index });
-    return planFarEnds({ index, family: inet, wanted: wanted.farEnds, entries, neighbours });
+    const isInUse = (tunnel: string) => this.#options.isInUse(index, tunnel);
+    return planFarEnds({ index, family: inet, wanted: wanted.farEnds, entries, neighbours, isInUse });
   }
 
   #say(problem: string): void {

@@ -15,6 +15,8 @@ export type TunnelWorld = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Called before others learn of new addresses, with their types. */
+  readonly beforeTelling?: (types: readonly string[]) => Promise<void>;
 };
 
 type Work = TunnelWorld & { readonly ipam: Ipam; readonly resources: Resources };
@@ -30,6 +32,7 @@ export async function allocateTunnelAddresses(world: TunnelWorld): Promise<void>
   const pools = await said("unable to query IP pool configuration", () => resources.list("IPPool", { signal }));
   const assigned: string[] = [];
   const changes: ((node: V3Object) => V3Object)[] = [];
+  const given: string[] = [];
   try {
     for (const kind of tunnelKinds) {
       const ranges = kind.isWanted(current, world) ? rangesFor(kind, pools.items, current.metadata.labels ?? {}) : [];
@@ -37,9 +40,12 @@ export async function allocateTunnelAddresses(world: TunnelWorld): Promise<void>
         ranges.length === 0
           ? await remove(kind, current, work)
           : await ensure(kind, { current, ranges, onAssigned: (handle) => assigned.push(handle) }, work);
-      if (address !== kind.addressOf(current)) changes.push((before) => kind.withAddress(before, address));
+      if (address === kind.addressOf(current)) continue;
+      changes.push((before) => kind.withAddress(before, address));
+      if (address !== "") given.push(kind.type);
     }
     if (changes.length === 0) return;
+    if (given.length > 0) await world.beforeTelling?.(given);
     const change = (before: V3Object | undefined) =>
       before === undefined ? "nothing" : changes.reduce((node, apply) => apply(node), before);
     await resources.edit("Node", id, change, { signal });

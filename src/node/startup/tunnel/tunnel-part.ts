@@ -2,6 +2,7 @@
 // after a pause; the addresses that the node has stay in use meanwhile.
 import type { Environment } from "../../../base/config/index.ts";
 import { Backoff, isRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
+import { openNetlink } from "../../../base/linux/kernel.ts";
 import type { Part, PartWorld } from "../../part/index.ts";
 import { readNodeSettings } from "../settings/read.ts";
 import { untilAborted } from "../world.ts";
@@ -58,7 +59,37 @@ async function allocate(world: PartWorld, wireguardHostEncryption: boolean, sign
     clock,
     log,
     signal,
+    beforeTelling: (types) => untilDevicesAreThere(types, world, signal),
   });
+}
+
+const devices: ReadonlyMap<string, string> = new Map([
+  ["vxlanTunnelAddress", "vxlan.calico"],
+  ["vxlanV6TunnelAddress", "vxlan-v6.calico"],
+]);
+const deviceWait = { limitMs: 2_000, pauseMs: 20 };
+
+/**
+ * Who hears of our address sends to it at once, so the device is to be there first. The part that makes it hears of the pool when we do; where
+ * another program makes it, and waits for the address, the wait ends.
+ */
+async function untilDevicesAreThere(
+  types: readonly string[],
+  { clock, log }: PartWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = types.flatMap((type) => devices.get(type) ?? []);
+  if (names.length === 0) return;
+  try {
+    await using netlink = openNetlink();
+    const endMs = clock.monotonicMs() + deviceWait.limitMs;
+    for (const name of names)
+      while ((await netlink.link(name)) === undefined && clock.monotonicMs() < endMs)
+        await clock.sleep(deviceWait.pauseMs, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.debug("Devices of tunnels cannot be looked at", { reason: messageOf(error) });
+  }
 }
 
 /** USE_POD_CIDR: addresses are the nodes' podCIDRs, and tunnels take the first of them. */

@@ -1,0 +1,181 @@
+// A session that starts anew takes its routes along until it is up again: one of the mesh that becomes one with a route reflector, or another
+// password. Both ends change by plan and the network between them is as it was, so packets have no reason to stop: before BIRD is told, what
+// the kernel has from such a session is written once more under a protocol of our own, and it goes when BIRD has its routes again.
+//
+//   10.1.0.0/26 via 172.30.0.12 proto bird metric 1024 ─▶ the same, proto 81 metric 1 ─▶ session gone, session up ─▶ proto 81 goes
+import { type Clock, holds, type Log, messageOf, parseRange } from "../../../base/lib/index.ts";
+import {
+  isKernelReachable,
+  type KernelChange,
+  mainTable,
+  openNetlink,
+  type Route,
+} from "../../../base/linux/kernel.ts";
+import { bridgeProtocol } from "../../../calico/routing/index.ts";
+import type { BgpIntent, Session } from "../model/intent.ts";
+import type { FamilyStatus, NodeBgpStatus } from "../status/gather.ts";
+
+/** As long as peers keep the routes of a BIRD that has gone without a word. */
+const longestMs = 120_000;
+/** Until the others have heard of the same change, and kept what they have: the first one that ends a session ends it for both. */
+const headStartMs = 2_000;
+const metric = 1;
+const birdProtocol = 12;
+
+export type BridgeOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What BIRD says of its sessions and routes. */
+  readonly ask: (signal: AbortSignal) => Promise<NodeBgpStatus>;
+};
+
+export class Bridge {
+  readonly #options: BridgeOptions;
+  /** Since when, by destination; undefined: what an agent before us left has not been looked for. */
+  #since: Map<string, number> | undefined;
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+  }
+
+  /** Before BIRD reads a new configuration. Never fails: without it the session costs what it costs. */
+  async build(before: BgpIntent | undefined, after: BgpIntent, signal: AbortSignal): Promise<void> {
+    if (before !== undefined && restarting(before, after).size === 0) return;
+    await this.#try(async () => {
+      const status = await this.#options.ask(signal);
+      const names = before === undefined ? renamed(status, after) : restarting(before, after);
+      const known = this.#since ?? (await this.#left());
+      this.#since = known;
+      const learned = [4, 6].flatMap((family) => routesFrom(status[family as 4 | 6], names));
+      const destinations = inPools(learned, after);
+      if (destinations.size === 0) return;
+      await using netlink = openNetlink();
+      const routes = (await netlink.routes({ table: mainTable })).filter(
+        (route) => isBirds(route) && route.type === "unicast" && destinations.has(route.destination),
+      );
+      await netlink.changeAll(routes.map(copyOf));
+      for (const { destination } of routes) known.set(destination, this.#options.clock.monotonicMs());
+      const sessions = [...names].join(",");
+      this.#options.log.info("BGP sessions start anew; their routes are kept", { sessions, routes: routes.length });
+      await this.#options.clock.sleep(headStartMs, signal);
+    });
+  }
+
+  /** After each look at BIRD: what it has again goes, and what it has not for too long. */
+  async clear(intent: BgpIntent, signal: AbortSignal): Promise<void> {
+    if (this.#since?.size === 0) return;
+    await this.#try(async () => {
+      const { clock, log, ask } = this.#options;
+      const known = this.#since ?? (await this.#left());
+      this.#since = known;
+      if (known.size === 0) return;
+      const status = await ask(signal);
+      const wanted = new Set(intent.families.flatMap(({ sessions }) => sessions.map(({ name }) => name)));
+      const back = new Set([4, 6].flatMap((family) => routesFrom(upOf(status[family as 4 | 6]), wanted)));
+      await using netlink = openNetlink();
+      const kernel = await netlink.routes({ table: mainTable });
+      const inKernel = new Set(kernel.filter(isBirds).map(({ destination }) => destination));
+      const endMs = clock.monotonicMs() - longestMs;
+      const late = [...known].filter(([, sinceMs]) => sinceMs < endMs).map(([destination]) => destination);
+      const over = [...known.keys()].filter((one) => (back.has(one) && inKernel.has(one)) || late.includes(one));
+      if (over.length === 0) return;
+      await netlink.changeAll(
+        kernel.filter((route) => isBridge(route) && over.includes(route.destination)).map(deleted),
+      );
+      for (const destination of over) known.delete(destination);
+      if (late.length > 0) log.warn("Routes of sessions that did not come back are given up", { routes: late.length });
+    });
+  }
+
+  async #left(): Promise<Map<string, number>> {
+    await using netlink = openNetlink();
+    const routes = (await netlink.routes({ table: mainTable })).filter(isBridge);
+    return new Map(routes.map(({ destination }) => [destination, this.#options.clock.monotonicMs()]));
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    if (!isKernelReachable()) return;
+    try {
+      await work();
+    } catch (error) {
+      this.#options.log.debug("Routes of sessions that start anew are not kept", { reason: messageOf(error) });
+    }
+  }
+}
+
+/** The names of sessions that BIRD ends and begins again: what it takes to change them cannot be changed in one that is up. */
+export function restarting(before: BgpIntent, after: BgpIntent): Set<string> {
+  const sessions = after.families.flatMap((family) => family.sessions);
+  const addresses = new Set(sessions.map(({ address }) => address));
+  const keys = new Set(sessions.map(keyOf));
+  // One whose address has no session any more goes for good.
+  const changed = before.families
+    .flatMap((family) => family.sessions)
+    .filter((session) => addresses.has(session.address) && !keys.has(keyOf(session)));
+  return new Set(changed.map(({ name }) => name));
+}
+
+function keyOf(session: Session): string {
+  const { name, port, asNumber, localAs, usesNodeAddress, ttlSecurity, isPassive, restartSeconds } = session;
+  const { keepaliveSeconds, clusterId, password, allowedLocalAs } = session;
+  const first = [name, port, asNumber, localAs, usesNodeAddress, ttlSecurity, isPassive, restartSeconds];
+  return JSON.stringify([...first, keepaliveSeconds, clusterId, password, allowedLocalAs]);
+}
+
+/** After a start nobody knows what BIRD was told before; but its sessions have names. */
+function renamed(status: NodeBgpStatus, after: BgpIntent): Set<string> {
+  const sessions = after.families.flatMap((family) => family.sessions);
+  const addresses = new Set(sessions.map(({ address }) => address));
+  const names = new Set(sessions.map(({ name }) => name));
+  const told = ([4, 6] as const).flatMap((family) => {
+    const ofFamily = status[family];
+    return ofFamily.is === "running" ? ofFamily.sessions : [];
+  });
+  const changed = told.filter(({ address, name }) => addresses.has(address) && !names.has(name));
+  return new Set(changed.map(({ name }) => name));
+}
+
+/** The destinations that lie in a pool whose routes BIRD writes: blocks. What a router tells, as its default route, is its own. */
+function inPools(destinations: Iterable<string>, { families }: BgpIntent): Set<string> {
+  const pools = families
+    .flatMap(({ kernelPools }) => kernelPools)
+    .flatMap(({ cidr, how }) => (how === "program" ? (parseRange(cidr) ?? []) : []));
+  return new Set(
+    [...destinations].filter((destination) => {
+      const range = parseRange(destination);
+      return range !== undefined && pools.some((pool) => holds(pool, range));
+    }),
+  );
+}
+
+function routesFrom(status: FamilyStatus, names: ReadonlySet<string>): string[] {
+  if (status.is !== "running") return [];
+  return status.routes.filter(({ from, isBest }) => isBest && names.has(from)).map(({ destination }) => destination);
+}
+
+/** Less the routes of sessions that are not up: BIRD still has those of one that is about to go. */
+function upOf(status: FamilyStatus): FamilyStatus {
+  if (status.is !== "running") return status;
+  const up = new Set(status.sessions.filter(({ bgpState }) => bgpState === "Established").map(({ name }) => name));
+  return { ...status, routes: status.routes.filter(({ from }) => up.has(from)) };
+}
+
+function isBirds({ protocol }: Route): boolean {
+  return protocol === "bird" || protocol === birdProtocol;
+}
+
+function isBridge({ protocol }: Route): boolean {
+  return protocol === bridgeProtocol;
+}
+
+function copyOf({ destination, gateway, index, hops, onlink }: Route): KernelChange {
+  const way = hops === undefined ? { ...(gateway && { gateway }), ...(index !== undefined && { index }) } : { hops };
+  return {
+    do: "replace",
+    route: { destination, table: mainTable, protocol: bridgeProtocol, metric, ...way, ...(onlink && { onlink }) },
+  };
+}
+
+function deleted({ destination }: Route): KernelChange {
+  return { do: "delete", route: { destination, table: mainTable, protocol: bridgeProtocol, metric } };
+}
