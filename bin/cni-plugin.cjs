@@ -30,29 +30,89 @@ function askAgent(plugin, stdin, files) {
     seen: { node: idOf("/proc/self/ns/net"), pod: idOf(process.env.CNI_NETNS) },
     ipam: ipamPlugin(plugin, stdin, files),
   };
+  const text = `${JSON.stringify({ version: 1, call: "cni", body: request })}\n`;
   return new Promise((resolve) => {
-    const socket = require("node:net").connect(path);
-    let line = "";
+    const conversation = { end: () => undefined };
     const timer = setTimeout(() => {
+      conversation.end();
       resolve(
         failed(`no answer came from the agent at ${path} within ${limitMs / 1000} s`, "see the log of cattail node"),
       );
-      socket.destroy();
     }, limitMs);
-    const done = (answer) => {
+    const done = (line) => {
       clearTimeout(timer);
-      socket.destroy();
-      resolve(answer);
+      conversation.end();
+      resolve(line === undefined ? undefined : read(line));
     };
-    socket.setEncoding("utf8");
-    socket.on("error", () => done(undefined));
-    socket.on("close", () => done(undefined));
-    socket.on("data", (chunk) => {
-      line += chunk;
-      if (chunk.endsWith("\n")) done(read(line));
-    });
-    socket.write(`${JSON.stringify({ version: 1, call: "cni", body: request })}\n`);
+    conversation.end = converse(path, text, done);
   });
+}
+
+/** Says one line, and hears one: done(line), or done(undefined) where the connection breaks before. Returns what ends it. */
+function converse(path, text, done) {
+  try {
+    return converseThinly(path, text, done);
+  } catch {
+    return converseByNet(path, text, done); // another Node, with other insides
+  }
+}
+
+/**
+ * By the handle that node:net has inside, without its streams: of a start's 38 ms of processor time they are 8, and 3 MB of its 44. This door of Node is
+ * old and has no promise to stay open; whatever is missing throws before anything is said.
+ */
+function converseThinly(path, text, done) {
+  const { Pipe, PipeConnectWrap, constants } = process.binding("pipe_wrap");
+  const { WriteWrap, streamBaseState, kReadBytesOrError, kArrayBufferOffset } = process.binding("stream_wrap");
+  if (streamBaseState === undefined || kReadBytesOrError === undefined || kArrayBufferOffset === undefined)
+    throw new Error("not this Node");
+  const pipe = new Pipe(constants.SOCKET);
+  const chunks = [];
+  let isOver = false;
+  const end = () => {
+    if (!isOver) pipe.close();
+    isOver = true;
+  };
+  const broken = () => {
+    if (isOver) return;
+    end();
+    done(undefined);
+  };
+  pipe.onread = (bytes) => {
+    const length = streamBaseState[kReadBytesOrError];
+    if (isOver || length === 0) return;
+    if (length < 0) return broken();
+    const chunk = Buffer.from(bytes, streamBaseState[kArrayBufferOffset], length);
+    chunks.push(chunk);
+    if (chunk[length - 1] !== newLine) return;
+    end();
+    done(Buffer.concat(chunks).toString("utf8"));
+  };
+  const connecting = new PipeConnectWrap();
+  connecting.oncomplete = (status) => {
+    if (isOver) return;
+    const writing = new WriteWrap();
+    writing.oncomplete = (failure) => void (failure < 0 && broken());
+    if (status < 0 || pipe.readStart() < 0 || pipe.writeUtf8String(writing, text) < 0) broken();
+  };
+  if (pipe.connect(connecting, path) < 0) queueMicrotask(broken);
+  return end;
+}
+
+const newLine = 10;
+
+function converseByNet(path, text, done) {
+  const socket = require("node:net").connect(path);
+  let line = "";
+  socket.setEncoding("utf8");
+  socket.on("error", () => done(undefined));
+  socket.on("close", () => done(undefined));
+  socket.on("data", (chunk) => {
+    line += chunk;
+    if (chunk.endsWith("\n")) done(line);
+  });
+  socket.write(text);
+  return () => socket.destroy();
 }
 
 /** Undefined: the work is ours. An agent of another release may say what we do not know: then it has done nothing. */

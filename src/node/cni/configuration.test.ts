@@ -35,6 +35,59 @@ const cases: { name: string; given: JsonRecord; variables?: { [name: string]: st
     datastore: { type: "etcdv3", endpoints: ["https://a:1"], tls: {} },
   },
   {
+    name: "etcd by a domain",
+    given: { datastore_type: "etcdv3", etcd_discovery_srv: "example.org" },
+    variables: { ETCD_DISCOVERY_SRV: "other.example.org" },
+    datastore: { type: "etcdv3", endpoints: [], tls: {}, discoveryDomain: "example.org" },
+  },
+  {
+    name: "etcd by a domain that a variable names",
+    given: { datastore_type: "etcdv3" },
+    variables: { ETCD_DISCOVERY_SRV: "example.org" },
+    datastore: { type: "etcdv3", endpoints: [], tls: {}, discoveryDomain: "example.org" },
+  },
+  {
+    name: "limits of requests",
+    given: { qps: 20, burst: 40 },
+    variables: { K8S_CLIENT_QPS: "1", K8S_CLIENT_BURST: "2" },
+    datastore: { ...kubernetes, clientQps: 20, clientBurst: 40 },
+  },
+  {
+    name: "limits of requests by variables",
+    given: {},
+    variables: { K8S_CLIENT_QPS: "1.5", K8S_CLIENT_BURST: "2" },
+    datastore: { ...kubernetes, clientQps: 1.5, clientBurst: 2 },
+  },
+  {
+    name: "parts of a kubeconfig, one by one",
+    given: {
+      kubernetes: { kubeconfig: "/a", k8s_api_root: "https://one" },
+      policy: {
+        k8s_api_root: "https://two",
+        k8s_auth_token: "t",
+        k8s_client_certificate: "/cert",
+        k8s_client_key: "/key",
+        k8s_certificate_authority: "/ca",
+      },
+    },
+    variables: { K8S_API_TOKEN: "other" },
+    datastore: {
+      ...kubernetes,
+      kubeconfig: "/a",
+      apiEndpoint: "https://one",
+      apiToken: "t",
+      certFile: "/cert",
+      keyFile: "/key",
+      caFile: "/ca",
+    },
+  },
+  {
+    name: "another group of Calico's objects",
+    given: { calico_api_group: "projectcalico.org/v3" },
+    variables: { CALICO_API_GROUP: "crd.projectcalico.org/v1" },
+    datastore: { ...kubernetes, apiGroup: "projectcalico.org/v3" },
+  },
+  {
     name: "a folder",
     given: { datastore_type: "directory", datastore_directory: "/objects" },
     datastore: { type: "directory", path: "/objects" },
@@ -51,6 +104,11 @@ for (const { name, given, variables = {}, datastore } of cases)
 
 const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
   { name: "etcd without endpoints", given: { datastore_type: "etcdv3" }, says: /^no etcd endpoints specified$/ },
+  {
+    name: "etcd by endpoints and by a domain",
+    given: { etcd_endpoints: "http://a:1", etcd_discovery_srv: "example.org" },
+    says: /^multiple discovery or bootstrap options specified/,
+  },
   { name: "a folder without a path", given: { datastore_type: "directory" }, says: /datastore_directory/ },
   { name: "a type that nobody knows", given: { datastore_type: "consul" }, says: /unknown datastore type: consul/ },
 ];
@@ -60,6 +118,7 @@ for (const { name, given, says } of refused)
 
 test("a field of another type is refused by its name", () => {
   throws(() => readNetworkConfiguration({ nodename: 7 }, {}), /nodename must be a text, and is 7/);
+  throws(() => readNetworkConfiguration({ qps: "5" }, {}), /qps must be a whole number, and is "5"/);
   throws(() => readNetworkConfiguration({ ipam: { ipv4_pools: "a" } }, {}), /ipv4_pools must be a list of texts/);
 });
 

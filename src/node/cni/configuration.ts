@@ -69,13 +69,15 @@ function datastoreOptions(value: JsonRecord, { variables, settings }: DatastoreS
   }
 }
 
-/** Lists are pages and not streams: the plugin's role may list, and not watch. One call at a time needs no limit of requests. */
+/** Lists are pages and not streams: the plugin's role may list, and not watch. One call at a time needs no limit of requests, unless one is set. */
 function kubernetesSettings(value: JsonRecord, variables: Variables): KubernetesSettings {
   const kubernetes = recordAt(value, "kubernetes");
   const policy = recordAt(value, "policy");
+  const burst = numberAt(value, "burst") || numberOf(variables.K8S_CLIENT_BURST);
   return {
     streamLists: false,
-    clientQps: -1,
+    clientQps: numberAt(value, "qps") || numberOf(variables.K8S_CLIENT_QPS) || -1,
+    ...(burst > 0 ? { clientBurst: burst } : {}),
     apiGroup: textAt(value, "calico_api_group") ?? (variables.CALICO_API_GROUP || "crd.projectcalico.org/v1"),
     ...said("kubeconfig", textAt(kubernetes, "kubeconfig") ?? variables.KUBECONFIG),
     ...said(
@@ -97,14 +99,26 @@ function etcdEndpoints(value: JsonRecord, variables: Variables): readonly string
 }
 
 function etcdOptions(value: JsonRecord, endpoints: readonly string[], variables: Variables): DatastoreOptions {
-  if (endpoints.length === 0) throw new CniError(cniErrorCodes.other, "no etcd endpoints specified");
+  const discoveryDomain = textAt(value, "etcd_discovery_srv") ?? (variables.ETCD_DISCOVERY_SRV || undefined);
+  if (endpoints.length > 0 && discoveryDomain !== undefined) {
+    const both = 'use either "etcdEndpoints" or "etcdDiscoverySrv"';
+    throw new CniError(cniErrorCodes.other, `multiple discovery or bootstrap options specified, ${both}`);
+  }
+  if (endpoints.length === 0 && discoveryDomain === undefined)
+    throw new CniError(cniErrorCodes.other, "no etcd endpoints specified");
   const tls = {
     ...said("caFile", textAt(value, "etcd_ca_cert_file") ?? variables.ETCD_CA_CERT_FILE),
     ...said("certFile", textAt(value, "etcd_cert_file") ?? variables.ETCD_CERT_FILE),
     ...said("keyFile", textAt(value, "etcd_key_file") ?? variables.ETCD_KEY_FILE),
   };
   const { ETCD_USERNAME: username = "", ETCD_PASSWORD: password = "" } = variables;
-  return { type: "etcdv3", endpoints, tls, ...(username === "" ? {} : { auth: { username, password } }) };
+  return {
+    type: "etcdv3",
+    endpoints,
+    tls,
+    ...(discoveryDomain === undefined ? {} : { discoveryDomain }),
+    ...(username === "" ? {} : { auth: { username, password } }),
+  };
 }
 
 /** Ours alone: a folder of YAML that all nodes of a laboratory share. */
@@ -134,6 +148,19 @@ function textsAt(value: JsonRecord, name: string): readonly string[] {
   if (member === undefined || member === null) return [];
   if (Array.isArray(member) && member.every((each) => typeof each === "string")) return member;
   throw wrongType(name, "a list of texts", member);
+}
+
+/** 0: nothing is said. */
+function numberAt(value: JsonRecord, name: string): number {
+  const member = Object.hasOwn(value, name) ? value[name] : undefined;
+  if (member === undefined || member === null) return 0;
+  if (typeof member === "number" && Number.isSafeInteger(member)) return member;
+  throw wrongType(name, "a whole number", member);
+}
+
+function numberOf(text: string | undefined): number {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : 0;
 }
 
 function wrongType(name: string, wanted: string, member: unknown): CniError {

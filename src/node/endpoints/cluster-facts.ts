@@ -36,18 +36,28 @@ export async function withPodCidrs(
   node: string,
   cluster: () => Promise<Datastore>,
 ): Promise<JsonRecord> {
-  if (!/"usePodCidr(IPv6)?"/.test(JSON.stringify(configuration.ipam ?? {}))) return configuration;
-  const found = await inItsWords(async () => (await cluster()).get("Node", { namespace: "", name: node }));
-  if (found === undefined) throw new EndpointError(`nodes "${node}" not found`);
+  if (!/"usePodCidr(IPv6)?"/i.test(JSON.stringify(configuration.ipam ?? {}))) return configuration;
+  const name = nodeOfCidrs(configuration) ?? node;
+  const found = await inItsWords(async () => (await cluster()).get("Node", { namespace: "", name }));
+  if (found === undefined) throw new EndpointError(`nodes "${name}" not found`);
   const spec = isRecord(found.value) && isRecord(found.value.spec) ? found.value.spec : {};
   const listed = Array.isArray(spec.podCIDRs) ? spec.podCIDRs : [spec.podCIDR];
   const cidrs = listed.filter((each): each is string => typeof each === "string" && each !== "");
+  const next = "let the controller manager allocate node CIDRs, of both families if both are asked for";
+  if (cidrs.length === 0) throw new EndpointError(`no podCidr for node ${name}`, { next });
   const ofFamily = (isVersion6: boolean): string => {
     const cidr = cidrs.find((each) => each.includes(":") === isVersion6);
     if (cidr !== undefined) return cidr;
-    throw new EndpointError(`no podCidr for node ${node}`, { next: "let the controller manager allocate node CIDRs" });
+    const [word, family] = isVersion6 ? ["usePodCidrIPv6", "IPv6"] : ["usePodCidr", "IPv4"];
+    throw new EndpointError(`${word} found but there is no ${family} CIDR configured`, { next });
   };
   return { ...configuration, ipam: replaced(configuration.ipam, ofFamily) };
+}
+
+/** `kubernetes.node_name`: where the cluster calls the node otherwise. */
+function nodeOfCidrs({ kubernetes }: JsonRecord): string | undefined {
+  const name = isRecord(kubernetes) ? kubernetes.node_name : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 /** To give an address back, or to look at it, no plugin needs to know which CIDR it was from; but it must be one. As the original does. */
@@ -57,8 +67,7 @@ export function withAnyCidrs(configuration: JsonRecord): JsonRecord {
 }
 
 function replaced(value: unknown, ofFamily: (isVersion6: boolean) => string): unknown {
-  if (value === "usePodCidr") return ofFamily(false);
-  if (value === "usePodCidrIPv6") return ofFamily(true);
+  if (typeof value === "string" && /^usePodCidr(IPv6)?$/i.test(value)) return ofFamily(/6$/.test(value));
   if (Array.isArray(value)) return value.map((each) => replaced(each, ofFamily));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaced(each, ofFamily)]));

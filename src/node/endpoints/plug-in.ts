@@ -13,6 +13,7 @@ import {
 import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
+import type { PodLink } from "./network/pod-network.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 import type { Assigned, PluggedIn } from "./result.ts";
 
@@ -30,27 +31,35 @@ export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Prom
   const assigned = await assign(request, edge, { pod, configuration });
   return await undoing(request, edge, configuration, async () => {
     edge.signal?.throwIfAborted();
-    const made = await edge.network.plug(
-      {
-        holder: holderOf(request),
-        hostSide: request.hostSide,
-        netns: request.netns,
-        ifname: request.ifname,
-        mtu: request.mtu,
-        queues: settings.queues,
-        mac,
-        addresses: assigned.addresses,
-        podRoutes: podRoutes(request),
-        allowIpForwarding: settings.allowIpForwarding,
-      },
-      edge,
-    );
+    const link: PodLink = {
+      holder: holderOf(request),
+      hostSide: request.hostSide,
+      netns: request.netns,
+      ifname: request.ifname,
+      mtu: request.mtu,
+      queues: settings.queues,
+      kind: settings.deviceType === "netkit" ? "netkit" : "veth",
+      mac,
+      addresses: assigned.addresses,
+      podRoutes: podRoutes(request),
+      allowIpForwarding: settings.allowIpForwarding,
+    };
+    const made = await edge.network.plug(link, edge);
     const facts = { addresses: assigned.addresses, mac: made, view: pod?.view };
     const endpoint = endpointOf(request, { ...facts, floatingAddresses: floatingAddresses(annotations) });
     edge.signal?.throwIfAborted();
     await writeEndpoint(request, edge, { endpoint, pod });
+    mustStand(await edge.network.lost(link, edge));
     const { hostSide, ifname, mtu, netns: sandbox } = request;
     return { ...assigned, hostSide, ifname, mac: made, mtu, sandbox };
+  });
+}
+
+/** A pod that is told to be connected is: what somebody took away meanwhile makes the ADD fail, and the runtime repeats it. */
+function mustStand(lost: readonly string[]): void {
+  if (lost.length === 0) return;
+  throw new EndpointError(`the pod's interface did not stay as it was made: ${lost.join("; ")}`, {
+    next: "another program removes interfaces or routes: find it with ip monitor link route",
   });
 }
 

@@ -47,6 +47,8 @@ export type PodNetwork = {
   unplugOnNode(side: NodeSide, edge: NetworkEdge): Promise<boolean>;
   /** Removes interfaces whose names begin so, and whose holders are gone; returns whose they were. */
   collect(prefix: string, isGone: (holder: string) => boolean, edge: NetworkEdge): Promise<readonly string[]>;
+  /** What is lost of it since it was made, as sentences. Cheap, and on the node's side alone. */
+  lost(link: Pick<PodLink, "hostSide" | "holder" | "addresses">, edge: NetworkEdge): Promise<readonly string[]>;
   missing(
     link: Pick<PodLink, "hostSide" | "netns" | "ifname" | "addresses">,
     edge: NetworkEdge,

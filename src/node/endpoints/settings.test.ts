@@ -17,7 +17,7 @@ test("what is said is read", () => {
     policy: { type: "k8s" },
     mtu: 1450,
     num_queues: 4,
-    ipam: { type: "host-local", routes: [{ dst: "10.0.0.0/8" }, {}] },
+    ipam: { type: "host-local", routes: [{ dst: "10.1.2.3/8" }, {}] },
     container_settings: { allow_ip_forwarding: true },
     feature_control: { floating_ips: true },
     log_level: "Debug",
@@ -33,6 +33,16 @@ const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
   { name: "a text for a number", given: { mtu: "1450" }, says: /mtu must be a whole number, and is "1450"/ },
   { name: "a text for a flag", given: { require_mtu_file: "yes" }, says: /require_mtu_file must be true or false/ },
   {
+    name: "a route to no network",
+    given: { ipam: { type: "host-local", routes: [{ dst: "10.0.0.1" }] } },
+    says: /^invalid CIDR address: 10\.0\.0\.1$/,
+  },
+  {
+    name: "a route for a list",
+    given: { ipam: { type: "host-local", routes: { dst: "10.0.0.0/8" } } },
+    says: /ipam\.routes must be a list/,
+  },
+  {
     name: "a wait that ends before it begins",
     given: { policy_setup_timeout_seconds: -1 },
     says: /^invalid pod startup delay of -1$/,
@@ -40,6 +50,9 @@ const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
 ];
 for (const { name, given, says } of refused)
   test(`${name} is refused`, () => throws(() => read(given), { message: says }));
+
+test("routes are host-local's alone", () =>
+  deepEqual(read({ ipam: { type: "calico-ipam", routes: [{ dst: "10.0.0.0/8" }] } }).podRoutes, []));
 
 test("a device type that nobody knows is refused in the original's words", () => {
   checkDeviceType(read({ device_type: "netkit" }));

@@ -1,6 +1,6 @@
 // What the network configuration says about a pod's interface and endpoint. Which datastore is used, and what IPAM reads, is read elsewhere:
 // the configuration is passed on to IPAM as it came.
-import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+import { cidrToText, isRecord, type JsonRecord, mask, parseCidr } from "../../base/lib/index.ts";
 import { EndpointError } from "./endpoint-error.ts";
 
 export type EndpointSettings = {
@@ -45,7 +45,7 @@ export function readEndpointSettings(value: JsonRecord & { readonly name: string
     deviceType: text(value, "device_type") || "veth",
     allowIpForwarding: flag(record(value.container_settings), "allow_ip_forwarding"),
     ipamType: text(ipam, "type"),
-    podRoutes: list(ipam.routes).flatMap((route) => text(record(route), "dst") || []),
+    podRoutes: text(ipam, "type") === "host-local" ? routesOf(ipam.routes) : [],
     includeDefaultRoutes: flag(value, "include_default_routes"),
     features: { ipAddrsNoIpam: flag(features, "ip_addrs_no_ipam"), floatingIps: flag(features, "floating_ips") },
     policyWaitSeconds: count(value, "policy_setup_timeout_seconds"),
@@ -88,8 +88,17 @@ function record(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** Networks, without bits of hosts, which the kernel refuses. A route without a destination is none. */
+function routesOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrongType("ipam.routes", "a list", value);
+  return value.flatMap((route) => {
+    const destination = text(record(route), "dst");
+    if (destination === "") return [];
+    const cidr = parseCidr(destination);
+    if (cidr === undefined) throw new EndpointError(`invalid CIDR address: ${destination}`);
+    return [cidrToText(mask(cidr))];
+  });
 }
 
 function wrongType(name: string, wanted: string, value: unknown): EndpointError {

@@ -108,9 +108,9 @@ export async function checkAddresses({ call, configuration, backed }: IpamCall):
  * Affinities that an old release left have no labels, and are not found by them. The original mends that before the first named
  * address after a boot, which a file in a folder that does not outlive it says; so do we.
  */
-async function upgradeOnce(
-  { lockFile }: NetworkConfiguration,
-  ipam: Ipam,
+export async function upgradeOnce(
+  { lockFile }: Pick<NetworkConfiguration, "lockFile">,
+  ipam: Pick<Ipam, "upgradeHost">,
   { node, signal }: { node: string; signal: AbortSignal },
 ): Promise<void> {
   const marker = join(dirname(lockFile), "cni", "ipam_upgraded");
@@ -118,7 +118,7 @@ async function upgradeOnce(
   await ipam.upgradeHost(node, { signal });
   try {
     mkdirSync(dirname(marker), { recursive: true });
-    writeFileSync(marker, "");
+    writeFileSync(marker, "", { flag: "wx" }); // follows no link that somebody has put there
   } catch {
     // it is looked for again the next time
   }

@@ -23,6 +23,7 @@ import {
 import { type NetworkConfiguration, readNetworkConfiguration } from "../configuration.ts";
 import { nodeNameOf } from "../node-name.ts";
 import type { PluginOptions } from "../options.ts";
+import { podLockPath, withPodLock } from "../pod-lock.ts";
 import { readArguments } from "../protocol/arguments.ts";
 import { validContainers } from "../protocol/attachments.ts";
 import type { PluginCall } from "../protocol/call.ts";
@@ -40,17 +41,17 @@ export function createCalicoPlugin(options: PluginOptions): Plugin {
   return {
     about: `Calico CNI plugin ${options.version}`,
     add: (call, version) =>
-      worked(options, call, async ({ request, edge, log }) => {
+      worked(options, call, async ({ request, edge, log, alone }) => {
         checkDeviceType(request.settings);
-        const plugged = await plugIn(request, edge);
+        const plugged = await alone(() => plugIn(request, edge));
         log("info", `added ${request.hostSide} for container ${request.containerId}`);
         await waitForPolicy(request, edge);
         return resultOf(saysVersion(call.configuration) ? version : versionWhenUnsaid, plugged);
       }),
     check: (call) => worked(options, call, ({ request, edge }) => check(request, edge)),
     del: (call) =>
-      worked(options, call, async ({ request, edge, log }) => {
-        await unplug(request, edge);
+      worked(options, call, async ({ request, edge, log, alone }) => {
+        await alone(() => unplug(request, edge));
         log("info", `deleted the interface of container ${request.containerId}`);
       }),
     status: (call) =>
@@ -98,6 +99,8 @@ type Work = {
   readonly edge: EndpointEdge;
   readonly ipam: IpamCallsOptions;
   readonly log: WriteLog;
+  /** While nobody else changes the pod's interface, in this process or in another. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 async function worked<T>(options: PluginOptions, call: PluginCall, work: (given: Work) => Promise<T>): Promise<T> {
@@ -143,7 +146,9 @@ async function withEdge<T>(options: PluginOptions, given: Given, work: (given: W
     signal: options.signal,
   };
   log("info", `${call.command} of container ${call.containerId} on node ${request.node}, network ${settings.network}`);
-  return await work({ request, edge, ipam, log });
+  const lock = podLockPath(configuration.lockFile, request.hostSide);
+  const alone = <R>(change: () => Promise<R>) => withPodLock(lock, edge, change);
+  return await work({ request, edge, ipam, log, alone });
 }
 
 async function requestOf(

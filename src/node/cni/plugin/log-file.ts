@@ -1,8 +1,21 @@
 // The plugin's log: a file, where the configuration names one. Never standard output, which is the runtime's. A file that has grown too large is set
 // aside under the time of day, as NAME-2026-11-17T03-04-05.678.log, and old ones go. Calls at the same time may both set it aside: then one of the
 // two files is short.
-import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import { plainLine } from "../../../base/lib/index.ts";
 import type { EndpointSettings } from "../../endpoints/index.ts";
 
 export type WriteLog = (level: "info" | "warning" | "error", text: string) => void;
@@ -17,15 +30,28 @@ export function openLogFile(settings: EndpointSettings, now: () => number): Writ
   return (level, text) => {
     if (logLevel === "error" && level !== "error") return;
     const time = new Date(now()).toISOString().replace("T", " ").replace("Z", "");
-    const line = `${time} [${level.toUpperCase()}][${process.pid}] cni-plugin/plugin: ${text.replaceAll("\n", " ")}\n`;
+    const line = `${time} [${level.toUpperCase()}][${process.pid}] cni-plugin/plugin: ${plainLine(text.replaceAll("\n", " "))}\n`;
     try {
       mkdirSync(dirname(logFile), { recursive: true });
       rotate(logFile, settings.logRotation, now());
-      appendFileSync(logFile, line);
+      append(logFile, line);
     } catch {
       // said nowhere: the runtime shows the error itself
     }
   };
+}
+
+/** The folder may belong to a calico-node that is not root: only a link of our own user is followed. */
+function append(file: string, line: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  const isOwnLink = stats?.isSymbolicLink() === true && stats.uid === process.getuid?.();
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const fd = openSync(isOwnLink ? realpathSync(file) : file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644);
+  try {
+    appendFileSync(fd, line);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function rotate(file: string, limits: EndpointSettings["logRotation"], wallMs: number): void {

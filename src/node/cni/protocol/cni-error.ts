@@ -8,6 +8,7 @@ export const cniErrorCodes = {
   decode: 6,
   configuration: 7,
   ownNamespace: 8,
+  tryLater: 11,
   notAvailable: 50,
   connection: 100,
   other: 999,

@@ -13,6 +13,7 @@ import { readNetworkConfiguration } from "../configuration.ts";
 import { createIpamPlugin } from "../ipam/ipam-plugin.ts";
 import { nodeNameOf } from "../node-name.ts";
 import { createCalicoPlugin } from "../plugin/calico-plugin.ts";
+import { readArguments } from "../protocol/arguments.ts";
 import { runPlugin } from "../protocol/run-plugin.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { type ResidentAnswer, type ResidentRequest, readResidentRequest, residentCall } from "./request.ts";
@@ -97,9 +98,8 @@ class ResidentCalls {
     const request = readResidentRequest(body);
     if (typeof request === "string") return notMine(request);
     if (this.#isEnding) return notMine("the agent is ending");
-    const container = request.variables.CNI_CONTAINERID ?? "";
     // In the order in which they came, and before anything is waited for: a DEL whose runtime was killed must not overtake the ADD after it.
-    return await this.#queue.run(container, async () => {
+    return await this.#queue.run(subjectOf(request), async () => {
       if (hangUp.aborted) return notMine("the caller has gone");
       const why = await this.#whyNotMine(request);
       if (why !== undefined) return notMine(why);
@@ -117,6 +117,7 @@ class ResidentCalls {
     await Promise.race([this.#queue.idle(), late]);
     this.#stop.abort(new Error("the agent is ending"));
     await this.#queue.idle();
+    await new Promise((resolve) => setImmediate(resolve)); // so that the last answer is written before its connection is cut
   }
 
   async #work(request: ResidentRequest, signal: AbortSignal) {
@@ -156,6 +157,17 @@ class ResidentCalls {
     } catch (error) {
       return messageOf(error); // the plugin says it better
     }
+  }
+}
+
+/** Calls about one thing wait for each other: a pod, whose sandboxes share the node's end of the interface, or a container that is in none. */
+function subjectOf({ variables }: ResidentRequest): string {
+  const { CNI_ARGS: args = "", CNI_CONTAINERID: container = "" } = variables;
+  try {
+    const { pod } = readArguments(`IgnoreUnknown=1;${args}`.replace(/;$/, ""));
+    return pod === undefined ? `container ${container}` : `pod ${pod.namespace}/${pod.name}`;
+  } catch {
+    return `container ${container}`; // refused in a moment, in the right words
   }
 }
 

@@ -1,4 +1,4 @@
-// Calls for one container, one after the other. A runtime that was killed, or gave up, may send DEL while ADD is still at work here: then DEL
+// Calls for one pod, one after the other. A runtime that was killed, or gave up, may send DEL while ADD is still at work here: then DEL
 // comes after it, and finds what it made or left.
 
 export class OneAtATime {

@@ -28,6 +28,8 @@ export type PodLink = {
   /** 0: the kernel's own. */
   readonly mtu: number;
   readonly queues: number;
+  /** Of the pair; a kernel that does not know netkit makes a veth. */
+  readonly kind: "veth" | "netkit";
   /** Undefined: the kernel's choice. */
   readonly mac: string | undefined;
   readonly addresses: readonly { readonly family: 4 | 6; readonly address: string }[];
@@ -66,12 +68,7 @@ export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string
   await using node = openNetlink({ namespace: edge.nodeNamespace });
   await using pod = openNetlink({ namespace: link.netns });
   await deleteIfThere(node, link.hostSide);
-  const common = { queues: link.queues, ...(link.mtu === 0 ? {} : { mtu: link.mtu }) };
-  const ofPod = { name: link.ifname, namespaceFd: namespace.fd, ...(link.mac === undefined ? {} : { mac: link.mac }) };
-  await node.change({
-    do: "create",
-    link: { kind: "veth", name: link.hostSide, mac: hostMac, ...common, peer: { ...ofPod, ...common } },
-  });
+  await makePair(node, { link, namespaceFd: namespace.fd }, edge);
   setNodeSysctls(link, edge);
   setPodSysctls(link);
   await node.change({ do: "edit", link: { link: link.hostSide, up: true, alias: link.holder } });
@@ -85,6 +82,26 @@ export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string
   if (has(link, 6)) await waitForLinkLocal(node, outside.index, edge);
   for (const { address } of link.addresses) await addNodeRoute(node, { link, index: outside.index, address });
   return inside.mac ?? "";
+}
+
+async function makePair(
+  node: Netlink,
+  { link, namespaceFd }: { link: PodLink; namespaceFd: number },
+  { warn }: NetworkEdge,
+): Promise<void> {
+  const mtu = link.mtu === 0 ? {} : { mtu: link.mtu };
+  const outside = { name: link.hostSide, mac: hostMac, ...mtu };
+  const inside = { name: link.ifname, namespaceFd, ...(link.mac === undefined ? {} : { mac: link.mac }), ...mtu };
+  if (link.kind === "netkit") {
+    try {
+      return await node.change({ do: "create", link: { kind: "netkit", ...outside, peer: inside } });
+    } catch (error) {
+      if (kernelErrno(error) !== "EOPNOTSUPP") throw error;
+      warn("netkit is not supported by this kernel: the pod gets a veth pair");
+    }
+  }
+  const { queues } = link;
+  await node.change({ do: "create", link: { kind: "veth", ...outside, queues, peer: { ...inside, queues } } });
 }
 
 /** A namespace or an interface that is gone is as good as unplugged. Whether there was one. */
@@ -124,6 +141,34 @@ export async function collectOnNode(
     holders.push(alias);
   }
   return holders;
+}
+
+/** By the way that a packet takes; only where that is another one the whole table is looked at. */
+export async function lostOf(
+  { hostSide, holder, addresses }: Pick<PodLink, "hostSide" | "holder" | "addresses">,
+  { nodeNamespace }: NodeNamespace = {},
+): Promise<string[]> {
+  await using node = openNetlink({ namespace: nodeNamespace });
+  const outside = await node.link(hostSide);
+  if (outside === undefined) return [`the node has no interface ${hostSide}`];
+  if (outside.alias !== holder) return [`${hostSide} of the node belongs to ${outside.alias ?? "nobody"}`];
+  if (!outside.isUp) return [`${hostSide} of the node is down`];
+  const lost: string[] = [];
+  for (const { address } of addresses) {
+    if (await isRouted(node, { index: outside.index, address })) continue;
+    lost.push(`the node has no route to ${address} by ${hostSide}`);
+  }
+  return lost;
+}
+
+async function isRouted(node: Netlink, { index, address }: { index: number; address: string }): Promise<boolean> {
+  try {
+    if ((await node.routeTo(address)).index === index) return true;
+  } catch (error) {
+    if (kernelErrno(error) === undefined) throw error;
+  }
+  const destination = networkOf(address);
+  return (await node.routes({ table: 254 })).some((each) => each.destination === destination && each.index === index);
 }
 
 /** What is missing of it, as sentences. */

@@ -1,6 +1,6 @@
 // Certificates for etcd: from a mounted Secret to the host, where the plugin reads them on every call.
 import { existsSync } from "node:fs";
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { chmod, lstat, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../../base/lib/index.ts";
 import { makeFolders, watchFolder } from "../../../base/linux/files.ts";
@@ -26,6 +26,8 @@ export async function installCertificates(settings: InstallSettings, say: Say): 
 
 async function copyAll({ folders, certificates }: InstallSettings, say: Say): Promise<void> {
   const target = join(folders.net, folderName);
+  // What is no certificate is removed below: never from a folder that a link leads to.
+  if ((await lstat(target).catch(() => undefined))?.isSymbolicLink()) await rm(target);
   await makeFolders(target, 0o700);
   await chmod(target, 0o700);
   const names = Object.values(files);
