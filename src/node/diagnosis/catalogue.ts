@@ -221,6 +221,12 @@ export const nodeCatalogue = {
     why: "policies or tunnels cannot be put in force",
     fix: "load the module that the finding names (modprobe), or use a kernel that has it",
   },
+  AGENTS_TWO: {
+    level: "warning",
+    title: "the packet rules of two agents are on a node",
+    why: "both want to decide about the same packets, and each repairs what the other removes; or a hand-over was not finished",
+    fix: "stop one of the two agents; where the original's stays: cattail node hand-over, where ours stays: restart it, and it removes the other's rules",
+  },
   LEFTOVER_INTERFACE: {
     level: "warning",
     title: "an interface of a pod that is not there any more",

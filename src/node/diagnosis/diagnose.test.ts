@@ -1,11 +1,14 @@
-// A healthy cluster of two nodes as facts, and what is found when one thing about it is different.
+// A healthy cluster of two nodes as facts, and what is found when one thing about it is different: with IPv4, with IPv6, and where one family is broken
+// and the other is not.
 import { deepEqual, match } from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose } from "./diagnose.ts";
+import { diagnose, diagnoseFamily } from "./diagnose.ts";
 import type { ClusterFacts, Facts, HostFacts, Probe } from "./facts.ts";
+import { type ByFamily, factsOf, type WholeFacts } from "./families.ts";
 import { interfaceOf } from "./pod-interface.ts";
 
 const cluster: ClusterFacts = {
+  family: 4,
   datastoreReady: true,
   nodes: [
     { name: "n1", address: "172.31.0.11/24", internalAddresses: ["172.31.0.11"] },
@@ -59,6 +62,7 @@ function hostOf(own: 1 | 2): HostFacts {
     ],
     sysctls: { "net.ipv4.ip_forward": "1", "net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.eth0.rp_filter": "0" },
     foreignDrops: [],
+    ruleOwners: ["cattail"],
     cni: { file: "/etc/cni/net.d/10-calico.conflist", nodeNameFile: node },
     probes: [
       { ...base, kind: "node", to: far, node: far, address: `172.31.0.1${other}` },
@@ -123,6 +127,14 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     name: "two nodes with one address, whose pods then do not answer",
     facts: {
       ...onHost(podsSilent),
+      cluster: { ...cluster, nodes: cluster.nodes.map((node) => ({ ...node, address: "172.31.0.11/24" })) },
+    },
+    finds: ["NODE_ADDRESS_DUPLICATE"],
+  },
+  {
+    name: "two nodes with one address, whose session is down",
+    facts: {
+      ...onHost(both(podsSilent, session("Active"))),
       cluster: { ...cluster, nodes: cluster.nodes.map((node) => ({ ...node, address: "172.31.0.11/24" })) },
     },
     finds: ["NODE_ADDRESS_DUPLICATE"],
@@ -219,7 +231,9 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     name: "Docker's FORWARD",
     facts: onHost(
       both(podsSilent, () => ({
-        foreignDrops: [{ table: "ip filter", chain: "FORWARD", what: "its policy is drop", command: "nft" }],
+        foreignDrops: [
+          { families: [4], table: "ip filter", chain: "FORWARD", what: "its policy is drop", command: "nft" },
+        ],
       })),
       "n2",
     ),
@@ -230,6 +244,11 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     name: "a session that is down, and no routes",
     facts: onHost(both(podsSilent, session("Active"), lookup({ gateway: "172.31.0.254" }))),
     finds: ["BGP_SESSION_DOWN", "BGP_SESSION_DOWN"],
+  },
+  {
+    name: "a session with a node that does not answer at all",
+    facts: onHost(both(failing("node", "large", "pod", "pod to pod", "arrival"), session("Active")), "n1"),
+    finds: ["NODE_UNREACHABLE"],
   },
   {
     name: "a BIRD that waits",
@@ -269,7 +288,7 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     name: "a policy that denies",
     facts: onHost((host) => ({
       ...failing("pod", "pod to pod")(host),
-      verdicts: host.probes.map(({ from, to }) => ({ from, to, verdict: "deny", by: "NetworkPolicy x" })),
+      verdicts: host.probes.map(({ from, to }) => ({ family: 4, from, to, verdict: "deny", by: "NetworkPolicy x" })),
     })),
     finds: ["POLICY_DENIES"],
   },
@@ -294,6 +313,14 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
       "n1",
     ),
     finds: ["CNI_CREDENTIALS_EXPIRED"],
+  },
+  {
+    name: "a plugin whose account lacks a right",
+    facts: onHost(
+      ({ cni }) => ({ cni: { ...cni, missingRights: [{ what: "list IPReservation", why: "may not", rule: "- r" }] } }),
+      "n1",
+    ),
+    finds: ["NODE_RIGHTS_MISSING"],
   },
   {
     name: "one that will soon",
@@ -337,21 +364,102 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["KERNEL_FEATURE"],
   },
   {
+    name: "rules of two agents",
+    facts: onHost(() => ({ ruleOwners: ["cattail", "calico"] }), "n1"),
+    finds: ["AGENTS_TWO"],
+  },
+  {
     name: "a Typha that cannot be reached",
     facts: onHost(() => ({ typha: { address: "10.0.0.1:5473", problem: "ECONNREFUSED" } }), "n1"),
     finds: ["NODE_TYPHA_UNREACHABLE"],
   },
 ];
 
-for (const { name, facts, finds } of cases)
-  test(`diagnosis: ${name}`, () => {
-    deepEqual(
-      diagnose(facts).map(({ code }) => code),
-      finds,
-    );
+/** The same cluster with other addresses. */
+function inIpv6(facts: Facts): Facts {
+  const text = JSON.stringify(facts)
+    .replaceAll(/172\.31\.(\d+)\.(\d+)\/24/g, "fd00:172:31:$1::$2/64")
+    .replaceAll(/172\.31\.(\d+)\.(\d+)/g, "fd00:172:31:$1::$2")
+    .replaceAll("10.244.0.0/18", "fd00:10:244::/48")
+    .replaceAll(/10\.244\.(\d+)\.0\/26/g, "fd00:10:244:$1::/122")
+    .replaceAll(/10\.244\.(\d+)\.\d+\/32/g, "fd00:10:244:$1::1/128")
+    .replaceAll(/10\.244\.(\d+)\.0/g, "fd00:10:244:$1::")
+    .replaceAll("10.96.0.1/32", "fd00:96::1/128")
+    .replaceAll("0.0.0.0/0", "::/0")
+    .replaceAll("10.0.2.15", "fd00:2::15")
+    .replaceAll("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
+    .replaceAll('"ip filter"', '"ip6 filter"')
+    .replaceAll('"family":4', '"family":6')
+    .replaceAll('"families":[4]', '"families":[6]');
+  return JSON.parse(text) as Facts; // of the same form
+}
+
+/** As they are read: the facts of both families in one. */
+function whole(four: Facts, six: Facts): WholeFacts {
+  const both = <T>(one: T | undefined, other: T | undefined): ByFamily<T> => ({
+    ...(one === undefined ? {} : { 4: one }),
+    ...(other === undefined ? {} : { 6: other }),
   });
+  const { family: _, ...rest } = four.cluster;
+  return {
+    nowMs: four.nowMs,
+    cluster: {
+      ...rest,
+      nodes: four.cluster.nodes.map(({ address, tunnelAddress, ...node }, at) => ({
+        ...node,
+        internalAddresses: [...node.internalAddresses, ...(six.cluster.nodes[at]?.internalAddresses ?? [])],
+        addresses: both(address, six.cluster.nodes[at]?.address),
+        tunnelAddresses: both(tunnelAddress, six.cluster.nodes[at]?.tunnelAddress),
+      })),
+      pods: four.cluster.pods.map(({ address, asksForPools, ...pod }, at) => ({
+        ...pod,
+        addresses: both(address, six.cluster.pods[at]?.address),
+        asksForPools: both(asksForPools, six.cluster.pods[at]?.asksForPools),
+      })),
+      pools: [...four.cluster.pools, ...six.cluster.pools],
+      blocks: [...four.cluster.blocks, ...six.cluster.blocks],
+      affinities: [...four.cluster.affinities, ...six.cluster.affinities],
+      serviceRanges: [...four.cluster.serviceRanges, ...six.cluster.serviceRanges],
+    },
+    hosts: four.hosts.map((host, at) => {
+      const other = six.hosts[at] ?? host;
+      const lists = ["addresses", "routes", "lookups", "foreignDrops", "probes", "verdicts"] as const;
+      const merged = Object.fromEntries(lists.map((name) => [name, [...host[name], ...other[name]]]));
+      const sessions = [...(host.bird?.sessions ?? []), ...(other.bird?.sessions ?? [])];
+      const bird = host.bird ?? other.bird;
+      return {
+        ...host,
+        ...merged,
+        sysctls: { ...other.sysctls, ...host.sysctls },
+        ...(bird === undefined ? {} : { bird: { ...bird, sessions } }),
+      };
+    }),
+  };
+}
+
+const codesOf = (findings: readonly { readonly code: string }[]) => findings.map(({ code }) => code);
+/** IPv6 has no reverse path filter in its kernel's settings: a way back by another interface is a wrong route there. */
+const inSix = (finds: readonly string[]) =>
+  finds.map((code) => (code === "REVERSE_PATH_FILTER" ? "ROUTE_WRONG" : code));
+
+for (const { name, facts, finds } of cases) {
+  test(`diagnosis: ${name}`, () => deepEqual(codesOf(diagnoseFamily(facts)), finds));
+  test(`diagnosis with IPv6: ${name}`, () => deepEqual(codesOf(diagnoseFamily(inIpv6(facts))), inSix(finds)));
+}
+
+test("both families: each is looked at by itself, and what is wrong with both is told once", () => {
+  const [silent, quiet] = [onHost(podsSilent), inIpv6(healthy)];
+  deepEqual(codesOf(diagnose(whole(healthy, quiet))), []);
+  deepEqual(factsOf(whole(healthy, quiet), 6).cluster, quiet.cluster);
+  deepEqual(codesOf(diagnose(whole(silent, quiet))), ["UNDERLAY_DROPS_PODS"]);
+  const [six] = diagnose(whole(healthy, inIpv6(silent)));
+  deepEqual(six?.code, "UNDERLAY_DROPS_PODS");
+  match(six?.what ?? "", /IPv6 packets with addresses of pods do not arrive/);
+  const locked = onCluster({ datastoreReady: false });
+  deepEqual(codesOf(diagnose(whole(locked, inIpv6(locked)))), ["DATASTORE_LOCKED"]);
+});
 
 test("what is seen from one side only says what was not looked at", () => {
-  const [found] = diagnose({ ...healthy, hosts: [{ ...hostOf(1), ...podsSilent(hostOf(1)) }] });
+  const [found] = diagnoseFamily({ ...healthy, hosts: [{ ...hostOf(1), ...podsSilent(hostOf(1)) }] });
   match(found?.evidence.join("\n") ?? "", /not looked at: n2; run cattail doctor node there/);
 });

@@ -1,12 +1,24 @@
-// Facts in, findings out. What is wrong in itself comes first; of what fails in the probes only that is told which nothing else explains.
+// Facts in, findings out. What is wrong in itself comes first; of what fails in the probes only that is told which nothing else explains. Each family
+// of addresses is looked at by itself; what is wrong with both (a lost name, a switch port) is told once.
 import { checkCluster } from "./checks/cluster.ts";
 import { checkHost } from "./checks/host.ts";
 import { checkProbes } from "./checks/probes.ts";
 import { checkRoutes } from "./checks/routes.ts";
 import type { Facts, Probe } from "./facts.ts";
+import { factsOf, familiesOf, type WholeFacts } from "./families.ts";
 import type { NodeFinding } from "./finding.ts";
 
-export function diagnose(facts: Facts): NodeFinding[] {
+export function diagnose(whole: WholeFacts): NodeFinding[] {
+  const found = familiesOf(whole.cluster).flatMap((family) => diagnoseFamily(factsOf(whole, family)));
+  const once = new Map<string, NodeFinding>();
+  for (const each of found) {
+    const key = JSON.stringify([each.code, each.node, each.what]);
+    if (!once.has(key)) once.set(key, each);
+  }
+  return [...once.values()];
+}
+
+export function diagnoseFamily(facts: Facts): NodeFinding[] {
   const { cluster, hosts, nowMs } = facts;
   const direct = [
     ...checkCluster(facts),
@@ -15,14 +27,15 @@ export function diagnose(facts: Facts): NodeFinding[] {
   return withoutConsequences([...direct, ...checkProbes(facts, direct)]);
 }
 
-/** A session with a BIRD that waits is down, or about to be: the wait says it all. */
+/** A session with a BIRD that waits is down, or about to be, and so is one with a node that does not answer at all: those say it all. */
 function withoutConsequences(findings: readonly NodeFinding[]): NodeFinding[] {
-  const waiting = findings.filter(({ code }) => code === "BGP_WAITS").map(({ node }) => node);
+  const causes = findings.filter(({ code }) => code === "BGP_WAITS" || code === "NODE_UNREACHABLE");
+  const peers = causes.map(({ node }) => node);
   return findings.filter(
-    ({ code, node, explains }) => code !== "BGP_SESSION_DOWN" || !waiting.some((peer) => explains(between(node, peer))),
+    ({ code, node, explains }) => code !== "BGP_SESSION_DOWN" || !peers.some((peer) => explains(between(node, peer))),
   );
 }
 
 function between(fromNode: string, node: string): Probe {
-  return { kind: "node", from: fromNode, fromNode, to: node, node, address: "", ok: false };
+  return { kind: "pod", from: fromNode, fromNode, to: node, node, address: "", ok: false };
 }

@@ -1,8 +1,11 @@
 // What a diagnosis is made from: the cluster as the datastore tells it, and each host as its kernel, its files and a few probes tell it. All of it
-// is JSON, so that the facts of one host can be looked at on another.
+// is JSON, so that the facts of one host can be looked at on another. These are the facts of one family of addresses, as the checks see them;
+// families.ts has those of both, as they are read.
+import type { Family } from "../../base/lib/index.ts";
 
 /** What the datastore says. */
 export type ClusterFacts = {
+  readonly family: Family;
   /** Undefined: nobody has said so yet. */
   readonly datastoreReady: boolean | undefined;
   readonly nodes: readonly NodeFact[];
@@ -13,8 +16,10 @@ export type ClusterFacts = {
   readonly isMeshOn: boolean;
   readonly serviceRanges: readonly string[];
   /** What could not be read, in the datastore's words. */
-  readonly unreadable: readonly { readonly what: string; readonly why: string; readonly rule?: string }[];
+  readonly unreadable: readonly Unreadable[];
 };
+
+export type Unreadable = { readonly what: string; readonly why: string; readonly rule?: string };
 
 export type NodeFact = {
   readonly name: string;
@@ -43,6 +48,8 @@ export type PodFact = {
   readonly name: string;
   readonly node: string;
   readonly address?: string;
+  /** Its interface on the node; undefined: the one that is derived from its name. */
+  readonly link?: string;
   readonly phase: string;
   /** By their names or networks, where its annotation asks for pools. */
   readonly asksForPools: readonly string[];
@@ -50,6 +57,7 @@ export type PodFact = {
 
 /** `from` is a node or a pod (NAMESPACE/NAME), `to` a pod. */
 export type PingVerdict = {
+  readonly family: Family;
   readonly from: string;
   readonly to: string;
   readonly verdict: "allow" | "deny";
@@ -70,6 +78,8 @@ export type HostFacts = {
   readonly sysctls: { readonly [name: string]: string };
   /** Chains of others that drop what is forwarded. */
   readonly foreignDrops: readonly ForeignDrop[];
+  /** Whose rules are in the kernel: ours, the original's, or both. */
+  readonly ruleOwners: readonly ("cattail" | "calico")[];
   readonly bird?: BirdFacts;
   readonly cni: CniFacts;
   /** Packets that the reverse path filter dropped while this was looked at. */
@@ -107,6 +117,7 @@ export type LookupFact = {
 };
 
 export type ForeignDrop = {
+  readonly families: readonly Family[];
   readonly table: string;
   readonly chain: string;
   readonly what: "its policy is drop" | "a rule drops everything";
@@ -129,6 +140,8 @@ export type CniFacts = {
   readonly mtu?: number;
   readonly nodeNameFile?: string;
   readonly mtuFile?: number;
+  /** Rights that the plugin uses and its account lacks. */
+  readonly missingRights?: readonly Unreadable[];
   readonly credentials?: {
     readonly file: string;
     /** Milliseconds since 1970. */

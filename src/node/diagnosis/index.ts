@@ -4,12 +4,14 @@
 //   datastore ─▶ readCluster ─┐
 //   kernel, files, probes ─▶ readHost (one for each host) ─┴─▶ diagnose ─▶ findings: code, what was seen, evidence, fix
 export { type CatalogueEntry, type Level, type NodeFindingCode, nodeCatalogue, nodeFindingCodes } from "./catalogue.ts";
+export { forwardingOf } from "./checks/host.ts";
 export { diagnose } from "./diagnose.ts";
 export type * from "./facts.ts";
+export { factsOf, familiesOf, type WholeCluster, type WholeFacts, type WholeHost } from "./families.ts";
 export { finding, findingJson, type NodeFinding } from "./finding.ts";
-export { findEnd, type PathEnd } from "./path/ends.ts";
+export { findEnds, type PathEnd, type PathEnds } from "./path/ends.ts";
 export { type Station, type Walk, type WalkOptions, walkPath } from "./path/walk.ts";
 export { type ClusterOptions, readCluster } from "./read/cluster.ts";
-export { type HostOptions, readHost } from "./read/host.ts";
+export { type HostOptions, readHost, subjectOf } from "./read/host.ts";
 export { pluginRights } from "./read/rights.ts";
 export { pingVerdict, readPolicyData } from "./read/verdicts.ts";

@@ -1,10 +1,17 @@
 // What several checks ask about addresses, pools and ways.
-import { holds, parseRange } from "../../base/lib/index.ts";
+import { addressText, holds, parseAddress, parseRange } from "../../base/lib/index.ts";
 import type { BlockFact, ClusterFacts, Encapsulation, NodeFact, PoolFact } from "./facts.ts";
 
 /** `172.31.0.11` of `172.31.0.11/24`. */
 export function bare(address: string): string {
   return address.replace(/\/\d+$/, "");
+}
+
+/** An address or a network as the kernel writes it, so that equal ones are equal texts; what is neither stays as it is. */
+export function canonical(text: string): string {
+  const [start = "", ...length] = text.split("/");
+  const read = parseAddress(start);
+  return read === undefined ? text : [addressText(read.family, read.address), ...length].join("/");
 }
 
 export function isIn(address: string, network: string): boolean {

@@ -16,7 +16,7 @@ export function doctorPage(): string {
 
 The doctor changes nothing. The exit code is 0 when all is well (notes are allowed), 1 with warnings, 2 when something is broken. \`-o json\` prints the findings as JSON. The codes do not change between versions.
 
-[\`cattail lab\`](lab.md) builds a cluster on one machine in which every finding of the second table can be tried.
+[\`cattail lab\`](lab.md) builds a cluster on one machine in which the usual ones can be tried: \`cattail lab break --list\` names each breakage with the finding that it is.
 
 ## Nodes and paths
 
@@ -33,6 +33,10 @@ cattail doctor path default/a default/b --facts cka003.json
 \`\`\`
 
 What fails in the pings is told only where nothing else explains it: a node that does not forward is one finding, and not one for each pod that does not answer.
+
+IPv4 and IPv6 are looked at each by itself, where pods or blocks have it: addresses, routes, tunnels, forwarding, firewalls, sessions, policies and pings. What is wrong with both is told once.
+Between two pods with both there are two paths; \`doctor path\` walks each (with addresses instead of names: that one), and \`-o json\` has them as \`paths\`. On etcd without Kubernetes pods are known by their WorkloadEndpoints.
+
 \`doctor path\` ends with exit code 2 where the path is broken, 1 where something could not be looked at (it prints what to run there), else 0.
 
 | code | level | what is wrong | why it matters | how to fix it |

@@ -1,5 +1,6 @@
 // What the datastore alone says: whether it is ready, nodes and their addresses, pools, blocks.
-import type { ClusterFacts, Facts, PoolFact, Probe } from "../facts.ts";
+import { nodeCatalogue } from "../catalogue.ts";
+import type { ClusterFacts, Facts, PoolFact, Probe, Unreadable } from "../facts.ts";
 import { at, finding, type NodeFinding } from "../finding.ts";
 import { bare, duplicates, isIn, isSameSubnet, overlap, poolOf } from "../networks.ts";
 
@@ -25,22 +26,26 @@ function checkReading({ datastoreReady, unreadable }: ClusterFacts): NodeFinding
           }),
         ]
       : [];
-  const missing = unreadable.filter(({ rule }) => rule !== undefined);
-  const rights =
-    missing.length === 0
-      ? []
-      : [
-          finding({
-            code: "NODE_RIGHTS_MISSING",
-            what: missing.map(({ why }) => why).join("; "),
-            evidence: missing.map(({ what }) => what),
-            fix: `add to the ClusterRole of the account:\n${[...new Set(missing.map(({ rule = "" }) => rule.trimEnd()))].join("\n")}`,
-          }),
-        ];
+  const rights = missingRights(unreadable.filter(({ rule }) => rule !== undefined));
   const rest = unreadable
     .filter(({ rule }) => rule === undefined)
     .map(({ what, why }) => finding({ code: "DATASTORE_UNREADABLE", what: `${what}: ${why}` }));
   return [...locked, ...rights, ...rest];
+}
+
+/** One finding for all of an account, with rules to paste. */
+export function missingRights(missing: readonly Unreadable[], node = ""): NodeFinding[] {
+  if (missing.length === 0) return [];
+  const rules = new Set(missing.map(({ rule = "" }) => rule.trimEnd()));
+  return [
+    finding({
+      code: "NODE_RIGHTS_MISSING",
+      node,
+      what: missing.map(({ why }) => why).join("; "),
+      evidence: missing.map(({ what }) => what),
+      fix: `add to the ClusterRole of the account:\n${[...rules].join("\n")}`,
+    }),
+  ];
 }
 
 function checkAddresses(cluster: ClusterFacts): NodeFinding[] {
@@ -50,7 +55,7 @@ function checkAddresses(cluster: ClusterFacts): NodeFinding[] {
     finding({
       code: "NODE_ADDRESS_DUPLICATE",
       what: `${names.join(" and ")} both have the address ${address}`,
-      evidence: names.map((name) => `node ${name}: projectcalico.org/IPv4Address ${address}`),
+      evidence: names.map((name) => `node ${name}: projectcalico.org/IPv${cluster.family}Address ${address}`),
       explains: (probe) => names.some((name) => at(name)(probe)),
     }),
   );
@@ -60,7 +65,8 @@ function checkAddresses(cluster: ClusterFacts): NodeFinding[] {
         finding({
           code: "NODE_ADDRESS_MISSING",
           node: name,
-          what: `the node ${name} has no address in the datastore`,
+          what: `the node ${name} has no IPv${cluster.family} address in the datastore`,
+          fix: nodeCatalogue.NODE_ADDRESS_MISSING.fix.replace("IP=", cluster.family === 6 ? "IP6=" : "IP="),
           explains: at(name),
         }),
       ];
@@ -115,7 +121,7 @@ function checkPools(cluster: ClusterFacts): NodeFinding[] {
     });
   const none =
     pools.length > 0 && pools.every(({ isDisabled }) => isDisabled)
-      ? [finding({ code: "POOL_NONE_ENABLED", what: `all ${pools.length} pools are disabled` })]
+      ? [finding({ code: "POOL_NONE_ENABLED", what: `all ${pools.length} IPv${cluster.family} pools are disabled` })]
       : [];
   return [...asked, ...none, ...pools.flatMap((pool) => overlapsOf(pool, nodes, serviceRanges))];
 }

@@ -3,7 +3,8 @@ import { plainText } from "../../../base/lib/index.ts";
 import type { ClusterFacts, HostFacts } from "../facts.ts";
 import { at, finding, type NodeFinding } from "../finding.ts";
 import { bare, duplicates, nodeNamed } from "../networks.ts";
-import { interfaceOf } from "../pod-interface.ts";
+import { interfaceOfPod } from "../pod-interface.ts";
+import { missingRights } from "./cluster.ts";
 
 const dayMs = 86_400_000;
 
@@ -14,10 +15,11 @@ export function checkHost(
   return [
     ...checkName(host, cluster),
     ...checkAddress(host, cluster),
-    ...checkKernel(host),
+    ...checkKernel(host, cluster),
     ...checkBird(host, cluster),
     ...checkPlugin(host, cluster, nowMs),
     ...checkTypha(host),
+    ...checkAgents(host),
     ...checkLeftovers(host, cluster),
   ];
 }
@@ -55,17 +57,24 @@ function checkAddress({ node, addresses }: HostFacts, cluster: ClusterFacts): No
   ];
 }
 
-function checkKernel({ node, sysctls, foreignDrops, features }: HostFacts): NodeFinding[] {
+const forwardingFix6 =
+  "sysctl -w net.ipv6.conf.all.forwarding=1; look for who turns it off again: grep -r forwarding /etc/sysctl.d /usr/lib/sysctl.d";
+
+/** The kernel's switch for all interfaces. */
+export const forwardingOf = { 4: "net.ipv4.ip_forward", 6: "net.ipv6.conf.all.forwarding" } as const;
+
+function checkKernel({ node, sysctls, foreignDrops, features }: HostFacts, { family }: ClusterFacts): NodeFinding[] {
   const isPodTraffic = (probe: Parameters<NodeFinding["explains"]>[0]) => probe.kind !== "node" && at(node)(probe);
   const forwarding =
-    sysctls["net.ipv4.ip_forward"] === "0"
+    sysctls[forwardingOf[family]] === "0"
       ? [
           finding({
             code: "FORWARDING_OFF",
             node,
-            what: `${node} does not forward packets`,
-            evidence: ["sysctl net.ipv4.ip_forward: 0"],
+            what: `${node} does not forward ${family === 6 ? "IPv6 " : ""}packets`,
+            evidence: [`sysctl ${forwardingOf[family]}: 0`],
             explains: isPodTraffic,
+            ...(family === 6 ? { fix: forwardingFix6 } : {}),
           }),
         ]
       : [];
@@ -88,7 +97,11 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
   if (bird === undefined) return [];
   if (bird.silent !== undefined)
     return [finding({ code: "BIRD_SILENT", node, what: `BIRD on ${node}: ${bird.silent}`, explains: at(node) })];
-  const down = bird.sessions.filter(({ state }) => state !== "Established");
+  // Of two nodes with one address nobody knows whose session it is, and that is told.
+  const twice = duplicates(cluster);
+  const isAmbiguous = (address: string) =>
+    twice.has(address) || [...twice.values()].some((names) => names.includes(node));
+  const down = bird.sessions.filter(({ state, address }) => state !== "Established" && !isAmbiguous(address));
   const nameOf = (address: string) =>
     cluster.nodes.find((each) => each.address !== undefined && bare(each.address) === address)?.name;
   if (bird.waits !== undefined)
@@ -113,8 +126,11 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
       node,
       what: `the session of ${node} with ${peer === undefined ? address : `${peer} (${address})`} is not established`,
       evidence,
-      explains: (probe) =>
-        (probe.fromNode === node && probe.node === peer) || (probe.fromNode === peer && probe.node === node),
+      // Not that the node itself is silent: then the session is the consequence.
+      explains: ({ kind, fromNode, node: to }) =>
+        kind !== "node" &&
+        kind !== "large" &&
+        ((fromNode === node && to === peer) || (fromNode === peer && to === node)),
     });
   });
 }
@@ -128,7 +144,7 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
         what: `/etc/cni/net.d on ${node} has no Calico configuration`,
       }),
     ];
-  const found: NodeFinding[] = [];
+  const found = missingRights(cni.missingRights ?? [], node);
   const { credentials } = cni;
   if (credentials !== undefined) {
     const { file, expiresMs, of = "certificate", broken } = credentials;
@@ -145,7 +161,7 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
         }),
       );
   }
-  const tunnel = links.find(({ name, kind }) => name === "vxlan.calico" || kind === "vxlan");
+  const tunnel = tunnelOf(cluster.family, links);
   const isTunnelled = cluster.pools.some(({ vxlan, isDisabled }) => vxlan === "Always" && !isDisabled);
   if (tunnel !== undefined && isTunnelled && cni.mtu !== undefined && cni.mtu > tunnel.mtu)
     found.push(
@@ -156,6 +172,28 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
       }),
     );
   return found;
+}
+
+/** By its name; a device that somebody has named otherwise is IPv4's. */
+function tunnelOf(family: ClusterFacts["family"], links: HostFacts["links"]): HostFacts["links"][number] | undefined {
+  const six = "vxlan-v6.calico";
+  if (family === 6) return links.find(({ name }) => name === six);
+  return (
+    links.find(({ name }) => name === "vxlan.calico") ??
+    links.find(({ name, kind }) => kind === "vxlan" && name !== six)
+  );
+}
+
+function checkAgents({ node, ruleOwners }: HostFacts): NodeFinding[] {
+  if (ruleOwners.length < 2) return [];
+  return [
+    finding({
+      code: "AGENTS_TWO",
+      node,
+      what: `${node} has packet rules of two agents: Cattail's and the original's`,
+      evidence: ["nft list tables: inet cattail, and calico (or chains cali-* of iptables)"],
+    }),
+  ];
 }
 
 function checkTypha({ node, typha }: HostFacts): NodeFinding[] {
@@ -169,10 +207,10 @@ function checkTypha({ node, typha }: HostFacts): NodeFinding[] {
   ];
 }
 
-/** Only where pods are known by name: with etcd alone nobody can tell whose an interface is. */
+/** Where no pod is known at all, nobody can tell whose an interface is. */
 function checkLeftovers({ node, links }: HostFacts, { pods }: ClusterFacts): NodeFinding[] {
   if (pods.length === 0) return [];
-  const known = new Set(pods.map(({ namespace, name }) => interfaceOf(namespace, name)));
+  const known = new Set(pods.map(interfaceOfPod));
   return links
     .filter(({ name, kind }) => /^cali[0-9a-f]{11}$/.test(name) && kind === "veth" && !known.has(name))
     .map(({ name }) => finding({ code: "LEFTOVER_INTERFACE", node, what: `${name} on ${node} belongs to no pod` }));

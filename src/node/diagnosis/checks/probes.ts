@@ -85,7 +85,7 @@ type Rest = { readonly all: readonly Probe[]; readonly cluster: ClusterFacts; re
 function silences(probes: readonly Probe[], rest: Rest): NodeFinding[] {
   const byCause = Map.groupBy(probes, (probe) => causeOf(probe, rest));
   const found: NodeFinding[] = [];
-  const underlay = [...(byCause.get("plain") ?? [])];
+  const underlay = byCause.get("plain") ?? [];
   if (underlay.length > 0) found.push(drops("UNDERLAY_DROPS_PODS", underlay, rest));
   const tunnel = byCause.get("vxlan") ?? [];
   if (tunnel.length > 0) found.push(drops("VXLAN_BLOCKED", tunnel, rest));
@@ -125,8 +125,9 @@ function causeOf(probe: Probe, { all, cluster, hosts }: Rest): "plain" | "vxlan"
 function drops(
   code: "UNDERLAY_DROPS_PODS" | "VXLAN_BLOCKED",
   probes: readonly Probe[],
-  { all, hosts }: Rest,
+  { all, hosts, cluster }: Rest,
 ): NodeFinding {
+  const six = cluster.family === 6 ? "IPv6 " : "";
   const pairs = [...new Set(probes.map(({ fromNode, node }) => `${fromNode} -> ${node}`))];
   const arrivals = all.filter(({ kind, ok }) => kind === "arrival" && !ok);
   const unseen = [...new Set(probes.map(({ node }) => node))].filter(
@@ -136,7 +137,7 @@ function drops(
   return finding({
     code,
     explains: ({ fromNode, node }) => probes.some((each) => each.fromNode === fromNode && each.node === node),
-    what: `between ${pairs.join(", ")} ${code === "VXLAN_BLOCKED" ? "no VXLAN packet arrives" : "packets with addresses of pods do not arrive"}, and the nodes reach each other`,
+    what: `between ${pairs.join(", ")} ${code === "VXLAN_BLOCKED" ? `no VXLAN packet arrives${six === "" ? "" : " over IPv6"}` : `${six}packets with addresses of pods do not arrive`}, and the nodes reach each other`,
     evidence: [
       `ping from ${first?.from} to ${first?.address} (${first?.to}): no answer; to the node ${first?.node}: answers`,
       ...arrivals

@@ -3,7 +3,7 @@
 import type { ClusterFacts, HostFacts, LookupFact, NodeFact, PoolFact, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
 import { bare, duplicates, isIn, isSameSubnet, nodeNamed, poolOf, wayBetween } from "../networks.ts";
-import { interfaceOf } from "../pod-interface.ts";
+import { interfaceOfPod } from "../pod-interface.ts";
 
 /** Addresses a host looks up: the first of each block of another node, and its pods. */
 export type Destination = { readonly address: string; readonly owner: string };
@@ -64,7 +64,8 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
   if (expected === undefined || isExpected(lookup, expected, host)) return [];
   const told = { address, owner, lookup, expected: hopText(expected) };
   if (isMissing(lookup, address, host)) return [{ is: "missing", ...told }];
-  return [{ is: isFiltered(lookup, host, own) ? "filtered" : "wrong", ...told }];
+  // IPv6 has no such filter.
+  return [{ is: cluster.family === 4 && isFiltered(lookup, host, own) ? "filtered" : "wrong", ...told }];
 }
 
 /** A session that is down, or waits, is told by itself: the routes are its consequence. */
@@ -101,7 +102,7 @@ function isExpected(lookup: LookupFact, { way, gateway }: Hop, { links }: HostFa
 /** Only the default route is left, or none. */
 function isMissing(lookup: LookupFact, address: string, { routes }: HostFacts): boolean {
   if (lookup.refused !== undefined) return true;
-  return !routes.some(({ destination }) => destination !== "0.0.0.0/0" && isIn(address, destination));
+  return !routes.some(({ destination }) => !/\/0$/.test(destination) && isIn(address, destination));
 }
 
 /** Answers would leave by another interface than the one that packets of other nodes arrive on, and the kernel minds. */
@@ -144,9 +145,10 @@ function describe(group: readonly Wrong[], host: HostFacts): NodeFinding[] {
 function checkPodRoutes({ node, lookups, links }: HostFacts, { pods }: ClusterFacts): NodeFinding[] {
   return pods
     .filter((pod) => pod.node === node && pod.phase === "Running")
-    .flatMap(({ namespace, name, address }) => {
+    .flatMap((pod) => {
+      const { namespace, name, address } = pod;
       const lookup = lookups.find(({ to }) => to === address);
-      const link = interfaceOf(namespace, name);
+      const link = interfaceOfPod(pod);
       // A pod of another plugin, or one whose interface is named otherwise, is not ours to judge.
       if (lookup === undefined || lookup.link === link || !links.some((each) => each.name === link)) return [];
       return [

@@ -1,7 +1,9 @@
-// The two ends of a path, as people name them: a pod, a node, or an address of one.
-import { CattailError, nearest, parseRange } from "../../../base/lib/index.ts";
+// The two ends of a path, as people name them: a pod, a node, or an address of one. Between two that have both families of addresses there are two paths.
+import { CattailError, type Family, nearest } from "../../../base/lib/index.ts";
 import type { ClusterFacts } from "../facts.ts";
-import { bare } from "../networks.ts";
+import { clusterOf, familiesOf, familyOf, type WholeCluster } from "../families.ts";
+import { bare, canonical } from "../networks.ts";
+import { interfaceOfPod } from "../pod-interface.ts";
 
 export type PathEnd = {
   readonly is: "pod" | "node" | "address";
@@ -10,21 +12,53 @@ export type PathEnd = {
   readonly address: string;
   /** Undefined: outside of the cluster. */
   readonly node: string | undefined;
+  /** Of a pod: its interface there. */
+  readonly link?: string;
 };
 
-/** Throws PATH_END for a name that leads nowhere, and a pod without an address. */
-export function findEnd(text: string, cluster: ClusterFacts, namespace = "default"): PathEnd {
-  const { pods, nodes } = cluster;
-  const isAddress = parseRange(text) !== undefined && !text.includes("/");
+export type PathEnds = { readonly family: Family; readonly from: PathEnd; readonly to: PathEnd };
+
+/** A path for each family that both ends have. Throws PATH_END for a name that leads nowhere, and for a pod without an address. */
+export function findEnds(
+  { from, to, namespace }: { readonly from: string; readonly to: string; readonly namespace: string },
+  cluster: WholeCluster,
+): PathEnds[] {
+  const asked = [from, to].flatMap((text) => addressFamily(text) ?? []);
+  const families = asked.length > 0 ? [...new Set(asked)] : familiesOf(cluster);
+  if (families.length > 1 && asked.length > 1)
+    throw noEnd(`${from} and ${to} are of two families of addresses`, "Give two of the same family");
+  const refusals: unknown[] = [];
+  const found = families.flatMap((family) => {
+    try {
+      const own = clusterOf(cluster, family);
+      return [{ family, from: findEnd(from, own, namespace), to: findEnd(to, own, namespace) }];
+    } catch (error) {
+      refusals.push(error);
+      return [];
+    }
+  });
+  if (found.length === 0) throw refusals[0];
+  return found;
+}
+
+function addressFamily(text: string): Family | undefined {
+  return text.includes("/") ? undefined : familyOf(text);
+}
+
+function findEnd(asked: string, cluster: ClusterFacts, namespace: string): PathEnd {
+  const { pods, nodes, family } = cluster;
+  const isAddress = addressFamily(asked) !== undefined;
+  const text = isAddress ? canonical(asked) : asked;
   const pod = pods.find((each) => {
     const name = `${each.namespace}/${each.name}`;
     return isAddress ? each.address === text : name === text || name === `${namespace}/${text}`;
   });
   if (pod !== undefined) {
     const name = `${pod.namespace}/${pod.name}`;
-    if (pod.address !== undefined) return { is: "pod", name, address: pod.address, node: pod.node };
+    const link = interfaceOfPod(pod);
+    if (pod.address !== undefined) return { is: "pod", name, address: pod.address, node: pod.node, link };
     throw noEnd(
-      `the pod ${name} has no address`,
+      `the pod ${name} has no IPv${family} address`,
       "See why the CNI plugin refuses it: kubectl describe pod, or cattail doctor node on its node",
     );
   }

@@ -3,13 +3,15 @@
 //
 //   policy ─▶ interface of the sender ─▶ its node: forwarding, firewalls, route ─▶ between: plain or in a tunnel, probes
 //          ─▶ the receiver's node: forwarding, firewalls, interface ─▶ and the route back
+import type { Family } from "../../../base/lib/index.ts";
+import { forwardingOf } from "../checks/host.ts";
 import { wrongWay } from "../checks/routes.ts";
-import { diagnose } from "../diagnose.ts";
+import { diagnose, diagnoseFamily } from "../diagnose.ts";
 import type { Facts, HostFacts, PingVerdict, Probe } from "../facts.ts";
+import { factsOf, type WholeFacts } from "../families.ts";
 import { finding, type NodeFinding } from "../finding.ts";
 import { nodeNamed, poolOf, wayBetween } from "../networks.ts";
-import { interfaceOf } from "../pod-interface.ts";
-import type { PathEnd } from "./ends.ts";
+import type { PathEnd, PathEnds } from "./ends.ts";
 
 export type Station = {
   readonly where: string;
@@ -20,6 +22,7 @@ export type Station = {
 };
 
 export type Walk = {
+  readonly family: Family;
   readonly from: PathEnd;
   readonly to: PathEnd;
   readonly stations: readonly Station[];
@@ -28,23 +31,27 @@ export type Walk = {
   readonly others: readonly NodeFinding[];
 };
 
-export type WalkOptions = {
-  readonly from: PathEnd;
-  readonly to: PathEnd;
-  readonly facts: Facts;
+export type WalkOptions = PathEnds & {
+  readonly facts: WholeFacts;
   /** Of a ping there; undefined: policies know nothing of these ends. */
   readonly verdict: Omit<PingVerdict, "from" | "to"> | undefined;
 };
 
-export function walkPath(options: WalkOptions): Walk {
-  const { from, to, facts } = options;
-  const findings = diagnose(facts);
+type Walked = Omit<WalkOptions, "facts"> & { readonly facts: Facts };
+
+export function walkPath({ facts: whole, ...options }: WalkOptions): Walk {
+  const { family, from, to } = options;
+  const facts = factsOf(whole, family);
+  const findings = diagnoseFamily(facts);
   const denial = deniedBy(options);
   const probes = [probeOf(from, to), probeOf(to, from)];
   const causes = findings.filter(({ explains }) => probes.some(explains));
   const bad = causes.filter(({ level }) => level !== "note");
   const cause = denial ?? bad[0] ?? causes[0];
-  return { from, to, stations: stationsOf(options), cause, others: findings.filter((each) => !causes.includes(each)) };
+  const isTold = ({ code, node, what }: NodeFinding) =>
+    causes.some((each) => each.code === code && each.node === node && each.what === what);
+  const others = diagnose(whole).filter((each) => !isTold(each));
+  return { family, from, to, stations: stationsOf({ ...options, facts }), cause, others };
 }
 
 function probeOf(from: PathEnd, to: PathEnd): Probe {
@@ -53,7 +60,7 @@ function probeOf(from: PathEnd, to: PathEnd): Probe {
   return { kind, from: from.name, fromNode, to: to.name, node, address: to.address, ok: false };
 }
 
-function deniedBy({ from, to, verdict }: WalkOptions): NodeFinding | undefined {
+function deniedBy({ from, to, verdict }: Omit<WalkOptions, "facts">): NodeFinding | undefined {
   if (verdict?.verdict !== "deny") return undefined;
   const explain = `cattail explain ${subject(from)} ${subject(to)} --protocol icmp`;
   return finding({
@@ -69,7 +76,7 @@ function subject({ is, name, address }: PathEnd): string {
   return is === "node" ? `node/${name}` : is === "pod" ? name : address;
 }
 
-function stationsOf(options: WalkOptions): Station[] {
+function stationsOf(options: Walked): Station[] {
   const { from, to, verdict } = options;
   const policy: Station =
     verdict === undefined
@@ -89,7 +96,7 @@ function stationsOf(options: WalkOptions): Station[] {
 }
 
 /** What the node of one end does with packets to the other, and to its own. */
-function atNode(own: PathEnd, other: PathEnd, { facts }: WalkOptions): Station[] {
+function atNode(own: PathEnd, other: PathEnd, { facts, family }: Walked): Station[] {
   if (own.node === undefined)
     return [
       {
@@ -110,7 +117,7 @@ function atNode(own: PathEnd, other: PathEnd, { facts }: WalkOptions): Station[]
         command: `cattail doctor node -o facts > ${own.node}.json, on ${own.node}; then --facts ${own.node}.json here`,
       },
     ];
-  const isForwarding = host.sysctls["net.ipv4.ip_forward"] !== "0";
+  const isForwarding = host.sysctls[forwardingOf[family]] !== "0";
   return [
     ...(own.is === "pod" ? [interfaceStation(own, host, where)] : []),
     { where, is: isForwarding ? "good" : "bad", what: isForwarding ? "forwards packets" : "does not forward packets" },
@@ -122,8 +129,7 @@ function atNode(own: PathEnd, other: PathEnd, { facts }: WalkOptions): Station[]
 }
 
 function interfaceStation(own: PathEnd, { links, lookups }: HostFacts, where: string): Station {
-  const [namespace = "", name = ""] = own.name.split("/");
-  const link = interfaceOf(namespace, name);
+  const link = own.link ?? "";
   const found = links.find((each) => each.name === link);
   const lookup = lookups.find(({ to }) => to === own.address);
   if (found === undefined) return { where, is: "bad", what: `has no interface ${link} for ${own.name}` };
@@ -147,7 +153,7 @@ function routeStation(other: PathEnd, host: HostFacts, { where, facts }: { where
   return [right === undefined ? { where, is: "good", what } : { where, is: "bad", what: `${what}, and not ${right}` }];
 }
 
-function between({ from, to, facts }: WalkOptions): Station[] {
+function between({ from, to, facts }: Walked): Station[] {
   const { cluster, hosts } = facts;
   const [one, other] = [nodeNamed(from.node, cluster), nodeNamed(to.node, cluster)];
   if (one === undefined || other === undefined) return [];

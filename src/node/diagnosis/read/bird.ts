@@ -3,15 +3,24 @@ import { existsSync } from "node:fs";
 import { type Clock, messageOf } from "../../../base/lib/index.ts";
 import { askBird, peersOf, readProtocols } from "../../bird/index.ts";
 import type { BirdFacts } from "../facts.ts";
+import { canonical } from "../networks.ts";
 
-const sockets = ["/var/run/calico/bird.ctl", "/var/run/bird/bird.ctl"];
+const sockets = {
+  bird: ["/var/run/calico/bird.ctl", "/var/run/bird/bird.ctl"],
+  /** Of a BIRD of the first generation, which has a daemon for each family. */
+  bird6: ["/var/run/calico/bird6.ctl", "/var/run/bird/bird6.ctl"],
+} as const;
 
 const patienceMs = 6_000;
 const pauseMs = 500;
 
 /** Undefined: there is no BIRD here. A session that comes up within seconds was not down. */
-export async function readBird(clock: Clock, signal: AbortSignal): Promise<BirdFacts | undefined> {
-  const socket = sockets.find((path) => existsSync(path));
+export async function readBird(
+  which: keyof typeof sockets,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<BirdFacts | undefined> {
+  const socket = sockets[which].find((path) => existsSync(path));
   if (socket === undefined) return undefined;
   const endMs = clock.monotonicMs() + patienceMs;
   for (;;) {
@@ -27,12 +36,10 @@ async function readOnce(socket: string): Promise<BirdFacts> {
     const protocols = readProtocols(await askBird(socket, "show protocols"));
     const status = (await askBird(socket, "show status")).map(({ text }) => text.trim());
     const waits = waitingWords(status);
-    const sessions = (protocols === undefined ? [] : peersOf(protocols))
-      .filter(({ family }) => family === 4)
-      .map(({ address, info }) => {
-        const [state = "", ...more] = info.split(" ");
-        return { address, state, info: more.join(" ") };
-      });
+    const sessions = (protocols === undefined ? [] : peersOf(protocols)).map(({ address, info }) => {
+      const [state = "", ...more] = info.split(" ");
+      return { address: canonical(address), state, info: more.join(" ") };
+    });
     return { socket, sessions, ...(waits === undefined ? {} : { waits }) };
   } catch (error) {
     return { socket, sessions: [], silent: messageOf(error) };

@@ -1,12 +1,13 @@
 // The cluster's facts, read from the datastore once. What may not be read is told as that, and the rest is looked at nevertheless.
-import { isRecord, type JsonRecord, messageOf, parseJson, parseRange } from "../../../base/lib/index.ts";
+import { type Family, isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
 import type { Account, Datastore } from "../../../calico/datastore/index.ts";
 import { type ApiKind, openIpamObjects, openResources, type V3Object } from "../../../calico/resources/index.ts";
-import type { AffinityFact, BlockFact, ClusterFacts, Encapsulation, NodeFact, PodFact, PoolFact } from "../facts.ts";
-
+import type { AffinityFact, BlockFact, Encapsulation, PoolFact } from "../facts.ts";
+import { type ByFamily, familyOf, type WholeCluster, type WholeNode, type WholePod } from "../families.ts";
+import { bare, canonical } from "../networks.ts";
 import { missingRights } from "./rights.ts";
 
-const poolsAnnotation = "cni.projectcalico.org/ipv4pools";
+const poolsAnnotations = { 4: "cni.projectcalico.org/ipv4pools", 6: "cni.projectcalico.org/ipv6pools" } as const;
 
 export type ClusterOptions = {
   readonly signal: AbortSignal;
@@ -14,7 +15,7 @@ export type ClusterOptions = {
   readonly account?: Account | undefined;
 };
 
-export async function readCluster(datastore: Datastore, { signal, account }: ClusterOptions): Promise<ClusterFacts> {
+export async function readCluster(datastore: Datastore, { signal, account }: ClusterOptions): Promise<WholeCluster> {
   const resources = openResources(datastore);
   const ipam = openIpamObjects(datastore);
   const unreadable: { what: string; why: string; rule?: string }[] = [];
@@ -35,7 +36,11 @@ export async function readCluster(datastore: Datastore, { signal, account }: Clu
   const [blocks, affinities, pods, services] = await Promise.all([
     attempt("IPAMBlock", async () => (await ipam.list("IPAMBlock", { signal })).items),
     attempt("BlockAffinity", async () => (await ipam.list("BlockAffinity", { signal })).items),
-    hasPods(datastore) ? attempt("Pod", () => readPods(datastore, signal)) : [],
+    hasPods(datastore)
+      ? attempt("Pod", () => readPods(datastore, signal))
+      : attempt("WorkloadEndpoint", async () =>
+          (await resources.list("WorkloadEndpoint", { signal })).items.flatMap(endpointPod),
+        ),
     // Nobody needs it but this check: an account that may not read it lacks nothing.
     hasPods(datastore) ? serviceRanges(datastore, signal).catch(() => []) : [],
   ]);
@@ -45,9 +50,9 @@ export async function readCluster(datastore: Datastore, { signal, account }: Clu
   return {
     datastoreReady: typeof ready === "boolean" ? ready : undefined,
     nodes: (nodes ?? []).map(nodeFact),
-    pools: (pools ?? []).map(poolFact).filter(({ cidr }) => parseRange(cidr)?.family === 4),
-    blocks: blocks.map(({ spec }) => blockFact(spec)).filter(({ cidr }) => parseRange(cidr)?.family === 4),
-    affinities: affinities.map(({ spec }) => affinityFact(spec)).filter(({ cidr }) => parseRange(cidr)?.family === 4),
+    pools: (pools ?? []).map(poolFact),
+    blocks: blocks.map(({ spec }) => blockFact(spec)),
+    affinities: affinities.map(({ spec }) => affinityFact(spec)),
     pods,
     isMeshOn: mesh !== false,
     serviceRanges: services,
@@ -55,7 +60,7 @@ export async function readCluster(datastore: Datastore, { signal, account }: Clu
   };
 }
 
-/** etcd has Calico's own objects only. */
+/** etcd has Calico's own objects only: what the plugin wrote of a pod is all that is known of it. */
 function hasPods({ flavour }: Datastore): boolean {
   return flavour === "kubernetes";
 }
@@ -66,19 +71,27 @@ function missingRule(error: unknown): string | undefined {
   return undefined;
 }
 
-function nodeFact({ metadata, spec }: V3Object): NodeFact {
-  const { bgp, addresses, ipv4VXLANTunnelAddr: tunnelAddress } = recordOf(spec);
-  const address = textOf(recordOf(bgp).ipv4Address);
+function nodeFact({ metadata, spec }: V3Object): WholeNode {
+  const { bgp, addresses, ipv4VXLANTunnelAddr, ipv6VXLANTunnelAddr } = recordOf(spec);
   const internalAddresses = (Array.isArray(addresses) ? addresses : []).flatMap((each) => {
     const { type, address: text } = recordOf(each);
-    return type === "InternalIP" && typeof text === "string" && parseRange(text)?.family === 4 ? [text] : [];
+    return type === "InternalIP" && typeof text === "string" ? [canonical(text)] : [];
   });
   return {
     name: metadata.name ?? "",
     internalAddresses,
-    ...(address === undefined ? {} : { address }),
-    ...(typeof tunnelAddress === "string" && tunnelAddress !== "" ? { tunnelAddress } : {}),
+    addresses: byFamily(recordOf(bgp).ipv4Address, recordOf(bgp).ipv6Address),
+    tunnelAddresses: byFamily(ipv4VXLANTunnelAddr, ipv6VXLANTunnelAddr),
   };
+}
+
+/** What stands in the place of a family counts where it is of that family. */
+function byFamily(four: unknown, six: unknown): ByFamily<string> {
+  const of = (value: unknown, family: Family) => {
+    const text = typeof value === "string" ? canonical(value) : "";
+    return familyOf(text) === family ? { [family]: text } : {};
+  };
+  return { ...of(four, 4), ...of(six, 6) };
 }
 
 function poolFact({ metadata, spec }: V3Object): PoolFact {
@@ -109,25 +122,51 @@ function affinityFact({ cidr, node, state }: JsonRecord): AffinityFact {
   return { cidr: String(cidr), node: String(node), state: String(state) };
 }
 
-async function readPods(datastore: Datastore, signal: AbortSignal): Promise<PodFact[]> {
-  const pods: PodFact[] = [];
+async function readPods(datastore: Datastore, signal: AbortSignal): Promise<WholePod[]> {
+  const pods: WholePod[] = [];
   for await (const { items } of datastore.list("Pod", { signal }))
     for (const { id, value } of items) {
       const { metadata, spec, status } = recordOf(value);
       const { nodeName, hostNetwork } = recordOf(spec);
-      const { podIP, phase } = recordOf(status);
+      const { podIP, podIPs, phase } = recordOf(status);
       if (typeof nodeName !== "string" || nodeName === "" || hostNetwork === true) continue;
       if (phase === "Succeeded" || phase === "Failed") continue;
-      const address = typeof podIP === "string" && parseRange(podIP)?.family === 4 ? podIP : undefined;
+      const annotations = recordOf(recordOf(metadata).annotations);
+      const all = [podIP, ...(Array.isArray(podIPs) ? podIPs.map((each) => recordOf(each).ip) : [])];
       pods.push({
         ...id,
         node: nodeName,
         phase: String(phase ?? "Pending"),
-        asksForPools: poolsAsked(recordOf(recordOf(metadata).annotations)[poolsAnnotation]),
-        ...(address === undefined ? {} : { address }),
+        asksForPools: {
+          4: poolsAsked(annotations[poolsAnnotations[4]]),
+          6: poolsAsked(annotations[poolsAnnotations[6]]),
+        },
+        addresses: byFamily(firstOf(all, 4), firstOf(all, 6)),
       });
     }
   return pods;
+}
+
+function endpointPod({ metadata, spec }: V3Object): WholePod[] {
+  const { node, pod, workload, containerID, interfaceName, ipNetworks } = recordOf(spec);
+  const [name] = [pod, workload, containerID].filter((each) => typeof each === "string" && each !== "");
+  if (typeof node !== "string" || typeof name !== "string") return [];
+  const all = (Array.isArray(ipNetworks) ? ipNetworks : []).map((each) => bare(String(each)));
+  return [
+    {
+      namespace: metadata.namespace ?? "",
+      name,
+      node,
+      phase: "Running",
+      asksForPools: {},
+      addresses: byFamily(firstOf(all, 4), firstOf(all, 6)),
+      ...(typeof interfaceName === "string" ? { link: interfaceName } : {}),
+    },
+  ];
+}
+
+function firstOf(addresses: readonly unknown[], family: Family): unknown {
+  return addresses.find((each) => typeof each === "string" && familyOf(each) === family);
 }
 
 function poolsAsked(value: unknown): string[] {
@@ -142,14 +181,14 @@ function poolsAsked(value: unknown): string[] {
 /** The range itself is the API server's secret; the first service of every cluster has its first address. */
 async function serviceRanges(datastore: Datastore, signal: AbortSignal): Promise<string[]> {
   const object = await datastore.get("Service", { namespace: "default", name: "kubernetes" }, { signal });
-  const address = recordOf(recordOf(object?.value).spec).clusterIP;
-  return typeof address === "string" && parseRange(address)?.family === 4 ? [`${address}/32`] : [];
+  const { clusterIP, clusterIPs } = recordOf(recordOf(object?.value).spec);
+  const all = new Set([clusterIP, ...(Array.isArray(clusterIPs) ? clusterIPs : [])]);
+  return [...all].flatMap((address) => {
+    const family = typeof address === "string" ? familyOf(address) : undefined;
+    return family === undefined ? [] : [`${address}/${family === 4 ? 32 : 128}`];
+  });
 }
 
 function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

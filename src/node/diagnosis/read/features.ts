@@ -1,10 +1,11 @@
 // What a node needs of its kernel and machine: nftables for policies; VXLAN where a pool has it.
 import { messageOf } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
-import type { ClusterFacts, HostFacts } from "../facts.ts";
+import type { HostFacts } from "../facts.ts";
+import type { WholeCluster } from "../families.ts";
 
 export async function readFeatures(
-  { pools }: ClusterFacts,
+  { pools }: WholeCluster,
   links: readonly { readonly kind: string | undefined }[],
 ): Promise<HostFacts["features"]> {
   const nftables = await runs("nft", ["list", "tables"], "nftables", "install nftables, and modprobe nf_tables");

@@ -1,7 +1,7 @@
 // Which chains of others drop what a node forwards: rulesets as nft and iptables-legacy print them.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { foreignDrops, foreignLegacyDrops } from "./firewall.ts";
+import { foreignDrops, foreignLegacyDrops, ruleOwners } from "./firewall.ts";
 
 const chain = (policy: string, more: object = {}) => ({
   chain: { family: "ip", table: "filter", name: "FORWARD", type: "filter", hook: "forward", prio: 0, policy, ...more },
@@ -39,6 +39,24 @@ for (const { name, entries, finds } of cases)
       finds,
     );
   });
+
+test("whose rules are there: ours, the original's of nftables and of iptables, or of both", () => {
+  const table = (name: string) => ({ table: { family: "inet", name } });
+  const owners = (...entries: object[]) => ruleOwners(JSON.stringify({ nftables: entries }));
+  deepEqual(owners(), []);
+  deepEqual(owners(table("cattail")), ["cattail"]);
+  deepEqual(owners(table("calico")), ["calico"]);
+  deepEqual(owners(table("cattail"), chain("accept", { name: "cali-FORWARD" })), ["cattail", "calico"]);
+});
+
+test("firewalls of others: each table speaks for its families", () => {
+  const found = (family: string) =>
+    foreignDrops(JSON.stringify({ nftables: [chain("drop", { family })] })).map(({ families }) => families);
+  deepEqual(found("ip"), [[4]]);
+  deepEqual(found("ip6"), [[6]]);
+  deepEqual(found("inet"), [[4, 6]]);
+  deepEqual(found("bridge"), []);
+});
 
 test("firewalls of others: iptables' older tables", () => {
   deepEqual(foreignLegacyDrops("*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n"), []);

@@ -2,12 +2,30 @@
 //
 // A base chain at the hook "forward" with the policy drop is one, unless it lets Calico decide (a jump to a chain of Calico's) or accepts
 // everything at its end; and one whose last word is an unconditional drop.
-import { isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
+import { type Family, isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
 import type { ForeignDrop } from "../facts.ts";
 
 /** Ours, and those of the original. */
 const ownTable = /^(cattail|calico)/;
 const ownChain = /^cali-|^(cattail|calico)/;
+
+const familiesOfTable: { readonly [table: string]: readonly Family[] | undefined } = {
+  ip: [4],
+  ip6: [6],
+  inet: [4, 6],
+};
+
+/** Which agents have rules here: ours has a table of its own, the original tables, or chains of iptables. */
+export function ruleOwners(nftJson: string): ("cattail" | "calico")[] {
+  const read = nftJson.trim() === "" ? undefined : parseJson(nftJson);
+  const entries = isRecord(read) && Array.isArray(read.nftables) ? read.nftables.filter(isRecord) : [];
+  const has = (of: "table" | "chain", name: RegExp) =>
+    entries.some((entry) => isRecord(entry[of]) && name.test(String(entry[of].name)));
+  return [
+    ...(has("table", /^cattail$/) ? (["cattail"] as const) : []),
+    ...(has("table", /^calico$/) || has("chain", /^cali-FORWARD$/) ? (["calico"] as const) : []),
+  ];
+}
 
 export function foreignDrops(nftJson: string): ForeignDrop[] {
   const read = nftJson.trim() === "" ? undefined : parseJson(nftJson);
@@ -15,14 +33,15 @@ export function foreignDrops(nftJson: string): ForeignDrop[] {
   const rules = entries.flatMap(({ rule }) => (isRecord(rule) ? [rule] : []));
   return entries.flatMap(({ chain }): ForeignDrop[] => {
     if (!isRecord(chain) || chain.hook !== "forward" || chain.type !== "filter") return [];
-    if (!["ip", "inet"].includes(String(chain.family)) || ownTable.test(String(chain.table))) return [];
+    const families = familiesOfTable[String(chain.family)];
+    if (families === undefined || ownTable.test(String(chain.table))) return [];
     const own = rules.filter(
       (rule) => rule.family === chain.family && rule.table === chain.table && rule.chain === chain.name,
     );
     const verdicts = own.map(verdictOf);
     const isOurs = own.some((rule) => jumpsTo(rule, ownChain));
     if (isOurs || verdicts.includes("accept")) return [];
-    const place = { table: `${chain.family} ${chain.table}`, chain: String(chain.name) };
+    const place = { families, table: `${chain.family} ${chain.table}`, chain: String(chain.name) };
     const command = `nft list chain ${chain.family} ${chain.table} ${chain.name}`;
     if (verdicts.includes("drop")) return [{ ...place, what: "a rule drops everything", command }];
     return chain.policy === "drop" ? [{ ...place, what: "its policy is drop", command }] : [];
@@ -45,11 +64,12 @@ function jumpsTo({ expr }: JsonRecord, chain: RegExp): boolean {
   });
 }
 
-/** Of `iptables-legacy-save -t filter`. */
-export function foreignLegacyDrops(save: string): ForeignDrop[] {
+/** Of `iptables-legacy-save -t filter`, or of `ip6tables-legacy-save`. */
+export function foreignLegacyDrops(save: string, family: Family = 4): ForeignDrop[] {
   if (!/^:FORWARD DROP\b/m.test(save)) return [];
   const rules = save.split("\n").filter((line) => line.startsWith("-A FORWARD "));
   if (rules.some((line) => /-j cali-|^-A FORWARD -j ACCEPT$/.test(line))) return [];
-  const command = "iptables-legacy -S FORWARD";
-  return [{ table: "filter (iptables-legacy)", chain: "FORWARD", what: "its policy is drop", command }];
+  const program = family === 4 ? "iptables-legacy" : "ip6tables-legacy";
+  const command = `${program} -S FORWARD`;
+  return [{ families: [family], table: `filter (${program})`, chain: "FORWARD", what: "its policy is drop", command }];
 }

@@ -17,7 +17,7 @@ export async function namespacesByAddress(): Promise<Map<string, string>> {
       if (seen.has(identity)) continue;
       seen.add(identity);
       await using netlink = openNetlink({ namespace: path });
-      for (const { address } of await netlink.addresses({ family: "inet" })) found.set(bare(address), path);
+      for (const { address } of await netlink.addresses()) found.set(bare(address), path);
     } catch {
       // It has ended, or may not be looked into.
     }

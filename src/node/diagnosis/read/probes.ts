@@ -2,6 +2,7 @@
 import { createConnection } from "node:net";
 import { type Pinged, ping } from "../../../base/linux/kernel.ts";
 import type { BirdFacts, ClusterFacts, PodFact, Probe } from "../facts.ts";
+import { familyOf } from "../families.ts";
 import { bare } from "../networks.ts";
 
 export type ProbeOptions = {
@@ -17,7 +18,7 @@ export type ProbeOptions = {
 const mostNodes = 50;
 const mostPodsOfANode = 3;
 const mostPods = 60;
-const headers = 28; // of IPv4 and ICMP
+const headers = { 4: 28, 6: 48 } as const; // of the family and its ICMP
 const bgpPort = 179;
 const ask = { count: 3, intervalMs: 100, timeoutMs: 900 } as const;
 
@@ -102,8 +103,9 @@ export async function arrives(asked: Asked): Promise<Probe> {
 }
 
 export async function large(asked: Asked, mtu: number): Promise<Probe> {
+  const length = headers[familyOf(asked.address) ?? 4];
   const passes = async (bytes: number): Promise<boolean> => {
-    const options = { ...ask, payloadBytes: bytes - headers, dontFragment: true };
+    const options = { ...ask, payloadBytes: bytes - length, dontFragment: true };
     return (await ping(asked.address, options)).received > 0;
   };
   if (await passes(mtu)) return { ...asked, ok: true, tried: mtu };

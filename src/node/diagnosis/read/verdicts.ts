@@ -1,5 +1,5 @@
 // What policies make of pings: the data set that agents follow, read once, and the same evaluation that explain has.
-import { CattailError, silentLog, systemClock } from "../../../base/lib/index.ts";
+import { CattailError, type Family, silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { answer, parseSubject } from "../../../calico/explain/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
@@ -19,15 +19,18 @@ export async function readPolicyData(datastore: Datastore, signal: AbortSignal):
 }
 
 /** Ends are NAMESPACE/POD, node/NAME or addresses. Undefined: the data has no such end. */
-export function pingVerdict(from: string, to: string, data: PolicyData): Omit<PingVerdict, "from" | "to"> | undefined {
+export function pingVerdict(
+  { from, to, family }: { readonly from: string; readonly to: string; readonly family: Family },
+  data: PolicyData,
+): Omit<PingVerdict, "from" | "to"> | undefined {
   try {
     const [source, destination] = [parseSubject(from, "default"), parseSubject(to, "default")];
-    const answered = answer({ source, destination, protocol: "icmp", port: undefined, family: 4 }, data);
+    const answered = answer({ source, destination, protocol: "icmp", port: undefined, family }, data);
     const { verdict } = answered;
-    if (verdict === undefined || verdict.verdict === "allow") return verdict && { verdict: "allow" };
+    if (verdict === undefined || verdict.verdict === "allow") return verdict && { family, verdict: "allow" };
     const { decisive } = verdict;
     const cause = decisive?.answer?.cause;
-    return { verdict: "deny", by: cause === undefined ? (decisive?.reason ?? "a policy") : causeText(cause) };
+    return { family, verdict: "deny", by: cause === undefined ? (decisive?.reason ?? "a policy") : causeText(cause) };
   } catch (error) {
     if (error instanceof CattailError) return undefined;
     throw error;

@@ -1,23 +1,34 @@
 // This host, and the facts that were collected on others: read, diagnosed, and put into the sections of a report.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { CattailError, isRecord, messageOf, parseJson, plainLine, silentLog } from "../../../base/lib/index.ts";
+import {
+  CattailError,
+  type Family,
+  isRecord,
+  messageOf,
+  parseJson,
+  plainLine,
+  silentLog,
+} from "../../../base/lib/index.ts";
 import type { Account, Datastore } from "../../../calico/datastore/index.ts";
 import {
-  type ClusterFacts,
   diagnose,
-  type Facts,
+  familiesOf,
+  forwardingOf,
   type HostFacts,
   type NodeFinding,
   pluginRights,
   readCluster,
   readHost,
   type TyphaFact,
+  type WholeCluster,
+  type WholeFacts,
+  type WholeHost,
 } from "../../../node/diagnosis/index.ts";
 import { followBatches, optionsFromEnvironment } from "../../../typha/client/index.ts";
 import { type Finding, passed, type Section } from "../finding.ts";
 
-export type NodeExamination = { readonly facts: Facts; readonly findings: readonly NodeFinding[] };
+export type NodeExamination = { readonly facts: WholeFacts; readonly findings: readonly NodeFinding[] };
 
 export type NodeOptions = {
   readonly environment: { readonly [name: string]: string | undefined };
@@ -32,7 +43,7 @@ export type NodeOptions = {
   readonly signal: AbortSignal;
 };
 
-export async function readFacts(options: NodeOptions): Promise<Facts> {
+export async function readFacts(options: NodeOptions): Promise<WholeFacts> {
   const { datastore, signal, nowMs, account } = options;
   const read = await readCluster(datastore, { signal, account });
   const [host, typha] = await Promise.all([
@@ -42,13 +53,15 @@ export async function readFacts(options: NodeOptions): Promise<Facts> {
   const credentials = host.cni.credentials;
   const isGood = credentials?.broken === undefined && (credentials?.expiresMs ?? Number.POSITIVE_INFINITY) > nowMs;
   const plugin = credentials === undefined || !isGood ? { missing: [] } : await pluginRights(credentials.file, signal);
-  const cni =
-    credentials === undefined || plugin.refused === undefined
-      ? host.cni
-      : { ...host.cni, credentials: { ...credentials, broken: plugin.refused } };
-  const cluster = { ...read, unreadable: [...read.unreadable, ...plugin.missing] };
+  const cni = {
+    ...host.cni,
+    ...(credentials === undefined || plugin.refused === undefined
+      ? {}
+      : { credentials: { ...credentials, broken: plugin.refused } }),
+    ...(plugin.missing.length === 0 ? {} : { missingRights: plugin.missing }),
+  };
   const own = { ...host, cni, ...(typha === undefined ? {} : { typha }) };
-  return { cluster, hosts: [own, ...options.facts.map(readFactsFile)], nowMs };
+  return { cluster: read, hosts: [own, ...options.facts.map(readFactsFile)], nowMs };
 }
 
 const typhaLimitMs = 10_000;
@@ -92,10 +105,10 @@ function nameOfHost({ name, environment }: NodeOptions): { node: string; nameFro
   return { node: hostname().toLowerCase(), nameFrom: "the host's name" };
 }
 
-function readFactsFile(file: string): HostFacts {
+function readFactsFile(file: string): WholeHost {
   try {
     const read = parseJson(readFileSync(file, "utf8"));
-    if (isRecord(read) && typeof read.node === "string" && Array.isArray(read.probes)) return read as HostFacts; // written by -o facts
+    if (isRecord(read) && typeof read.node === "string" && Array.isArray(read.probes)) return read as WholeHost; // written by -o facts
   } catch (error) {
     throw badFacts(file, error);
   }
@@ -110,7 +123,7 @@ function badFacts(file: string, cause: unknown): CattailError {
   });
 }
 
-export function examineFacts(facts: Facts): Section[] {
+export function examineFacts(facts: WholeFacts): Section[] {
   return sectionsOf({ facts, findings: diagnose(facts) });
 }
 
@@ -123,7 +136,8 @@ export function sectionsOf({ facts, findings }: NodeExamination): Section[] {
     { name: "cluster", findings: [...(ofCluster.length === 0 ? clusterIsWell(cluster) : []), ...ofCluster] },
     ...hosts.map((host) => {
       const own = findings.filter(({ node }) => node === host.node).map(shown);
-      return { name: `node ${plainLine(host.node)}`, findings: [...hostIsWell(host), ...own, ...notLooked(host)] };
+      const well = hostIsWell(host, familiesOf(cluster));
+      return { name: `node ${plainLine(host.node)}`, findings: [...well, ...own, ...notLooked(host)] };
     }),
   ];
 }
@@ -132,7 +146,7 @@ function shown({ level, code, what, evidence, why, fix }: NodeFinding): Finding 
   return { level, code, what, evidence, why, fix };
 }
 
-function clusterIsWell({ nodes, pools, blocks, pods }: ClusterFacts): Finding[] {
+function clusterIsWell({ nodes, pools, blocks, pods }: WholeCluster): Finding[] {
   return [
     passed(
       `${nodes.length} nodes with addresses of their own, ${pools.length} pools, ${blocks.length} blocks, ${pods.length} pods`,
@@ -140,14 +154,17 @@ function clusterIsWell({ nodes, pools, blocks, pods }: ClusterFacts): Finding[] 
   ];
 }
 
-function hostIsWell({ probes, lookups, bird, sysctls, cni }: HostFacts): Finding[] {
+function hostIsWell({ probes, lookups, bird, bird6, sysctls, cni }: WholeHost, families: readonly Family[]): Finding[] {
   const answered = (kinds: readonly string[]) => {
     const some = probes.filter(({ kind }) => kinds.includes(kind));
     return `${some.filter(({ ok }) => ok).length} of ${some.length}`;
   };
-  const sessions = bird?.sessions ?? [];
+  const sessions = [...(bird?.sessions ?? []), ...(bird6?.sessions ?? [])];
+  const forwarded = families.filter((family) => sysctls[forwardingOf[family]] === "1");
   return [
-    ...(sysctls["net.ipv4.ip_forward"] === "1" ? [passed("forwards packets")] : []),
+    ...(forwarded.length === 0
+      ? []
+      : [passed(`forwards ${forwarded.map((family) => `IPv${family}`).join(" and ")} packets`)]),
     passed(`${lookups.length} addresses of pods and blocks looked up in the kernel's routes`),
     ...(bird === undefined
       ? []

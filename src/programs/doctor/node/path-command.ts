@@ -3,10 +3,12 @@ import { Command, Option } from "commander";
 import { plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
 import { openDatastore } from "../../../calico/datastore/index.ts";
 import {
-  findEnd,
+  findEnds,
   findingJson,
+  type PathEnd,
   pingVerdict,
   readPolicyData,
+  subjectOf,
   type Walk,
   walkPath,
 } from "../../../node/diagnosis/index.ts";
@@ -48,15 +50,18 @@ async function examine(from: string, to: string, flags: PathFlags): Promise<void
   await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
   const options = optionsOf(flags, datastore);
   const facts = await readFacts(options);
-  const ends = [from, to].map((text) => findEnd(text, facts.cluster, flags.namespace));
-  const [one, other] = ends;
-  if (one === undefined || other === undefined) return;
-  const subject = ({ is, name }: typeof one) => (is === "node" ? `node/${name}` : name);
-  const verdict = pingVerdict(subject(one), subject(other), await readPolicyData(datastore, options.signal));
-  const walk = walkPath({ from: one, to: other, facts, verdict });
+  const paths = findEnds({ from, to, namespace: flags.namespace }, facts.cluster);
+  const data = await readPolicyData(datastore, options.signal);
+  const walks = paths.map((ends) => {
+    const subject = ({ is, name, address }: PathEnd) =>
+      is === "address" ? address : subjectOf(name, ends.family, facts.cluster);
+    const verdict = pingVerdict({ from: subject(ends.from), to: subject(ends.to), family: ends.family }, data);
+    return walkPath({ ...ends, facts, verdict });
+  });
   const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";
-  process.stdout.write(`${flags.output === "json" ? walkJson(walk) : walkText(walk, isColoured)}\n`);
-  process.exitCode = exitCodeOfWalk(walk);
+  const text = () => walks.map((walk) => walkText(walk, isColoured)).join("\n\n");
+  process.stdout.write(`${flags.output === "json" ? walksJson(walks) : text()}\n`);
+  process.exitCode = Math.max(...walks.map(exitCodeOfWalk));
 }
 
 function exitCodeOfWalk({ cause, stations }: Walk): 0 | 1 | 2 {
@@ -64,10 +69,14 @@ function exitCodeOfWalk({ cause, stations }: Walk): 0 | 1 | 2 {
   return stations.some(({ is }) => is === "unseen") ? 1 : 0;
 }
 
-function walkJson(walk: Walk): string {
-  const { cause, others, ...rest } = walk;
-  const told = { ...rest, cause: cause === undefined ? null : findingJson(cause), others: others.map(findingJson) };
-  return JSON.stringify({ exitCode: exitCodeOfWalk(walk), ...told }, undefined, 2);
+/** One for each family of addresses that both ends have. */
+function walksJson(walks: readonly Walk[]): string {
+  const told = walks.map(({ cause, others, ...rest }) => ({
+    ...rest,
+    cause: cause === undefined ? null : findingJson(cause),
+    others: others.map(findingJson),
+  }));
+  return JSON.stringify({ exitCode: Math.max(...walks.map(exitCodeOfWalk)), paths: told }, undefined, 2);
 }
 
 const marks = {
