@@ -2,9 +2,9 @@
 // waiting for `certs` should not wait for the server's modules, nor one who asks for the version for the parser of command lines. Errors say what was seen and what to do next. The table
 // below is the list of commands: help, completion and the README's table are held to it.
 import type { Command } from "commander";
-import { CattailError } from "../../base/lib/index.ts";
 import { fail } from "../shared/fail.ts";
 import { ServerSignals } from "../shared/server-signals.ts";
+import { failOnUnwritableOutput } from "../shared/unwritable-output.ts";
 import { wordsCalledAs } from "./called-as.ts";
 
 type Entry = {
@@ -106,10 +106,8 @@ try {
   else if (isPlugin(words, "plugin")) await (await import("../cni/plugin/main.ts")).runCalico(words.slice(2));
   // A probe runs it every ten seconds.
   else if (isProbe(words)) await (await import("../node/lifecycle/run-health.ts")).runHealth(words.slice(2));
-  // A node waits for it before its daemons.
-  else if (words.join(" ") === "node startup")
-    await (await import("../node/lifecycle/run-startup.ts")).runStartupProgram(false);
-  else await parse();
+  else if (words[0] !== "node" || !(await (await import("../node/starting/start.ts")).startNode(words.slice(1))))
+    await parse();
 } catch (error) {
   fail(error);
 }
@@ -174,28 +172,6 @@ function readWords(): readonly string[] {
 function askedVersion(words: readonly string[]): readonly string[] {
   const first = words[0] === "typha" ? 1 : 0;
   return words[first] === "--version" ? ["version", ...words.slice(first + 1)] : words;
-}
-
-// A reader who has gone (head, for one) wanted no more, and that is no error of ours. A disk that is full is one, whatever
-// the command thinks it has done; said last, when it has tidied up.
-function failOnUnwritableOutput(exitCode: number): void {
-  let problem: NodeJS.ErrnoException | undefined;
-  const note = (error: NodeJS.ErrnoException | null) => {
-    if (error !== null && error.code !== "EPIPE" && error.code !== "ECONNRESET") problem ??= error;
-  };
-  process.stdout.on("error", note);
-  process.on("exit", () => {
-    note(process.stdout.errored); // where we exit before Node says it
-    if (problem === undefined) return;
-    process.exitCode = exitCode;
-    fail(
-      new CattailError("OUTPUT_UNWRITABLE", {
-        problem: `standard output cannot be written (${problem.message})`,
-        next: "Free space on the disk, or write the output to another place",
-        cause: problem,
-      }),
-    );
-  });
 }
 
 // Commander hands its manners down only to commands that it makes itself.

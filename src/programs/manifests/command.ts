@@ -106,8 +106,8 @@ Examples:
   cattail manifests crds --missing | kubectl apply --server-side -f -
   cattail manifests rbac | kubectl apply --server-side -f -
   cattail manifests rbac --service-account calico-node      Typha runs as calico-node, as in Calico's own manifest
-  cattail manifests typha --image registry.example/cattail:0.1.0 --nodes 500 --replicas 4 > typha.yaml
-  cattail manifests typha --name cattail-typha --behind-service calico-typha --replicas 1 --image registry.example/cattail:0.1.0
+  cattail manifests typha --image registry.example/cattail:0.2.0 --nodes 500 --replicas 4 > typha.yaml
+  cattail manifests typha --name cattail-typha --behind-service calico-typha --replicas 1 --image registry.example/cattail:0.2.0
   cattail manifests cni | kubectl apply -f -                     whom the CNI plugin is, and exactly what it may do
   cattail manifests node --node-image registry.example/cattail-node:0.2.0          the agent and the plugin, on every node
   cattail manifests node --node-image registry.example/cattail-node:0.2.0 --cni-image calico/cni:v3.30.0
@@ -207,7 +207,7 @@ const imageForm =
 
 function imageName(text: string): string {
   if (imageForm.test(text)) return text;
-  throw new InvalidArgumentError("It has to be an image, such as registry.example/cattail:0.1.0.");
+  throw new InvalidArgumentError("It has to be an image, such as registry.example/cattail:0.2.0.");
 }
 
 function userName(text: string): string {

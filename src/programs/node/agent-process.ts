@@ -9,12 +9,13 @@ import {
   type Metrics,
   type MetricTable,
 } from "../../base/observe/index.ts";
-import { agentMetrics, runAgent } from "../../node/agent/index.ts";
+import { agentMetrics, type ReportSources, runAgent } from "../../node/agent/index.ts";
 import type { Part } from "../../node/part/index.ts";
 import { felixSettings, NodeLiveSettings, readLocalSources, type TypedSettings } from "../../node/settings/index.ts";
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
 import { isEnding, ServerSignals } from "../shared/server-signals.ts";
+import { type LockedHalf, lockHalves } from "./agent-lock.ts";
 import { EarlyLog, openAgentLogs } from "./agent-log.ts";
 
 /** Documented in docs/reference/exit-codes.md. */
@@ -29,6 +30,8 @@ export type AgentProcess = {
   /** Who this node is, where that is not simply said; what is to be done before the parts run is done here. Its error ends the process. */
   readonly nameOf?: (around: Omit<Around, "node">) => Promise<string>;
   readonly parts: (around: Around) => Promise<Asked>;
+  /** Which halves of a node's agent it is, of which one each runs on a node; undefined: neither. */
+  readonly halves?: (environment: NodeJS.ProcessEnv) => readonly LockedHalf[];
 };
 
 /** Parts, the rows of what they count, and the values of these rows' labels. */
@@ -36,6 +39,8 @@ export type Asked = {
   readonly parts: readonly Part[];
   readonly metrics: readonly MetricTable[];
   readonly labels?: LabelValues;
+  /** What the parts can tell a Typha that asks. */
+  readonly reports?: ReportSources;
 };
 
 export type Around = {
@@ -70,10 +75,17 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     stop.abort();
   });
   try {
+    const { signal } = stop;
+    using _alone = await lockHalves(asked.halves?.(environment) ?? [], {
+      environment,
+      clock: systemClock,
+      log,
+      signal,
+    });
     const nameless = { environment, settings: typed, log, signal: stop.signal, stop: () => stop.abort() };
     const node = (await asked.nameOf?.(nameless)) ?? nodeName(typed, environment);
     const around = { ...nameless, node };
-    const { parts, metrics: rows, labels } = await asked.parts(around);
+    const { parts, metrics: rows, labels, reports = {} } = await asked.parts(around);
     metrics = createMetrics({
       table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
       labels: { ...labels, host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
@@ -85,7 +97,10 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
     const edge = { clock: systemClock, random: Math.random, logOf: (name: string) => logs.logger(name) };
     const { followsSettings } = asked;
     if (!stop.signal.aborted)
-      await runAgent({ node, parts, environment, settings, metrics, version, followsSettings, ...edge }, stop.signal);
+      await runAgent(
+        { node, parts, environment, settings, metrics, version, followsSettings, reports, ...edge },
+        stop.signal,
+      );
     log.info("Stopped");
     process.exitCode = exitCodes.done;
   } catch (error) {

@@ -1,8 +1,6 @@
 // `cattail node felix`: policies and routes, with the settings and the file of calico-felix.
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { runAgentProcess } from "./agent-process.ts";
-import { felixParts } from "./parts.ts";
 
 export function felixCommand(): Command {
   return new Command("felix")
@@ -19,7 +17,7 @@ Examples:
     )
     .action(async ({ configFile, printSettings }: { configFile?: string; printSettings: boolean }) => {
       if (printSettings) return await print(configFile);
-      await runAgentProcess({ component: "felix", configFile, followsSettings: true, parts: felixParts });
+      await (await import("./starting/start.ts")).startAgent("felix", configFile === undefined ? {} : { configFile });
     });
 }
 

@@ -30,7 +30,7 @@ This page is generated from the tables of \`src/node\` by \`npm run docs\`.
 ## Metrics of Felix
 
 They have the same names and types as in Felix, so your dashboards keep working. Summaries have \`_sum\`, \`_count\` and the quantiles 0.5, 0.9 and 0.99. Which there are depends on the parts that run.
-Not there: \`felix_label_index_selector_evals\`, \`felix_label_index_strategy_evals\`, \`felix_route_table_num_ifaces\`, \`felix_route_table_resync_seconds\` and \`felix_nft_maps\`. All rules are in one table for both families, so \`felix_nft_chains\`, \`felix_nft_rules\` and \`felix_nft_sets\` have no labels.
+All rules are in one table for both families, so \`felix_nft_chains\`, \`felix_nft_rules\`, \`felix_nft_sets\` and \`felix_nft_maps\` have no labels, nor has \`felix_label_index_num_active_selectors\`.
 
 ${of(false)}
 

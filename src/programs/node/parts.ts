@@ -2,6 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import type { DataSet, Part } from "../../node/part/index.ts";
+import type { BirdRoutes } from "../../node/routes/index.ts";
 import { version } from "../shared/build.ts";
 import type { Around, Asked } from "./agent-process.ts";
 
@@ -12,7 +13,7 @@ type Bgp = "bird" | "none" | "foreign";
 
 /** What Felix does. Without a word about it, routes of pools without encapsulation are BIRD's, as with the original. */
 export async function felixParts({ environment }: Around): Promise<Asked> {
-  return await felix(backendOf(environment) ?? "bird");
+  return await felix(backendOf(environment) ?? "bird", environment);
 }
 
 /** What confd does. */
@@ -24,14 +25,24 @@ export async function bgpParts({ environment }: Around): Promise<Asked> {
   };
 }
 
+/** Of which of the two halves `allParts` has parts. */
+export function halvesOf(environment: Environment): readonly ("felix" | "bgp")[] {
+  const isBird = bgpOf(environment) === "bird";
+  return [...(environment.CALICO_DISABLE_FELIX ? [] : ["felix" as const]), ...(isBird ? ["bgp" as const] : [])];
+}
+
+function bgpOf(environment: Environment): Bgp {
+  return backendOf(environment) ?? (hasBird(environment) ? "bird" : "none");
+}
+
 /** Everything that calico/node runs. */
 export async function allParts({ environment, log }: Around): Promise<Asked> {
   const said = backendOf(environment);
-  const bgp = said ?? (hasBird(environment) ? "bird" : "none");
+  const bgp = bgpOf(environment);
   if (said === undefined && bgp === "none")
     log.info("There is no BIRD here, and CALICO_NETWORKING_BACKEND is not set: routes are written by this agent alone");
   const all = await Promise.all([
-    environment.CALICO_DISABLE_FELIX ? nothing : felix(bgp),
+    environment.CALICO_DISABLE_FELIX ? nothing : felix(bgp, environment),
     bgp === "bird" ? bird(environment) : nothing,
     cni(environment),
     token(environment),
@@ -43,6 +54,7 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
     parts: all.flatMap(({ parts }) => parts),
     metrics: all.flatMap(({ metrics }) => metrics),
     labels: Object.assign({}, ...all.map(({ labels }) => labels)),
+    reports: Object.assign({}, ...all.map(({ reports }) => reports)),
   };
 }
 
@@ -52,22 +64,51 @@ function following(part: Part, set: DataSet): Part {
 
 const nothing: Asked = { parts: [], metrics: [] };
 
-async function felix(bgp: Bgp): Promise<Asked> {
-  const [{ policyPart, policyMetricRows }, { routeMetrics, routesPart }] = await Promise.all([
-    import("../../node/dataplane/index.ts"),
-    import("../../node/routes/index.ts"),
-  ]);
+async function felix(bgp: Bgp, environment: Environment): Promise<Asked> {
+  const [
+    { policyPart, policyMetricLabels, policyMetricRows, policyHits },
+    { routeMetrics, RouteReporter, routesPart },
+  ] = await Promise.all([import("../../node/dataplane/index.ts"), import("../../node/routes/index.ts")]);
+  const reporter = new RouteReporter();
+  const askBird = bgp === "bird" ? (signal: AbortSignal) => routesOfBird(environment, signal) : undefined;
   return {
-    parts: [following(policyPart(), "felix"), following(routesPart({ bgp }), "felix")],
+    parts: [following(policyPart(), "felix"), following(routesPart({ bgp, reporter, askBird }), "felix")],
     metrics: [policyMetricRows, routeMetrics],
+    labels: policyMetricLabels,
+    reports: { policies: () => policyHits(), routes: () => reporter.rows() },
   };
 }
 
+/** What BIRD has, and from whom: asked where the kernel's routes lead elsewhere than to their nodes. */
+async function routesOfBird(environment: Environment, signal: AbortSignal): Promise<BirdRoutes> {
+  const { gatherStatus } = await import("../../node/bird/index.ts");
+  const status = await gatherStatus(await birdSockets(environment), { routes: true, signal });
+  const ofFamily = (family: 4 | 6) => {
+    const told = status[family];
+    if (told.is !== "running") return undefined;
+    const up = new Set(told.sessions.filter(({ bgpState }) => bgpState === "Established").map(({ name }) => name));
+    return told.routes.map(({ destination, gateway, from, isBest }) => ({
+      ...{ destination, from, isBest, isOfSession: up.has(from) },
+      gateway: gateway === "N/A" ? undefined : gateway,
+    }));
+  };
+  return { 4: ofFamily(4), 6: ofFamily(6) };
+}
+
+async function birdSockets(environment: Environment) {
+  const { birdOptions } = await import("../../node/bird/index.ts");
+  const { socket, socket6 } = birdOptions(environment, { supervises: false });
+  return { 4: [socket, "/var/run/bird/bird.ctl"], 6: [socket6, "/var/run/bird/bird6.ctl"] };
+}
+
 async function bird(environment: Environment): Promise<Asked> {
-  const { birdPart, birdOptions, birdMetrics } = await import("../../node/bird/index.ts");
+  const { bgpReportOf, birdPart, birdOptions, birdMetrics, gatherStatus } = await import("../../node/bird/index.ts");
+  const options = birdOptions(environment, { supervises: true });
+  const sockets = { 4: [options.socket], 6: [options.socket6] };
   return {
-    parts: [following(birdPart(birdOptions(environment, { supervises: true })), "bgp")],
+    parts: [following(birdPart(options), "bgp")],
     metrics: [birdMetrics],
+    reports: { bgp: async (signal) => bgpReportOf(await gatherStatus(sockets, { routes: false, signal })) },
   };
 }
 
@@ -81,16 +122,25 @@ async function services(environment: Environment, bgp: Bgp): Promise<Asked> {
 
 /** CalicoNodeStatus objects, which say of a node's BIRD what it says. */
 async function nodeStatus(environment: Environment): Promise<Asked> {
-  const { birdOptions, nodeStatusPart } = await import("../../node/bird/index.ts");
-  const { socket, socket6 } = birdOptions(environment, { supervises: false });
-  const sockets = { 4: [socket, "/var/run/bird/bird.ctl"], 6: [socket6, "/var/run/bird/bird6.ctl"] };
-  return { parts: [nodeStatusPart({ sockets })], metrics: [] };
+  const { nodeStatusPart } = await import("../../node/bird/index.ts");
+  return { parts: [nodeStatusPart({ sockets: await birdSockets(environment) })], metrics: [] };
 }
 
 async function ipamAudit(): Promise<Asked> {
   const { findingCodeNames, ipamAuditMetrics, ipamAuditPart } = await import("../../node/ipam-audit/index.ts");
-  const part = ipamAuditPart({ random: Math.random });
-  return { parts: [part], metrics: [ipamAuditMetrics], labels: { code: findingCodeNames } };
+  let last: ReturnType<NonNullable<NonNullable<Asked["reports"]>["audit"]>> = null;
+  const part = ipamAuditPart({
+    random: Math.random,
+    tells: (found) => {
+      last = found;
+    },
+  });
+  return {
+    parts: [part],
+    metrics: [ipamAuditMetrics],
+    labels: { code: findingCodeNames },
+    reports: { audit: () => last },
+  };
 }
 
 /** What calico/node runs beside Felix and confd. */

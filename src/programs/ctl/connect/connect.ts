@@ -2,7 +2,7 @@
 import { access, readFile } from "node:fs/promises";
 import { delimiter } from "node:path";
 import { CattailError, isRecord, type Log, systemClock } from "../../../base/lib/index.ts";
-import { openDatastore } from "../../../calico/datastore/index.ts";
+import { endpointsOfDomain, openDatastore } from "../../../calico/datastore/index.ts";
 import { openResources } from "../../../calico/resources/index.ts";
 import type { Invocation } from "../command.ts";
 import type { Connection } from "../connection.ts";
@@ -70,25 +70,6 @@ async function mustExist(kubeconfig: string): Promise<void> {
   throw new ConfigProblem(files.length === 1 ? `stat ${files[0]}: no such file or directory` : noConfiguration, {
     cause: advice("Point KUBECONFIG, or kubeconfig in calicoctl.cfg, at a kubeconfig that exists"),
   });
-}
-
-/** As etcd's own client looks for it. */
-async function endpointsOfDomain(domain: string): Promise<string[]> {
-  const { resolveSrv } = await import("node:dns/promises");
-  const kinds = [
-    { service: "etcd-client-ssl", scheme: "https" },
-    { service: "etcd-client", scheme: "http" },
-  ];
-  const found = await Promise.allSettled(
-    kinds.map(async ({ service, scheme }) => {
-      const records = await resolveSrv(`_${service}._tcp.${domain}`);
-      return records.map(({ name, port }) => `${scheme}://${name}:${port}`);
-    }),
-  );
-  const endpoints = found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-  const [failed] = found.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
-  if (endpoints.length > 0) return endpoints;
-  throw new ConfigProblem(`failed to discover etcd endpoints through SRV discovery: ${failed}`);
 }
 
 /** What base/kube says of a kubeconfig, in the words that scripts know. Anything else keeps its own. */

@@ -1,5 +1,6 @@
 // The work of `cattail node startup`. Apart from its Command: programs/main starts it without the library for command lines where it has no flags.
-import { asKubernetes, completeStartup, runStartup } from "../../../node/startup/startup.ts";
+import type { Datastore } from "../../../calico/datastore/index.ts";
+import { asKubernetes, completeStartup, readNodeSettings, runStartup } from "../../../node/startup/startup.ts";
 import { version } from "../../shared/build.ts";
 import { openKubernetesBeside, openNodeDatastore, runToItsEnd, type Surroundings } from "./surroundings.ts";
 
@@ -10,9 +11,33 @@ export function runStartupProgram(isComplete: boolean): Promise<void> {
   });
 }
 
-/** The node's name. Also what `node run` does before its parts. */
-export async function startUp(around: Surroundings): Promise<string> {
+/** The node's name. */
+async function startUp(around: Surroundings): Promise<string> {
   await using datastore = await openNodeDatastore(around);
+  return await startUpOn(datastore, around);
+}
+
+/**
+ * What `node run` does before its parts: start-up, then tunnel addresses, so that the node is whole from the first moment on. What fails of the
+ * latter is tried again by the part that follows them.
+ */
+export async function startUpForParts(around: Surroundings): Promise<string> {
+  await using datastore = await openNodeDatastore(around);
+  const node = await startUpOn(datastore, around);
+  const { environment, clock, log, signal } = around;
+  const { allocateTunnelAddresses, usesPodCidr } = await import("../../../node/startup/index.ts");
+  if (usesPodCidr(environment)) return node;
+  const { wireguardHostEncryption } = readNodeSettings(environment).values;
+  try {
+    await allocateTunnelAddresses({ node, datastore, wireguardHostEncryption, clock, log, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn("Tunnel addresses are not there yet; tried again when the agent runs", { error });
+  }
+  return node;
+}
+
+async function startUpOn(datastore: Datastore, around: Surroundings): Promise<string> {
   const isKubernetes = asKubernetes(datastore) !== undefined;
   await using beside = isKubernetes ? undefined : await openKubernetesBeside(around);
   if (!isKubernetes && beside === undefined)

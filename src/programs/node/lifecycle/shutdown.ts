@@ -1,7 +1,7 @@
 // `cattail node shutdown`: a pod's preStop hook.
 import { Command } from "commander";
 import { forgetNode, shutDown } from "../../../node/startup/startup.ts";
-import { openKubernetesBeside, runToItsEnd } from "./surroundings.ts";
+import { openKubernetesBeside, runToItsEnd, type Surroundings } from "./surroundings.ts";
 
 export function shutdownCommand(): Command {
   return new Command("shutdown")
@@ -16,6 +16,8 @@ export function shutdownCommand(): Command {
 
 export function runShutdownProgram(isClean: boolean): Promise<void> {
   return runToItsEnd("shutdown", async (around) => {
+    // An agent that runs would put back what is taken away: nothing is done beside one, and none starts meanwhile.
+    using _alone = isClean ? await alone(around) : undefined;
     await shutDown({ ...around, kubernetes: () => openKubernetesBeside(around) });
     if (!isClean) return;
     const { removeTraces } = await import("./clean.ts");
@@ -23,4 +25,9 @@ export function runShutdownProgram(isClean: boolean): Promise<void> {
     await forgetNode(around);
     if (!isWhole) throw new Error("some of it is still there: see above, and run the same again");
   });
+}
+
+async function alone({ environment, log }: Surroundings): Promise<Disposable> {
+  const { lockAgainstAgents } = await import("../agent-lock.ts");
+  return lockAgainstAgents(environment, log);
 }

@@ -1,6 +1,5 @@
 // `cattail node startup`: everything before the daemons, once.
 import { Command } from "commander";
-import { runStartupProgram } from "./run-startup.ts";
 
 export function startupCommand(): Command {
   return new Command("startup")
@@ -9,5 +8,8 @@ export function startupCommand(): Command {
       "after",
       "\nExamples:\n  cattail node startup\n  NODENAME=node-1 IP=autodetect KUBECONFIG=~/.kube/config cattail node startup",
     )
-    .action(({ completeStartup: isComplete }: { completeStartup: boolean }) => runStartupProgram(isComplete));
+    .action(
+      async ({ completeStartup }: { completeStartup: boolean }) =>
+        await (await import("../starting/start.ts")).startUp(completeStartup),
+    );
 }

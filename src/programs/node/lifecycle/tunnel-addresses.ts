@@ -22,8 +22,7 @@ export async function runTunnelProgram(isOnce: boolean): Promise<void> {
   await runServiceAlone("tunnel-ip-allocator", (environment) => tunnelAddressPart({ environment }));
 }
 
-/** What `cattail node run` does between start-up and the parts. */
-export async function allocateOnce(around: Surroundings): Promise<void> {
+async function allocateOnce(around: Surroundings): Promise<void> {
   const { environment, clock, log, signal } = around;
   if (usesPodCidr(environment)) return log.info("Using host-local IPAM, no need to allocate a tunnel IP");
   const { values } = readNodeSettings(environment);

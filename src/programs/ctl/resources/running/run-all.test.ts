@@ -149,3 +149,13 @@ test("an interruption while the server wants to be left alone has tried nothing 
 });
 
 test("nothing to do is done", async () => deepEqual(await start([]).outcomes, []));
+
+test("why the rest was not tried stays said, also when an answer comes that was under way", async () => {
+  const clock = new FakeClock();
+  const silent = free<number>(async () => Promise.reject(silence));
+  const { outcomes } = start([slow(clock)(50), silent, silent, silent, silent], { clock });
+  await clock.advance(100);
+  const all = await outcomes;
+  deepEqual(said(all), [50, "failed", "failed", "failed", "not tried"]);
+  deepEqual(all.at(-1), { is: "not tried", why: "there was no answer 3 times in a row" });
+});

@@ -52,8 +52,10 @@ export async function runAll<T>(tasks: readonly Task<T>[], options: RunOptions):
     running.add(tracked);
   };
 
+  // Kept as it was found: an answer that was under way meanwhile would make it look as if there had been no reason.
+  let why: string | undefined;
   while (waiting.size > 0) {
-    const why = reasonToStop();
+    why = reasonToStop();
     if (why !== undefined) break;
     for (const at of waiting) {
       if (running.size >= atMost) break;
@@ -63,6 +65,6 @@ export async function runAll<T>(tasks: readonly Task<T>[], options: RunOptions):
     await Promise.race(running);
   }
   await Promise.all(running);
-  const why = reasonToStop() ?? "the command ended";
-  return outcomes.map((outcome) => outcome ?? { is: "not tried", why });
+  const whyNot = why ?? reasonToStop() ?? "the command ended";
+  return outcomes.map((outcome) => outcome ?? { is: "not tried", why: whyNot });
 }
