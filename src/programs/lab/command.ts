@@ -1,18 +1,27 @@
 // `cattail lab`: a cluster on this machine, in seconds, to try and to break.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { Command, Option } from "commander";
-import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
+import { CattailError, isRecord, parseJson, plainLine } from "../../base/lib/index.ts";
 import { callProgram } from "../../base/linux/index.ts";
 import { wholeNumber } from "../shared/option-values.ts";
 import { breakageList } from "./breakages/index.ts";
+import { removeLab } from "./down.ts";
 import { type KeeperOptions, keepLab } from "./keeper.ts";
 import { matrixTable, type PingRow } from "./matrix-table.ts";
 import { relayEnd, startRelay } from "./relay.ts";
-import { childOf, defaultFolder, type LabMode, removeLab, requireLab, socketOf } from "./state.ts";
+import { childOf, defaultFolder, type LabMode, requireLab, socketOf } from "./state.ts";
 import { startLab } from "./up.ts";
 
 type FolderFlag = { folder: string };
-type UpFlags = FolderFlag & { nodes: number; mode: LabMode; kubeconfig?: string; etcd?: string; dashboardPort: number };
+type UpFlags = FolderFlag & {
+  nodes: number;
+  mode: LabMode;
+  ipv6: boolean;
+  kubeconfig?: string;
+  etcd?: string;
+  dashboardPort: number;
+};
 
 export function labCommand(): Command {
   const command = new Command("lab").enablePositionalOptions().addHelpText(
@@ -47,6 +56,7 @@ function up(): Command {
         .choices(["direct", "vxlan", "bgp"])
         .default("direct"),
     )
+    .option("--ipv6", "IPv6 beside IPv4: nodes, pools and pods have both", false)
     .option("--kubeconfig <file>", "keep everything in this cluster's API server, not in a folder")
     .option("--etcd <urls>", "keep everything in this etcd, not in a folder")
     .option(
@@ -56,10 +66,10 @@ function up(): Command {
       9094,
     )
     .addHelpText("after", "\nExamples:\n  cattail lab up --nodes 2 --mode vxlan")
-    .action(async ({ dashboardPort, ...flags }: UpFlags) => {
+    .action(async ({ dashboardPort, ipv6: isDualStack, ...flags }: UpFlags) => {
       const say = (line: string) => void process.stdout.write(`${line}\n`);
       const beganMs = performance.now();
-      const { rows, dashboard } = await startLab({ ...flags, dashboardPort, say });
+      const { rows, dashboard } = await startLab({ ...flags, isDualStack, dashboardPort, say });
       say(`\n${table(rows)}\n`);
       say(`Ready after ${((performance.now() - beganMs) / 1000).toFixed(1)} s. Dashboard: ${dashboard}`);
       if (flags.kubeconfig === undefined && flags.etcd === undefined)
@@ -118,8 +128,8 @@ function exec(): Command {
 }
 
 type Status = {
-  readonly nodes: readonly { name: string; address: string; pid: number; agent: string }[];
-  readonly pods: readonly { name: string; node: string; address: string; pid: number }[];
+  readonly nodes: readonly { name: string; address: string; address6?: string; pid: number; agent: string }[];
+  readonly pods: readonly { name: string; node: string; address: string; address6?: string; pid: number }[];
   readonly mode: string;
   readonly datastore: string;
   readonly typha: string;
@@ -212,12 +222,16 @@ function status(): Command {
         return void process.stdout.write(`${JSON.stringify({ ...found, dashboard, isRootless }, undefined, 2)}\n`);
       const lines = [
         `mode ${found.mode}, datastore ${found.datastore}, Typha ${found.typha}, ${isRootless ? "without root" : "as root"}; folder ${folder}; dashboard ${dashboard}`,
-        ...found.nodes.map(({ name, address, agent }) => `node  ${name}  ${address}  agent ${agent}`),
-        ...found.pods.map(({ name, node, address }) => `pod   ${name}  ${address}  on ${node}`),
+        ...found.nodes.map((node) => `node  ${node.name}  ${addresses(node)}  agent ${node.agent}`),
+        ...found.pods.map((pod) => `pod   ${pod.name}  ${addresses(pod)}  on ${pod.node}`),
         found.broken.length === 0 ? "nothing is broken" : `broken: ${found.broken.join(", ")}`,
       ];
       process.stdout.write(`${lines.join("\n")}\n`);
     });
+}
+
+function addresses({ address, address6 }: { address: string; address6?: string }): string {
+  return [address, ...(address6 === undefined ? [] : [address6])].join("  ");
 }
 
 function down(): Command {
@@ -225,8 +239,11 @@ function down(): Command {
     .description("remove everything of it, also after a crash")
     .addHelpText("after", "\nExamples:\n  cattail lab down")
     .action(async ({ folder }: FolderFlag) => {
-      const wasThere = await removeLab(folder);
+      const { wasThere, stays } = await removeLab(folder);
       process.stdout.write(wasThere ? `the lab in ${folder} is gone\n` : `there is no lab in ${folder}\n`);
+      if (stays === undefined) return;
+      process.stderr.write(`its objects are still in the datastore that it was given: ${plainLine(stays)}\n`);
+      process.exitCode = 1;
     });
 }
 
@@ -242,7 +259,20 @@ function relay(): Command {
   return new Command("relay")
     .argument("<from>")
     .argument("<to>")
-    .action(async (from: string, to: string) => void (await startRelay(relayEnd(from), relayEnd(to))));
+    .argument("[file]")
+    .action(async (from: string, to: string, file: string | undefined) => {
+      await startRelay(relayEnd(from), relayEnd(to));
+      if (file !== undefined) endWithout(file);
+    });
+}
+
+const lookMs = 5_000;
+
+/** Of who was started outside of a lab: nobody may stay when the lab goes, also where `lab up` died before it noted whom it had started. */
+function endWithout(file: string): void {
+  setInterval(() => {
+    if (!existsSync(file)) process.exit(0);
+  }, lookMs);
 }
 
 async function ask(folder: string, call: string, body?: object): Promise<unknown> {

@@ -3,23 +3,22 @@
 //
 //   lab up ──unshare──▶ keeper ─▶ world, datastore, Typha, agents, pods
 //     ◀── lines of JSON: {"says"}, {"ready"}, {"failed"} ──┘        ◀── lab.sock ── lab ping, pod, break, mend, doctor, status
-import { closeSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
-import { CattailError, isRecord, type JsonRecord, messageOf } from "../../base/lib/index.ts";
+import { closeSync, existsSync, mkdirSync, writeSync } from "node:fs";
+import { CattailError, isRecord, type JsonRecord, messageOf, systemClock } from "../../base/lib/index.ts";
 import { answerCalls } from "../../base/linux/index.ts";
-import { breakageNamed } from "./breakages/index.ts";
+import { breakageNamed, wantsOf } from "./breakages/index.ts";
 import type { GivenDatastore } from "./cluster/given-datastore.ts";
 import { dashboardPort, Lab } from "./cluster/lab.ts";
-import { launcher } from "./cluster/launcher.ts";
+import { labDoctor } from "./cluster/lab-doctor.ts";
 import { rowOf } from "./matrix-table.ts";
 import { startRelay } from "./relay.ts";
-import { type LabMode, socketOf } from "./state.ts";
-import type { LabNode } from "./world/index.ts";
+import { type LabMode, socketOf, stateFile } from "./state.ts";
 
 export type KeeperOptions = {
   readonly folder: string;
   readonly nodes: number;
   readonly mode: LabMode;
+  readonly isDualStack: boolean;
   readonly given: GivenDatastore;
   /** Descriptors that `lab up` has left: the dashboard's listening socket, and where to say how it goes. */
   readonly dashboardFd: number;
@@ -39,12 +38,14 @@ export async function keepLab(options: KeeperOptions): Promise<void> {
   };
   // The first process of a namespace hears a signal only if it listens for it.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
+  await untilNoted(folder);
   try {
     let say = (line: string): void => tell({ says: line });
     if (given.inside.datastore.type === "directory")
       mkdirSync(given.inside.datastore.path, { recursive: true, mode: 0o700 });
     if (given.relay !== undefined) {
       const { socket, port } = given.relay;
+      await untilThere(socket); // the way out, which another process opens
       await startRelay({ host: "127.0.0.1", port }, { path: socket });
     }
     const lab = await Lab.start({ ...options, ...given.inside, ...relayOf(given), say: (line) => say(line) }, true);
@@ -66,6 +67,19 @@ export async function keepLab(options: KeeperOptions): Promise<void> {
     process.exit(1);
   }
   await new Promise(() => setInterval(() => undefined, 1 << 30)); // until somebody ends it
+}
+
+const noteLimitMs = 10_000;
+
+/** A `lab up` that was killed before it noted who keeps the lab leaves one that nobody could end: then it does not begin. */
+async function untilNoted(folder: string): Promise<void> {
+  if (!(await untilThere(stateFile(folder)))) process.exit(1);
+}
+
+async function untilThere(file: string): Promise<boolean> {
+  const endMs = performance.now() + noteLimitMs;
+  while (!existsSync(file) && performance.now() < endMs) await systemClock.sleep(10);
+  return existsSync(file);
 }
 
 function relayOf({ relay }: GivenDatastore) {
@@ -104,7 +118,7 @@ class Keeper {
       case "mend":
         return await this.#mend(name);
       case "doctor":
-        return await this.#doctor(body);
+        return await labDoctor(this.#lab, body);
       case "status":
         return { ...this.#lab.status(), broken: this.#broken };
       default:
@@ -117,18 +131,19 @@ class Keeper {
 
   async #addPod(name: string, { node, pool }: JsonRecord): Promise<string> {
     const there = typeof node === "string" ? node : (this.#lab.world.nodes.at(-1)?.name ?? "");
-    const annotations =
-      typeof pool === "string" ? { annotations: { "cni.projectcalico.org/ipv4pools": JSON.stringify([pool]) } } : {};
-    return await this.#lab.addPod({ name, node: there, ...annotations });
+    if (typeof pool !== "string") return await this.#lab.addPod({ name, node: there });
+    return await this.#lab.addPod({ name, node: there, ...this.#lab.asking([pool]) });
   }
 
   async #break(name: string): Promise<unknown> {
-    const { modes, make, code, says } = breakageNamed(name);
-    const { mode } = this.#lab.options;
-    if (modes !== undefined && !modes.includes(mode))
+    const breakage = breakageNamed(name);
+    const { make, code, says } = breakage;
+    const { mode, datastore } = this.#lab.options;
+    const wants = wantsOf(breakage, { mode, isDualStack: this.#lab.isDualStack, datastore: datastore.type });
+    if (wants !== undefined)
       throw new CattailError("LAB_BREAK", {
-        problem: `${name} cannot be broken in a lab of the mode ${mode}`,
-        next: `cattail lab down, then cattail lab up --mode ${modes[0]}`,
+        problem: `${name} cannot be broken in this lab (mode ${mode}, ${this.#lab.isDualStack ? "IPv4 and IPv6" : "IPv4"}, datastore ${datastore.type})`,
+        next: `cattail lab down, then cattail lab up ${wants}`,
       });
     if (this.#broken.includes(name))
       throw new CattailError("LAB_BREAK", { problem: `${name} is broken already`, next: `cattail lab mend ${name}` });
@@ -148,39 +163,4 @@ class Keeper {
     this.#broken.splice(this.#broken.indexOf(name), 1);
     return {};
   }
-
-  /** The doctor on every node; the first one looks at what the others have seen, too. With two ends: at the way between them. */
-  async #doctor({ output, from, to }: JsonRecord): Promise<unknown> {
-    const { world, options } = this.#lab;
-    const [first, ...others] = world.nodes;
-    if (first === undefined) return { code: 2, stdout: "" };
-    const run = (node: LabNode, args: readonly string[]) => {
-      const [program = "", ...words] = [...launcher().words, "doctor", ...args];
-      return node.run(program, words, { env: this.#lab.agentEnvironment(node), alsoGood: [1, 2], limitMs: 120_000 });
-    };
-    const files = await Promise.all(
-      others.map(async (node) => {
-        const file = join(options.folder, "nodes", `${node.name}.facts.json`);
-        const { stdout, stderr, code } = await run(node, ["node", "-o", "facts"]);
-        if (code !== 0) throw doctorFailed(node.name, stderr);
-        writeFileSync(file, stdout, { mode: 0o600 });
-        return file;
-      }),
-    );
-    const asked = typeof from === "string" && typeof to === "string" ? ["path", from, to] : ["node"];
-    const format = ["-o", output === "json" ? "json" : "text"];
-    const { code, stdout, stderr } = await run(first, [
-      ...asked,
-      ...format,
-      ...files.flatMap((file) => ["--facts", file]),
-    ]);
-    return { code, stdout, stderr };
-  }
-}
-
-function doctorFailed(node: string, words: string): CattailError {
-  return new CattailError("LAB_DOCTOR", {
-    problem: `the doctor on ${node} failed: ${words.trim()}`,
-    next: `Run it by hand: cattail lab exec ${node} cattail doctor node`,
-  });
 }

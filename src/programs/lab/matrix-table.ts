@@ -17,7 +17,7 @@ export type PingRow = {
 };
 
 export function rowOf(pair: PingedPair): PingRow {
-  const { kind, from, to, pinged } = pair;
+  const { kind, from, to, address, pinged } = pair;
   const times = [...pinged.roundTripsMs].sort((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
   const [refusal] = pinged.refusals;
@@ -28,7 +28,7 @@ export function rowOf(pair: PingedPair): PingRow {
     fromNode: from.node,
     to: to.name,
     toNode: to.node,
-    address: to.address,
+    address,
     sent: pinged.sent,
     received: pinged.received,
     ...(median === undefined ? {} : { medianMs: Math.round(median * 100) / 100 }),
@@ -36,8 +36,16 @@ export function rowOf(pair: PingedPair): PingRow {
   };
 }
 
-/** Senders down, receivers across; what has no answer is told again below, with its address. */
+/** Senders down, receivers across; one below the other where there are two families of addresses. */
 export function matrixTable(rows: readonly PingRow[], options: { isColoured: boolean }): string {
+  const [four, six] = [rows.filter(({ address }) => !isSix(address)), rows.filter(({ address }) => isSix(address))];
+  if (six.length === 0) return familyTable(four, options);
+  return `IPv4\n${familyTable(four, options)}\n\nIPv6\n${familyTable(six, options)}`;
+}
+
+const isSix = (address: string): boolean => address.includes(":");
+
+function familyTable(rows: readonly PingRow[], options: { isColoured: boolean }): string {
   const colour = (text: string, code: number) => (options.isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
   const ends = new Map(rows.flatMap((row) => [[row.from, row.fromNode] as const, [row.to, row.toNode] as const]));
   const addresses = new Map(rows.map((row) => [row.to, row.address]));
@@ -45,7 +53,11 @@ export function matrixTable(rows: readonly PingRow[], options: { isColoured: boo
     (a, b) => Number(ends.get(a) === a) - Number(ends.get(b) === b) || a.localeCompare(b),
   );
   const label = (name: string) => (ends.get(name) === name ? name : `${name} (${ends.get(name)})`);
-  const heads = names.map((name) => addresses.get(name) ?? name);
+  // An IPv6 address is wider than what stands below it.
+  const heads = names.map((name) => {
+    const address = addresses.get(name);
+    return address === undefined || isSix(address) ? name : address;
+  });
   const width = Math.max(...names.map((name) => label(name).length), "from / to".length);
   const widths = heads.map((head) => Math.max(head.length, 7));
   const lines = names.map((from) => {

@@ -1,9 +1,10 @@
 // Where a lab keeps what it has, and whether it runs: by the process that holds all of it, and when that was started, so that another process
 // that has its number one day is not taken for it.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
 import { replaceFile } from "../../base/linux/files.ts";
+import type { DatastoreOptions } from "../../calico/datastore/index.ts";
 
 export type LabMode = "direct" | "vxlan" | "bgp";
 
@@ -14,6 +15,8 @@ export type LabState = {
   readonly isRootless: boolean;
   readonly mode: LabMode;
   readonly dashboard: string;
+  /** A datastore of somebody else, that the lab has written into; as it is reached from outside. */
+  readonly given?: { readonly datastore: DatastoreOptions; readonly nodes: readonly string[] };
   /** Processes beside it, outside. */
   readonly helpers: readonly { readonly pid: number; readonly startTicks: string }[];
 };
@@ -27,9 +30,18 @@ export function defaultFolder(environment: NodeJS.ProcessEnv): string {
 
 export const socketOf = (folder: string): string => join(folder, "lab.sock");
 export const keeperLog = (folder: string): string => join(folder, "logs", "keeper.log");
-const stateFile = (folder: string): string => join(folder, "state.json");
+export const stateFile = (folder: string): string => join(folder, "state.json");
 
+/** In /tmp anybody may have been there first, and would own what the lab's processes are told by. */
 export function prepareFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid } = lstatSync(folder);
+  if (uid !== process.getuid?.()) {
+    throw new CattailError("LAB_FOLDER", {
+      problem: `the lab's folder ${folder} belongs to user ${uid}`,
+      next: "Remove it, or set CATTAIL_LAB_FOLDER to a folder of your own",
+    });
+  }
   mkdirSync(join(folder, "logs"), { recursive: true, mode: 0o700 });
 }
 
@@ -85,27 +97,4 @@ export function requireLab(folder: string): LabState {
         ? "Start one: cattail lab up"
         : `It ended by itself; ${keeperLog(folder)} may say why. cattail lab down removes what is left, cattail lab up starts a new one`,
   });
-}
-
-/** Everything of it, whether it runs, crashed or never was. Returns whether there was anything. */
-export async function removeLab(folder: string): Promise<boolean> {
-  const state = readState(folder);
-  if (state === undefined && !existsSync(folder)) return false;
-  for (const process of state === undefined ? [] : [state, ...state.helpers]) await endProcess(process);
-  rmSync(folder, { recursive: true, force: true });
-  return true;
-}
-
-const patienceMs = 10_000;
-
-/** All that a lab has ends with its first process: the kernel sees to that. */
-async function endProcess(target: Pick<LabState, "pid" | "startTicks">): Promise<void> {
-  if (!isAlive(target)) return;
-  const child = childOf(target.pid);
-  const childTicks = child === undefined ? undefined : startTicksOf(child);
-  process.kill(target.pid, "SIGKILL");
-  const deadlineMs = performance.now() + patienceMs;
-  const isThere = () =>
-    isAlive(target) || (child !== undefined && childTicks !== undefined && startTicksOf(child) === childTicks);
-  while (isThere() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
 }

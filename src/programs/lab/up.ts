@@ -4,11 +4,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
 import { type DatastoreFlags, givenDatastore } from "./cluster/given-datastore.ts";
 import { launcher } from "./cluster/launcher.ts";
+import { removeLab } from "./down.ts";
 import type { PingRow } from "./matrix-table.ts";
 import {
   isAlive,
@@ -17,15 +19,17 @@ import {
   type LabState,
   prepareFolder,
   readState,
-  removeLab,
   startTicksOf,
+  stateFile,
   writeState,
 } from "./state.ts";
+import { nodeName } from "./world/index.ts";
 
 export type UpOptions = DatastoreFlags & {
   readonly folder: string;
   readonly nodes: number;
   readonly mode: LabMode;
+  readonly isDualStack: boolean;
   readonly dashboardPort: number;
   readonly say: (line: string) => void;
 };
@@ -39,7 +43,7 @@ export type StartedLab = {
 const [dashboardFd, progressFd] = [3, 4];
 
 export async function startLab(options: UpOptions): Promise<StartedLab> {
-  const { folder, nodes, mode, say } = options;
+  const { folder, nodes, mode, isDualStack, say } = options;
   const known = readState(folder);
   if (known !== undefined && isAlive(known))
     throw new CattailError("LAB_RUNNING", {
@@ -47,6 +51,7 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
       next: "Use it (cattail lab status), or end it first: cattail lab down",
     });
   requireLinux();
+  requirePrograms(mode);
   await removeLab(folder); // what one left that crashed
   prepareFolder(folder);
   try {
@@ -71,10 +76,15 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
     const server = await listen(options.dashboardPort);
     const address = server.address();
     const dashboard = `http://127.0.0.1:${typeof address === "object" ? address?.port : options.dashboardPort}/`;
-    const child = startKeeper({ folder, nodes, mode, given, dashboardFd, progressFd }, { server, isRootless });
+    const child = startKeeper(
+      { folder, nodes, mode, isDualStack, given, dashboardFd, progressFd },
+      { server, isRootless },
+    );
     server.close();
     const pid = child.pid ?? 0;
-    const state: LabState = { pid, startTicks: startTicksOf(pid) ?? "", isRootless, mode, dashboard, helpers };
+    const names = Array.from({ length: nodes }, (_, i) => nodeName(i + 1));
+    const own = given.outside === undefined ? {} : { given: { datastore: given.outside, nodes: names } };
+    const state: LabState = { pid, startTicks: startTicksOf(pid) ?? "", isRootless, mode, dashboard, helpers, ...own };
     await writeState(folder, state);
     const rows = await untilReady(child, options);
     child.unref();
@@ -88,6 +98,26 @@ function requireLinux(): void {
       problem: "a lab is made of Linux namespaces, and this is not Linux",
       next: "Run it in a Linux machine or container",
     });
+}
+
+const packages = {
+  unshare: "util-linux",
+  nsenter: "util-linux",
+  setpriv: "util-linux",
+  mount: "mount",
+  nft: "nftables",
+};
+
+/** Without one of them the lab would come up, and no packet would arrive. */
+function requirePrograms(mode: LabMode): void {
+  const needed = { ...packages, ...(mode === "bgp" ? { bird: "bird2" } : {}) };
+  const folders = (process.env.PATH ?? "").split(":").filter((folder) => folder !== "");
+  const missing = Object.entries(needed).filter(([name]) => !folders.some((folder) => existsSync(join(folder, name))));
+  if (missing.length === 0) return;
+  throw new CattailError("LAB_NO_PROGRAM", {
+    problem: `this machine lacks what a lab runs: ${missing.map(([name]) => name).join(", ")}`,
+    next: `Install ${[...new Set(missing.map(([, from]) => from))].join(", ")}, or add the folder they are in to PATH (often /usr/sbin)`,
+  });
 }
 
 /** The wanted port of this machine, or else any. */
@@ -134,7 +164,14 @@ function startOutside(
 ): { pid: number; startTicks: string } {
   const log = openSync(keeperLog(folder), "a", 0o600);
   try {
-    const [program = "", ...words] = [...launcher().words, "lab", "relay", `unix:${socket}`, `${host}:${port}`];
+    const [program = "", ...words] = [
+      ...launcher().words,
+      "lab",
+      "relay",
+      `unix:${socket}`,
+      `${host}:${port}`,
+      stateFile(folder),
+    ];
     const child = spawn(program, words, { detached: true, stdio: ["ignore", log, log] });
     child.unref();
     const pid = child.pid ?? 0;

@@ -5,17 +5,22 @@ import { replaceFile } from "../../../base/linux/files.ts";
 import { issueAuthority, issueCertificate } from "../../../base/security/index.ts";
 import { openIpamObjects, type V3Object } from "../../../calico/resources/index.ts";
 import type { Lab } from "../cluster/lab.ts";
-import { pools, poolsAnnotation } from "../cluster/objects.ts";
+import { labMark, pools, poolsAnnotation } from "../cluster/objects.ts";
 import type { LabNode } from "../world/index.ts";
 import type { Breakage } from "./breakage.ts";
 import { second, third } from "./network.ts";
 
 const policy = { namespace: "default", name: "lab-break-deny" };
-const gone = "cka009";
-const staleBlock = "10.244.63.192/26";
-const pendingPod = { namespace: "default", name: "pending-in-pool-2" };
+const calicoPolicy = {
+  apiVersion: "projectcalico.org/v3",
+  kind: "NetworkPolicy",
+  metadata: policy,
+  spec: { selector: "all()", types: ["Ingress"] },
+};
+const stale = { node: "cka009", cidr: "10.244.63.192/26" };
+const pending = { namespace: "default", name: "pending-in-pool-2" };
 const overlapping = "lab-break-overlap";
-const kubeconfig = "/etc/cni/net.d/calico-kubeconfig";
+export const kubeconfig = "/etc/cni/net.d/calico-kubeconfig";
 const conflist = "/etc/cni/net.d/10-calico.conflist";
 
 export const datastoreBreakages: readonly Breakage[] = [
@@ -23,8 +28,8 @@ export const datastoreBreakages: readonly Breakage[] = [
     name: "duplicate-address",
     code: "NODE_ADDRESS_DUPLICATE",
     says: "two nodes have the same address in the datastore, as after a restored backup",
-    make: async (lab) => setAddress(lab, third, lab.world.node(second).address),
-    mend: async (lab) => setAddress(lab, third, lab.world.node(third).address),
+    make: async (lab) => setAddress(lab, third, `${lab.world.node(second).address}/24`),
+    mend: async (lab) => setAddress(lab, third, `${lab.world.node(third).address}/24`),
   },
   {
     name: "pool-disabled",
@@ -32,25 +37,28 @@ export const datastoreBreakages: readonly Breakage[] = [
     says: "a pod asks for a pool that is disabled",
     async make(lab) {
       await lab.setPool(pools[1].name, { disabled: true });
-      await lab.datastore.create("Pod", pendingPodObject());
+      await lab.datastore.create("Pod", pendingPod(pending, { [poolsAnnotation]: JSON.stringify([pools[1].name]) }));
     },
     async mend(lab) {
-      await lab.datastore.delete("Pod", pendingPod);
+      await lab.datastore.delete("Pod", pending, { gracePeriodSeconds: 0 });
       await lab.setPool(pools[1].name, { disabled: false });
     },
+    datastores: ["directory", "kubernetes"],
   },
   {
     name: "stale-block",
     code: "BLOCK_WITHOUT_NODE",
     says: "a node was deleted, and its block stayed",
-    make: makeStaleBlock,
-    mend: mendStaleBlock,
+    make: ({ datastore }) => addBlock(openIpamObjects(datastore), stale),
+    mend: ({ datastore }) => removeBlock(openIpamObjects(datastore), stale),
   },
   {
     name: "policy",
     code: "POLICY_DENIES",
     says: "a NetworkPolicy selects all pods and allows nothing in",
-    async make({ datastore }) {
+    async make({ datastore, resources }) {
+      // Without Kubernetes it is one of Calico's.
+      if (datastore.flavour !== "kubernetes") return void (await resources.create("NetworkPolicy", calicoPolicy));
       await datastore.create("KubernetesNetworkPolicy", {
         apiVersion: "networking.k8s.io/v1",
         kind: "NetworkPolicy",
@@ -58,7 +66,10 @@ export const datastoreBreakages: readonly Breakage[] = [
         spec: { podSelector: {}, policyTypes: ["Ingress"], ingress: [] },
       });
     },
-    mend: ({ datastore }) => datastore.delete("KubernetesNetworkPolicy", policy),
+    mend: ({ datastore, resources }) =>
+      datastore.flavour === "kubernetes"
+        ? datastore.delete("KubernetesNetworkPolicy", policy)
+        : resources.delete("NetworkPolicy", policy),
   },
   {
     name: "datastore-locked",
@@ -72,29 +83,34 @@ export const datastoreBreakages: readonly Breakage[] = [
     code: "CNI_CREDENTIALS_EXPIRED",
     says: "the certificate in the CNI plugin's kubeconfig has expired",
     make: ({ world }) => makeExpired(world.node(second)),
-    mend: ({ world }) => mendExpired(world.node(second)),
+    mend: (lab) => mendExpired(lab, lab.world.node(second)),
   },
   {
     name: "overlap",
     code: "POOL_OVERLAP",
     says: "a pool contains the addresses of the nodes",
-    async make({ resources }) {
-      await resources.create("IPPool", {
-        apiVersion: "projectcalico.org/v3",
-        kind: "IPPool",
-        metadata: { name: overlapping },
-        spec: { cidr: "172.31.0.0/16", blockSize: 26, disabled: true, nodeSelector: "all()" },
-      });
-    },
+    make: (lab) => overlapPool(lab, { name: overlapping, cidr: "172.31.0.0/16" }),
     mend: ({ resources }) => resources.delete("IPPool", { namespace: "", name: overlapping }),
   },
 ];
 
-async function setAddress({ resources }: Lab, name: string, address: string): Promise<void> {
+export async function overlapPool({ resources }: Lab, { name, cidr }: { name: string; cidr: string }): Promise<void> {
+  const blockSize = cidr.includes(":") ? 122 : 26;
+  await resources.create("IPPool", {
+    apiVersion: "projectcalico.org/v3",
+    kind: "IPPool",
+    metadata: { name },
+    spec: { cidr, blockSize, disabled: true, nodeSelector: "all()" },
+  });
+}
+
+/** With the length of its network; of the family that it is of. */
+export async function setAddress({ resources }: Lab, name: string, address: string): Promise<void> {
+  const field = address.includes(":") ? "ipv6Address" : "ipv4Address";
   await resources.edit("Node", { namespace: "", name }, (node) => {
     if (node === undefined) return "nothing";
     const bgp = isRecord(node.spec.bgp) ? node.spec.bgp : {};
-    return { ...node, spec: { ...node.spec, bgp: { ...bgp, ipv4Address: `${address}/24` } } };
+    return { ...node, spec: { ...node.spec, bgp: { ...bgp, [field]: address } } };
   });
 }
 
@@ -105,28 +121,30 @@ async function setReady({ resources }: Lab, datastoreReady: boolean): Promise<vo
 }
 
 /** As a kubelet leaves it when the plugin refuses: bound to a node, and without an address. */
-function pendingPodObject(): JsonRecord {
+export function pendingPod(name: { namespace: string; name: string }, annotations: JsonRecord): JsonRecord {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { ...pendingPod, annotations: { [poolsAnnotation]: JSON.stringify([pools[1].name]) } },
+    metadata: { ...name, labels: labMark, annotations },
     spec: { nodeName: third, serviceAccountName: "default", containers: [{ name: "pod", image: "lab" }] },
     status: { phase: "Pending" },
   };
 }
 
-async function makeStaleBlock({ datastore }: Lab): Promise<void> {
-  const ipam = openIpamObjects(datastore);
+type IpamObjects = ReturnType<typeof openIpamObjects>;
+type OwnedBlock = { readonly node: string; readonly cidr: string };
+
+export async function addBlock(ipam: IpamObjects, { node, cidr }: OwnedBlock): Promise<void> {
   await ipam.create(
-    { kind: "BlockAffinity", type: "host", node: gone, cidr: staleBlock },
-    { cidr: staleBlock, node: gone, state: "confirmed", type: "host", deleted: "false" },
+    { kind: "BlockAffinity", type: "host", node, cidr },
+    { cidr, node, state: "confirmed", type: "host", deleted: "false" },
   );
   const size = 64;
   await ipam.create(
-    { kind: "IPAMBlock", cidr: staleBlock },
+    { kind: "IPAMBlock", cidr },
     {
-      cidr: staleBlock,
-      affinity: `host:${gone}`,
+      cidr,
+      affinity: `host:${node}`,
       strictAffinity: false,
       allocations: Array.from({ length: size }, () => null),
       unallocated: Array.from({ length: size }, (_, i) => i),
@@ -136,11 +154,10 @@ async function makeStaleBlock({ datastore }: Lab): Promise<void> {
   );
 }
 
-async function mendStaleBlock({ datastore }: Lab): Promise<void> {
-  const ipam = openIpamObjects(datastore);
+export async function removeBlock(ipam: IpamObjects, { node, cidr }: OwnedBlock): Promise<void> {
   const refs = [
-    { kind: "IPAMBlock", cidr: staleBlock },
-    { kind: "BlockAffinity", type: "host", node: gone, cidr: staleBlock },
+    { kind: "IPAMBlock", cidr },
+    { kind: "BlockAffinity", type: "host", node, cidr },
   ] as const;
   for (const ref of refs) {
     const found = await ipam.get(ref);
@@ -169,8 +186,12 @@ async function makeExpired(node: LabNode): Promise<void> {
   await editPlugin(node, (plugin) => ({ ...plugin, kubernetes: { kubeconfig } }));
 }
 
-async function mendExpired(node: LabNode): Promise<void> {
-  await editPlugin(node, ({ kubernetes: _, ...plugin }) => plugin);
+async function mendExpired({ options }: Lab, node: LabNode): Promise<void> {
+  const { kubernetes } = options.told.plugin;
+  await editPlugin(node, ({ kubernetes: _, ...plugin }) => ({
+    ...plugin,
+    ...(kubernetes === undefined ? {} : { kubernetes }),
+  }));
   rmSync(node.path(kubeconfig), { force: true });
 }
 
@@ -179,7 +200,7 @@ function pemOf({ certPem, keyPem }: { certPem: string; keyPem: string }) {
   return { certificate: base64(certPem), key: base64(keyPem) };
 }
 
-async function editPlugin(node: LabNode, change: (plugin: JsonRecord) => JsonRecord): Promise<void> {
+export async function editPlugin(node: LabNode, change: (plugin: JsonRecord) => JsonRecord): Promise<void> {
   const file = node.path(conflist);
   const read = parseJson(readFileSync(file, "utf8"));
   const list = isRecord(read) ? read : {};

@@ -4,24 +4,32 @@ import { CattailError } from "../../../base/lib/index.ts";
 import { openNetlink, readSysctl, writeSysctl } from "../../../base/linux/kernel.ts";
 import { killBirds } from "../cluster/birds.ts";
 import type { Lab } from "../cluster/lab.ts";
-import { bridgeOf, type LabNode, type Place, switchAddress, switchPort } from "../world/index.ts";
+import {
+  bridgeOf,
+  type LabNode,
+  network6,
+  type Place,
+  switchAddress,
+  switchAddress6,
+  switchPort,
+} from "../world/index.ts";
 import type { Breakage } from "./breakage.ts";
 
 /** The guide's nodes: the first has the control plane's name, pods are on the second and the third. */
 export const [second, third] = ["cka002", "cka003"] as const;
 
-const nft = async (place: Place | LabNode, script: string): Promise<void> => {
+export const nft = async (place: Place | LabNode, script: string): Promise<void> => {
   await place.run("nft", ["-f", "-"], { stdin: `${script}\n` });
 };
 
 /** A table of one chain, at the hook where packets are passed on. */
-function tableOf(name: string, chain: string, rules: readonly string[]): string {
+export function tableOf(name: string, chain: string, rules: readonly string[]): string {
   const lines = ["type filter hook forward priority 0", ...rules].map((rule) => `    ${rule};`);
   return [`table ${name} {`, `  chain ${chain} {`, ...lines, "  }", "}"].join("\n");
 }
 
 /** A table of its own, so that to mend is to delete it. */
-const table = "lab_break";
+export const table = "lab_break";
 
 export const networkBreakages: readonly Breakage[] = [
   {
@@ -133,18 +141,18 @@ export const networkBreakages: readonly Breakage[] = [
 ];
 
 /** An agent repairs at once what is broken in its kernel: to be seen, some things need one that does not look. */
-function pause(lab: Lab, name: string): void {
+export function pause(lab: Lab, name: string): void {
   lab.agentOf(name)?.kill("SIGSTOP");
 }
 
-function resume(lab: Lab, name: string): void {
+export function resume(lab: Lab, name: string): void {
   lab.agentOf(name)?.kill("SIGCONT");
 }
 
-async function restart(lab: Lab, name: string): Promise<void> {
+export async function restart(lab: Lab, name: string): Promise<void> {
   resume(lab, name);
   await lab.stopAgent(name);
-  lab.startAgent(name);
+  await lab.startAnew(name);
 }
 
 function blockBgp({ world }: Lab): string {
@@ -155,7 +163,7 @@ function blockBgp({ world }: Lab): string {
 }
 
 /** A session that is established outlives a filter for minutes: the hold time. */
-async function restartBird(lab: Lab, names: readonly string[]): Promise<void> {
+export async function restartBird(lab: Lab, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await lab.world.node(name).run("birdc", ["-s", "/var/run/calico/bird.ctl", "restart", "all"], { alsoGood: [1] });
   }
@@ -201,7 +209,7 @@ async function makeMissingRoute(lab: Lab): Promise<void> {
     await netlink.change({ do: "delete", route: { destination: route.destination } });
 }
 
-function noPods(node: string): CattailError {
+export function noPods(node: string): CattailError {
   return new CattailError("LAB_BREAK", {
     problem: `${node} has no pods, so there is no route to break`,
     next: `cattail lab pod add NAME --node ${node}`,
@@ -217,22 +225,24 @@ async function moveNode(lab: Lab, { to }: { to: 0 | 1 }): Promise<void> {
     await netlink.change({ do: "create", link: { name, kind: "bridge", up: true } });
     const index = (await netlink.link(name))?.index ?? 0;
     await netlink.change({ do: "create", address: { index, address: `${switchAddress(to)}/24` } });
+    if (node.isDualStack)
+      await netlink.change({ do: "create", address: { index, address: `${switchAddress6(to)}/64` } });
   }
   const bridge = await netlink.link(name);
   await netlink.change({ do: "edit", link: { link: switchPort(third), master: bridge?.index ?? 0 } });
-  await readdress(node, { from: 13, to: 13, network: to, fromNetwork: to === 0 ? 1 : 0 });
+  const fromNetwork = to === 0 ? 1 : 0;
+  await readdress(node, { from: 13, to: 13, network: to, fromNetwork });
+  if (node.isDualStack) await readdress6(node, { from: 13, to: 13, network: to, fromNetwork });
   await lab.stopAgent(third);
-  await setInternalAddress(lab, third, `172.31.${to}.13`);
+  const six = node.isDualStack ? [`${network6(to)}13`] : [];
+  await setInternalAddresses(lab, third, [`172.31.${to}.13`, ...six]);
   lab.startAgent(third);
   await untilAddress(lab, third, `172.31.${to}.13`);
 }
 
-async function setInternalAddress({ datastore }: Lab, name: string, address: string): Promise<void> {
+async function setInternalAddresses({ datastore }: Lab, name: string, own: readonly string[]): Promise<void> {
   if (datastore.flavour !== "kubernetes") return;
-  const addresses = [
-    { type: "InternalIP", address },
-    { type: "Hostname", address: name },
-  ];
+  const addresses = [...own.map((address) => ({ type: "InternalIP", address })), { type: "Hostname", address: name }];
   await datastore.patch("Node", { namespace: "", name }, { status: { addresses } }, { through: "status" });
 }
 
@@ -245,9 +255,29 @@ async function untilAddress({ resources }: Lab, name: string, address: string): 
   }
 }
 
+type Move = {
+  readonly from: number;
+  readonly to: number;
+  readonly network: number;
+  readonly fromNetwork?: number;
+};
+
+export async function readdress6(
+  { netns: namespace }: LabNode,
+  { from, to, network, fromNetwork = network }: Move,
+): Promise<void> {
+  await using netlink = openNetlink({ namespace });
+  const index = (await netlink.link("eth0"))?.index;
+  if (index === undefined) return;
+  await netlink.change({ do: "delete", address: { index, address: `${network6(fromNetwork)}${from}/64` } });
+  await netlink.change({ do: "create", address: { index, address: `${network6(network)}${to}/64` } });
+  const gateway = switchAddress6(network);
+  await netlink.change({ do: "replace", route: { destination: "::/0", gateway, index } });
+}
+
 async function readdress(
   { netns: namespace }: LabNode,
-  { from, to, network, fromNetwork = network }: { from: number; to: number; network: number; fromNetwork?: number },
+  { from, to, network, fromNetwork = network }: Move,
 ): Promise<void> {
   await using netlink = openNetlink({ namespace });
   const eth0 = await netlink.link("eth0");

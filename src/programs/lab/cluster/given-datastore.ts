@@ -3,16 +3,17 @@
 //
 //   node: 127.0.0.1:PORT ─▶ unix socket in the lab's folder ─▶ (outside) the server
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parse, stringify } from "yaml";
-import { CattailError, isRecord, type JsonRecord } from "../../../base/lib/index.ts";
+import { CattailError, isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import { replaceFile } from "../../../base/linux/files.ts";
 import type { DatastoreOptions } from "../../../calico/datastore/index.ts";
 import type { LabOptions } from "./lab.ts";
 
 export type GivenDatastore = {
   readonly inside: Pick<LabOptions, "datastore" | "told">;
-  /** Undefined: a folder, which is there for everybody. */
+  /** How it is reached from outside of the lab. Undefined, as the relay: a folder of the lab's, which is there for everybody. */
+  readonly outside?: DatastoreOptions;
   readonly relay?: { readonly host: string; readonly port: number; readonly socket: string };
 };
 
@@ -35,7 +36,7 @@ export async function givenDatastore(flags: DatastoreFlags, folder: string): Pro
 }
 
 async function kubernetes(file: string, folder: string, socket: string): Promise<GivenDatastore> {
-  const config: unknown = parse(readFileSync(file, "utf8"));
+  const config = readConfig(file);
   const list = (name: string) => (isRecord(config) && Array.isArray(config[name]) ? config[name].filter(isRecord) : []);
   const wanted = isRecord(config) ? config["current-context"] : undefined;
   const context = list("contexts").find(({ name }) => name === wanted)?.context;
@@ -69,13 +70,27 @@ async function kubernetes(file: string, folder: string, socket: string): Promise
         plugin: { datastore_type: "kubernetes", kubernetes: { kubeconfig } },
       },
     },
+    outside: { type: "kubernetes", kubeconfig: resolve(file) },
     relay: { host: url.hostname, port, socket },
   };
 }
 
+function readConfig(file: string): unknown {
+  try {
+    return parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw unusable(file, messageOf(error));
+  }
+}
+
 function etcd(urls: string, socket: string): GivenDatastore {
   const [first = ""] = urls.split(",");
-  const url = new URL(first);
+  const url = URL.parse(first);
+  if (url === null || url.hostname === "")
+    throw new CattailError("LAB_ETCD", {
+      problem: `${JSON.stringify(first)} is not the address of an etcd`,
+      next: "Give a URL: --etcd http://127.0.0.1:2379",
+    });
   const port = Number(url.port || 2379);
   const endpoint = `${url.protocol}//127.0.0.1:${port}`;
   return {
@@ -86,6 +101,7 @@ function etcd(urls: string, socket: string): GivenDatastore {
         plugin: { datastore_type: "etcdv3", etcd_endpoints: endpoint },
       },
     },
+    outside: { type: "etcdv3", endpoints: urls.split(",") },
     relay: { host: url.hostname, port, socket },
   };
 }

@@ -2,7 +2,7 @@
 //
 //   objects/ (folder) ◀── Typha, on the switch ◀── cattail node run, on each node ◀── CNI plugin, for each pod
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { CattailError, type JsonRecord, silentLog, systemClock } from "../../../base/lib/index.ts";
 import {
@@ -33,13 +33,18 @@ import {
 } from "../world/index.ts";
 import { killBirds } from "./birds.ts";
 import { launcher } from "./launcher.ts";
+import { refuseOthers, removeLeftovers } from "./leftovers.ts";
 import {
   firstPods,
+  labMark,
   namespaceObject,
   nodeObject,
+  openProfile,
   poolObject,
   pools,
+  pools6,
   poolsAnnotation,
+  poolsAnnotation6,
   secondPoolPod,
 } from "./objects.ts";
 
@@ -47,6 +52,8 @@ export type LabOptions = {
   readonly folder: string;
   readonly nodes: number;
   readonly mode: LabMode;
+  /** IPv6 beside IPv4. */
+  readonly isDualStack?: boolean;
   /** As the nodes reach it. */
   readonly datastore: DatastoreOptions;
   /** How nodes are told of it: variables of the agent, fields of the plugin's configuration. */
@@ -54,10 +61,15 @@ export type LabOptions = {
   /** Each node reaches the datastore on its own 127.0.0.1 by this. */
   readonly relay?: { readonly port: number; readonly socket: string };
   readonly say: (line: string) => void;
+  /** Another agent than ours: started with these words on each node, and again whenever it ends by itself. */
+  readonly agent?: { readonly words: readonly string[]; readonly env: { readonly [name: string]: string } };
 };
 
+const nodeNameFile = "/var/lib/calico/nodename";
 const typhaPort = 5473;
 export const dashboardPort = 9094;
+/** Where each node answers the dashboard's server how it is. */
+const reportPort = 9096;
 const startLimitMs = 60_000;
 
 export class Lab implements AsyncDisposable {
@@ -86,16 +98,16 @@ export class Lab implements AsyncDisposable {
 
   /** Everything but the pods. What was begun is ended when something fails. */
   static async start(options: LabOptions, isSwitchHere: boolean): Promise<Lab> {
-    const { folder, nodes, say } = options;
+    const { folder, nodes, isDualStack = false, say } = options;
     await using stack = new AsyncDisposableStack();
-    const world = stack.use(await buildWorld({ folder, nodes, isSwitchHere }));
+    const world = stack.use(await buildWorld({ folder, nodes, isSwitchHere, isDualStack }));
     say(`${nodes} nodes on a switch: ${world.nodes.map(({ name, address }) => `${name} ${address}`).join(", ")}`);
     const datastore = stack.use(await openDatastore(options.datastore, { clock: systemClock, log: silentLog }));
     const lab = new Lab(options, { world, datastore });
     // A switch that is this process's own network has it from whoever started this process.
     if (!isSwitchHere) lab.#relayAt(world.switch);
     await lab.#fillDatastore();
-    say(`datastore: ${options.datastore.type}, with the pools ${pools.map(({ cidr }) => cidr).join(" and ")}`);
+    say(`datastore: ${options.datastore.type}, with the pools ${lab.pools.map(({ cidr }) => cidr).join(" and ")}`);
     await lab.#makeCertificates();
     lab.runTypha();
     say(`Typha on ${switchAddress(0)}:${typhaPort}, with certificates of its own`);
@@ -122,14 +134,36 @@ export class Lab implements AsyncDisposable {
     );
     await this.setPool(pools[1].name, { disabled: false });
     const last = nodes[secondPoolPod.node - 1] ?? nodes.at(-1);
-    const annotations = { [poolsAnnotation]: JSON.stringify([pools[1].name]) };
-    if (last !== undefined) await this.addPod({ name: secondPoolPod.name, node: last.name, annotations });
+    if (this.isDualStack) await this.setPool(pools6[1].name, { disabled: false });
+    const inSecond = this.asking([pools[1].name, ...(this.isDualStack ? [pools6[1].name] : [])]);
+    if (last !== undefined) await this.addPod({ name: secondPoolPod.name, node: last.name, ...inSecond });
   }
 
   async addPod(wish: PodWish): Promise<string> {
-    const { name, node, address } = await this.pods.add({ labels: { app: "pingtest" }, ...wish });
-    this.options.say(`pod ${name} on ${node}: ${address}`);
+    const { name, node, address, address6 } = await this.pods.add({ labels: { ...labMark, app: "pingtest" }, ...wish });
+    this.options.say(`pod ${name} on ${node}: ${address}${address6 === undefined ? "" : ` and ${address6}`}`);
     return address;
+  }
+
+  /** How a pod asks for pools: by its annotations, or where it is no object by the plugin's configuration. */
+  asking(names: readonly string[]): Pick<PodWish, "annotations" | "ipam"> {
+    const isSix = (name: string) => pools6.some((each) => each.name === name);
+    const [four, six] = [names.filter((name) => !isSix(name)), names.filter(isSix)];
+    if (this.datastore.flavour !== "kubernetes") return { ipam: { ipv4_pools: four, ipv6_pools: six } };
+    return {
+      annotations: {
+        ...(four.length === 0 ? {} : { [poolsAnnotation]: JSON.stringify(four) }),
+        ...(six.length === 0 ? {} : { [poolsAnnotation6]: JSON.stringify(six) }),
+      },
+    };
+  }
+
+  get isDualStack(): boolean {
+    return this.options.isDualStack === true;
+  }
+
+  get pools(): readonly { readonly name: string; readonly cidr: string }[] {
+    return [...pools, ...(this.isDualStack ? pools6 : [])];
   }
 
   async setPool(name: string, spec: JsonRecord): Promise<void> {
@@ -156,24 +190,39 @@ export class Lab implements AsyncDisposable {
     return this.#agents.get(name);
   }
 
-  startAgent(name: string): void {
+  /** The one that the lab was given, if any, or ours. */
+  startAgent(name: string, which: "given" | "ours" = "given"): void {
     const node = this.world.node(name);
-    const { words } = launcher();
-    const [program = "", ...args] = [...words, "node", "run"];
+    const agent = which === "ours" ? undefined : this.options.agent;
+    const [program = "", ...args] = agent?.words ?? [...launcher().words, "node", "run"];
     const log = join(this.options.folder, "logs", `${name}.log`);
-    this.#agents.set(name, node.start(program, args, { env: this.agentEnvironment(node), log }));
+    const env = { ...this.agentEnvironment(node), ...agent?.env };
+    const started = node.start(program, args, { env, log });
+    this.#agents.set(name, started);
+    if (agent === undefined) return;
+    started.once("exit", () => {
+      if (this.#agents.get(name) === started) this.startAgent(name);
+    });
+  }
+
+  /** Until it has registered its node: what is written of the node before that may be written over. */
+  async startAnew(name: string): Promise<void> {
+    const node = this.world.node(name);
+    rmSync(node.path(nodeNameFile), { force: true }); // the last thing that a start-up writes
+    this.startAgent(name);
+    await this.#untilRegistered(node);
   }
 
   async stopAgent(name: string): Promise<void> {
     const agent = this.#agents.get(name);
-    if (agent !== undefined) await ended(agent, "SIGTERM");
     this.#agents.delete(name);
+    if (agent !== undefined) await ended(agent, "SIGTERM");
   }
 
-  runTypha(): void {
+  /** Ours, or whichever these words start: both read the same variables. */
+  runTypha(words: readonly string[] = [...launcher().words, "typha"]): void {
     const server = filesOf("server", this.#certificates);
-    const { words } = launcher();
-    const [program = "", ...args] = [...words, "typha"];
+    const [program = "", ...args] = words;
     const env = {
       PATH: process.env.PATH ?? "",
       ...compileCache(),
@@ -190,6 +239,7 @@ export class Lab implements AsyncDisposable {
       TYPHA_DASHBOARDENABLED: "true",
       TYPHA_DASHBOARDHOST: "127.0.0.1",
       TYPHA_DASHBOARDPORT: String(dashboardPort),
+      TYPHA_NODEREPORTPORT: String(reportPort),
     };
     this.#typha = this.world.switch.start(program, args, { env, log: join(this.options.folder, "logs", "typha.log") });
   }
@@ -222,8 +272,11 @@ export class Lab implements AsyncDisposable {
       FELIX_TYPHAKEYFILE: files.keyFile,
       FELIX_TYPHACN: "calico-typha",
       FELIX_DEFAULTENDPOINTTOHOSTACTION: "ACCEPT",
-      FELIX_IPV6SUPPORT: "false",
+      FELIX_IPV6SUPPORT: String(this.isDualStack),
+      ...(this.isDualStack ? { IP6: "autodetect" } : {}),
       FELIX_HEALTHENABLED: "true",
+      FELIX_REPORTENABLED: "true",
+      FELIX_REPORTPORT: String(reportPort),
     };
   }
 
@@ -234,13 +287,20 @@ export class Lab implements AsyncDisposable {
       folder,
       datastore: datastore.type,
       typha: isRunning(this.#typha) ? "running" : "ended",
-      nodes: this.world.nodes.map(({ name, address, place }) => ({
+      nodes: this.world.nodes.map(({ name, address, address6, place }) => ({
         name,
         address,
+        ...(address6 === undefined ? {} : { address6 }),
         pid: place.pid,
         agent: isRunning(this.#agents.get(name)) ? "running" : "not running",
       })),
-      pods: this.pods.all.map(({ name, node, address, place }) => ({ name, node, address, pid: place.pid })),
+      pods: this.pods.all.map(({ name, node, address, address6, place }) => ({
+        name,
+        node,
+        address,
+        ...(address6 === undefined ? {} : { address6 }),
+        pid: place.pid,
+      })),
     };
   }
 
@@ -257,12 +317,19 @@ export class Lab implements AsyncDisposable {
   }
 
   async #fillDatastore(): Promise<void> {
-    const { mode } = this.options;
+    const { mode, datastore } = this.options;
+    if (datastore.type !== "directory") {
+      const names = this.world.nodes.map(({ name }) => name);
+      await refuseOthers(this.datastore, names);
+      await removeLeftovers(this.datastore, names); // of a lab that crashed
+    }
     if (this.datastore.flavour === "kubernetes") {
       await this.#createOnce("Namespace", namespaceObject("default"));
       for (const node of this.world.nodes) await this.#createOnce("Node", nodeObject(node));
-    }
-    for (const [i, pool] of pools.entries()) await this.resources.apply("IPPool", poolObject(pool, mode, i > 0));
+    } else await this.resources.apply("Profile", openProfile);
+    const second: readonly string[] = [pools[1].name, pools6[1].name];
+    for (const pool of this.pools)
+      await this.resources.apply("IPPool", poolObject(pool, mode, second.includes(pool.name)));
   }
 
   async #createOnce(kind: Kind, object: JsonRecord): Promise<void> {
@@ -300,18 +367,22 @@ export class Lab implements AsyncDisposable {
       log_file_path: "/var/log/calico/cni.log",
       ...this.options.told.plugin,
       mtu: 0,
-      ipam: { type: "calico-ipam" },
-      policy: { type: "k8s" },
+      ipam: {
+        type: "calico-ipam",
+        ...(this.isDualStack ? { assign_ipv4: "true", assign_ipv6: "true" } : {}),
+      },
+      ...(this.datastore.flavour === "kubernetes" ? { policy: { type: "k8s" } } : {}),
     });
   }
 
   async #untilRegistered(node: LabNode): Promise<void> {
     const { name } = node;
-    const file = node.path("/var/lib/calico/nodename");
+    const file = node.path(nodeNameFile);
     const endMs = performance.now() + startLimitMs;
     while (!existsSync(file)) {
       const agent = this.#agents.get(name);
-      if (!isRunning(agent) || performance.now() > endMs) throw notStarted(name, this.options.folder);
+      const hasEnded = this.options.agent === undefined && !isRunning(agent); // another one is started again
+      if (hasEnded || performance.now() > endMs) throw notStarted(name, this.options.folder);
       await systemClock.sleep(50);
     }
   }

@@ -4,9 +4,22 @@ import { type Pinged, ping } from "../../../base/linux/kernel.ts";
 export const pairKinds = ["same node", "across nodes", "second pool", "node to pod", "pod to node"] as const;
 export type PairKind = (typeof pairKinds)[number];
 
-export type End = { readonly name: string; readonly node: string; readonly address: string; readonly netns: string };
+export type End = {
+  readonly name: string;
+  readonly node: string;
+  readonly address: string;
+  /** Where the lab has both families. */
+  readonly address6?: string;
+  readonly netns: string;
+};
 export type PodEnd = End & { readonly pool: string };
-export type Pair = { readonly kind: PairKind; readonly from: End; readonly to: End };
+export type Pair = {
+  readonly kind: PairKind;
+  readonly from: End;
+  readonly to: End;
+  /** Of `to`: in a lab with both families there are two pairs of the same ends. */
+  readonly address: string;
+};
 export type PingedPair = Pair & { readonly pinged: Pinged };
 
 /** Every pod to every other, every node to every pod and back. The second pool is any but the one that most pods have. */
@@ -15,18 +28,24 @@ export function pairsOf(nodes: readonly End[], pods: readonly PodEnd[]): Pair[] 
   const between = pods.flatMap((from) =>
     pods
       .filter((to) => to.name !== from.name)
-      .map((to): Pair => {
+      .map((to): [PairKind, End, End] => {
         const isSecond = from.pool !== first || to.pool !== first;
-        return { kind: isSecond ? "second pool" : from.node === to.node ? "same node" : "across nodes", from, to };
+        return [isSecond ? "second pool" : from.node === to.node ? "same node" : "across nodes", from, to];
       }),
   );
   const withNodes = nodes.flatMap((node) =>
-    pods.flatMap((pod): Pair[] => [
-      { kind: "node to pod", from: node, to: pod },
-      { kind: "pod to node", from: pod, to: node },
+    pods.flatMap((pod): [PairKind, End, End][] => [
+      ["node to pod", node, pod],
+      ["pod to node", pod, node],
     ]),
   );
-  return [...between, ...withNodes].sort((a, b) => pairKinds.indexOf(a.kind) - pairKinds.indexOf(b.kind));
+  const ends = [...between, ...withNodes];
+  const four = ends.map(([kind, from, to]): Pair => ({ kind, from, to, address: to.address }));
+  const six = ends.flatMap(([kind, from, to]): Pair[] =>
+    from.address6 === undefined || to.address6 === undefined ? [] : [{ kind, from, to, address: to.address6 }],
+  );
+  const order = (a: Pair, b: Pair) => pairKinds.indexOf(a.kind) - pairKinds.indexOf(b.kind);
+  return [...four.sort(order), ...six.sort(order)];
 }
 
 function mostUsedPool(pods: readonly PodEnd[]): string | undefined {
@@ -42,7 +61,7 @@ export async function pingPairs(pairs: readonly Pair[], options: MatrixOptions =
   return await Promise.all(
     pairs.map(async (pair) => {
       const namespace = pair.from.netns;
-      return { ...pair, pinged: await ping(pair.to.address, { namespace, count, intervalMs, timeoutMs }) };
+      return { ...pair, pinged: await ping(pair.address, { namespace, count, intervalMs, timeoutMs }) };
     }),
   );
 }

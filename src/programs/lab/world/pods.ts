@@ -26,6 +26,8 @@ export type PodWish = {
   readonly namespace?: string;
   readonly labels?: { readonly [name: string]: string };
   readonly annotations?: { readonly [name: string]: string };
+  /** Pools, where no object can ask for them by its annotations. */
+  readonly ipam?: JsonRecord;
 };
 
 export type LabPod = {
@@ -33,6 +35,7 @@ export type LabPod = {
   readonly namespace: string;
   readonly node: string;
   readonly address: string;
+  readonly address6?: string;
   readonly containerId: string;
   readonly place: Place;
 };
@@ -62,10 +65,11 @@ export class Pods implements AsyncDisposable {
 
   /** `poolOf` says to which pool an address belongs. */
   ends(poolOf: (address: string) => string): PodEnd[] {
-    return this.all.map(({ name, node, address, place }) => ({
+    return this.all.map(({ name, node, address, address6, place }) => ({
       name,
       node,
       address,
+      ...(address6 === undefined ? {} : { address6 }),
       netns: place.netns,
       pool: poolOf(address),
     }));
@@ -82,30 +86,40 @@ export class Pods implements AsyncDisposable {
       });
     const node = world.node(wish.node);
     this.#made += 1;
-    const containerId = `${name}-${process.pid.toString(16)}-${this.#made}`;
+    const containerId =
+      datastore === undefined ? this.#plainId(name) : `${name}-${process.pid.toString(16)}-${this.#made}`;
     await datastore?.create("Pod", podObject(wish, namespace));
     await using stack = new AsyncDisposableStack();
-    stack.defer(async () => await datastore?.delete("Pod", { namespace, name }));
+    stack.defer(async () => await datastore?.delete("Pod", { namespace, name }, atOnce));
     const place = stack.use(await Place.make(`pod ${name}`, ["net"]));
-    const call = { node, place, containerId, name, namespace };
+    const call = { node, place, containerId, name, namespace, ...(wish.ipam === undefined ? {} : { ipam: wish.ipam }) };
     stack.defer(async () => void (await this.#call("DEL", call)));
     const result = await this.#call("ADD", call);
-    const address = firstAddress(result);
+    const [address = "", address6] = addressesOf(result);
     if (datastore !== undefined) {
-      const status = { phase: "Running", podIP: address, podIPs: [{ ip: address }] };
+      const podIPs = [address, address6].flatMap((ip) => (ip === undefined ? [] : [{ ip }]));
+      const status = { phase: "Running", podIP: address, podIPs };
       await datastore.patch("Pod", { namespace, name }, { status }, { through: "status" });
     }
     stack.move();
-    const pod = { name, namespace, node: node.name, address, containerId, place };
+    const six = address6 === undefined ? {} : { address6 };
+    const pod = { name, namespace, node: node.name, address, ...six, containerId, place };
     this.#pods.set(name, pod);
     return pod;
+  }
+
+  /** Without Kubernetes the container's id is the only name, and the first of its characters are the interface's. */
+  #plainId(name: string): string {
+    const start = (id: string) => id.slice(0, 11);
+    const isTaken = this.all.some(({ containerId }) => start(containerId) === start(name));
+    return isTaken ? `${this.#made}-${name}` : name;
   }
 
   async remove(name: string): Promise<void> {
     const { world, datastore } = this.#options;
     const { namespace, node, containerId, place } = this.get(name);
     await this.#call("DEL", { node: world.node(node), place, containerId, name, namespace });
-    await datastore?.delete("Pod", { namespace, name });
+    await datastore?.delete("Pod", { namespace, name }, atOnce);
     await place[Symbol.asyncDispose]();
     this.#pods.delete(name);
   }
@@ -118,12 +132,13 @@ export class Pods implements AsyncDisposable {
 
   async #call(
     command: "ADD" | "DEL" | "CHECK",
-    { node, place, containerId, name, namespace }: Call,
+    { node, place, containerId, name, namespace, ipam }: Call,
   ): Promise<JsonRecord | undefined> {
-    const { plugin, configuration, env = {} } = this.#options;
+    const { plugin, configuration, datastore, env = {} } = this.#options;
+    const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=${containerId}`;
     const [program = "", ...words] = [...plugin.before, `${plugin.folder}/calico`];
     const { code, stdout, stderr } = await node.run(program, words, {
-      stdin: JSON.stringify(configuration(node)),
+      stdin: JSON.stringify(withIpam(configuration(node), ipam)),
       alsoGood: [1],
       limitMs: 60_000,
       env: {
@@ -135,7 +150,8 @@ export class Pods implements AsyncDisposable {
         CNI_NETNS: place.netns,
         CNI_IFNAME: "eth0",
         CNI_PATH: plugin.folder,
-        CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=${containerId}`,
+        // A runtime of Kubernetes says which pod it is, and the plugin looks for that.
+        ...(datastore === undefined ? {} : { CNI_ARGS: args }),
       },
     });
     const said = stdout.trim() === "" ? undefined : parseJson(stdout);
@@ -144,7 +160,24 @@ export class Pods implements AsyncDisposable {
   }
 }
 
-type Call = { node: LabNode; place: Place; containerId: string; name: string; namespace: string };
+/** No kubelet is there to say that it has gone. */
+const atOnce = { gracePeriodSeconds: 0 } as const;
+
+type Call = {
+  node: LabNode;
+  place: Place;
+  containerId: string;
+  name: string;
+  namespace: string;
+  ipam?: JsonRecord;
+};
+
+function withIpam(configuration: JsonRecord, ipam: JsonRecord | undefined): JsonRecord {
+  const { ipam: usual } = configuration;
+  return ipam === undefined
+    ? configuration
+    : { ...configuration, ipam: { ...(isRecord(usual) ? usual : {}), ...ipam } };
+}
 
 /** As an installation of the plugin leaves it on a node: the plugins of the list, with the name of the network. */
 export async function installConfiguration(node: LabNode, plugin: JsonRecord): Promise<void> {
@@ -177,10 +210,10 @@ function podObject({ name, node, labels, annotations }: PodWish, namespace: stri
   };
 }
 
-function firstAddress(result: JsonRecord | undefined): string {
-  const [first] = Array.isArray(result?.ips) ? result.ips : [];
-  const address = isRecord(first) ? String(first.address) : "";
-  return address.replace(/\/\d+$/, "");
+/** IPv4's first, as the plugin gives them. */
+function addressesOf(result: JsonRecord | undefined): string[] {
+  const ips = Array.isArray(result?.ips) ? result.ips.filter(isRecord) : [];
+  return ips.map(({ address }) => String(address).replace(/\/\d+$/, ""));
 }
 
 function refused(command: string, pod: string, words: string): CattailError {

@@ -1,7 +1,7 @@
 // The machines of a lab, as namespaces: a switch and nodes at its ports. What runs on them is the business of whoever asks.
 //
 //   switch   br0 172.31.0.254/24, forwards; a port for each node
-//     ├── cka001   eth0 172.31.0.11/24, default route to the switch; its own mounts (mounts.ts) and host name
+//     ├── cka001   eth0 172.31.0.11/24 (with both families: and fd00:172:31::11/64), default route to the switch; its own mounts (mounts.ts), host name
 //     ├── cka002   eth0 172.31.0.12/24     ├── pods, by the CNI plugin (pods.ts)
 //     └── cka003   eth0 172.31.0.13/24
 //
@@ -29,12 +29,17 @@ export type WorldOptions = {
   readonly nodes?: number;
   /** The third byte of each node's network; a world with two networks has the switch as its router. */
   readonly networkOf?: (node: number) => number;
+  /** IPv6 beside IPv4. */
+  readonly isDualStack?: boolean;
   /** The switch is the network that this process is in: of one that has a network to itself. */
   readonly isSwitchHere?: boolean;
 };
 
 export const switchPort = (node: string): string => `p-${node}`;
 export const switchAddress = (network: number): string => `172.31.${network}.254`;
+/** As the kernel writes them, which leaves out a part of zeros. */
+export const network6 = (network: number): string => (network === 0 ? "fd00:172:31::" : `fd00:172:31:${network}::`);
+export const switchAddress6 = (network: number): string => `${network6(network)}254`;
 export const bridgeOf = (network: number): string => `br${network}`;
 export const mostNodes = 99;
 
@@ -43,9 +48,11 @@ export class LabNode implements AsyncDisposable {
   readonly number: number;
   readonly network: number;
   readonly folder: string;
+  readonly isDualStack: boolean;
 
-  constructor(place: Place, facts: { number: number; network: number; folder: string }) {
+  constructor(place: Place, facts: { number: number; network: number; folder: string; isDualStack: boolean }) {
     this.place = place;
+    this.isDualStack = facts.isDualStack;
     this.number = facts.number;
     this.network = facts.network;
     this.folder = facts.folder;
@@ -61,6 +68,10 @@ export class LabNode implements AsyncDisposable {
 
   get address(): string {
     return `172.31.${this.network}.${10 + this.number}`;
+  }
+
+  get address6(): string | undefined {
+    return this.isDualStack ? `${network6(this.network)}${10 + this.number}` : undefined;
   }
 
   run(program: string, args: readonly string[] = [], options: RunOptions = {}) {
@@ -109,7 +120,10 @@ export class World implements AsyncDisposable {
   }
 
   ends(): End[] {
-    return this.nodes.map(({ name, address, netns }) => ({ name, node: name, address, netns }));
+    return this.nodes.map(({ name, address, address6, netns }) => {
+      const six = address6 === undefined ? {} : { address6 };
+      return { name, node: name, address, ...six, netns };
+    });
   }
 
   /** What is to go before the nodes do. */
@@ -123,7 +137,7 @@ export class World implements AsyncDisposable {
 }
 
 export async function buildWorld(options: WorldOptions): Promise<World> {
-  const { folder, nodes: count = 3, networkOf = () => 0, isSwitchHere = false } = options;
+  const { folder, nodes: count = 3, networkOf = () => 0, isSwitchHere = false, isDualStack = false } = options;
   if (!Number.isInteger(count) || count < 1 || count > mostNodes)
     throw new CattailError("LAB_NODES", {
       problem: `a lab cannot have ${count} nodes`,
@@ -133,12 +147,13 @@ export async function buildWorld(options: WorldOptions): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const place = stack.use(await Place.make("switch", isSwitchHere ? [] : ["net"]));
   const numbers = Array.from({ length: count }, (_, i) => i + 1);
-  await makeSwitch(place, new Set(numbers.map(networkOf)));
+  await makeSwitch(place, new Set(numbers.map(networkOf)), isDualStack);
   const nodes = await Promise.all(
     numbers.map(async (number) => {
       const name = nodeName(number);
       const own = stack.use(await Place.make(name, ["net", "mount", "uts"]));
-      const node = new LabNode(own, { number, network: networkOf(number), folder: join(folder, "nodes", name) });
+      const facts = { number, network: networkOf(number), folder: join(folder, "nodes", name), isDualStack };
+      const node = new LabNode(own, facts);
       await Promise.all([plugIn(place, node), furnish(node)]);
       return node;
     }),
@@ -150,8 +165,13 @@ export function nodeName(number: number): string {
   return `cka${String(number).padStart(3, "0")}`;
 }
 
-async function makeSwitch({ netns: namespace }: Place, networks: ReadonlySet<number>): Promise<void> {
+async function makeSwitch(
+  { netns: namespace }: Place,
+  networks: ReadonlySet<number>,
+  isDualStack: boolean,
+): Promise<void> {
   await using netlink = openNetlink({ namespace });
+  if (isDualStack) withoutWaiting(namespace);
   await netlink.change({ do: "edit", link: { link: "lo", up: true } });
   for (const network of networks) {
     const name = bridgeOf(network);
@@ -159,13 +179,22 @@ async function makeSwitch({ netns: namespace }: Place, networks: ReadonlySet<num
     const bridge = await netlink.link(name);
     if (bridge === undefined) continue;
     await netlink.change({ do: "create", address: { index: bridge.index, address: `${switchAddress(network)}/24` } });
+    const six = `${switchAddress6(network)}/64`;
+    if (isDualStack) await netlink.change({ do: "create", address: { index: bridge.index, address: six } });
   }
+  if (isDualStack) writeSysctl("net.ipv6.conf.all.forwarding", 1, { namespace });
   writeSysctl("net.ipv4.ip_forward", 1, { namespace });
   // A router that knows a better way says so to the sender, and a lab's pings would go around what is under test.
   for (const name of ["all", "default"]) writeSysctl(["net", "ipv4", "conf", name, "send_redirects"], 0, { namespace });
 }
 
+/** An address is of use at once, and not after the kernel has looked for others that have it. */
+function withoutWaiting(namespace: string): void {
+  for (const name of ["all", "default"]) writeSysctl(["net", "ipv6", "conf", name, "accept_dad"], 0, { namespace });
+}
+
 async function plugIn(place: Place, node: LabNode): Promise<void> {
+  if (node.isDualStack) withoutWaiting(node.netns);
   await using here = openNetlink({ namespace: place.netns });
   await using there = openNetlink({ namespace: node.netns });
   using namespace = openNamespace(node.netns);
@@ -188,6 +217,10 @@ async function plugIn(place: Place, node: LabNode): Promise<void> {
   await there.change({ do: "create", address: { index: eth0.index, address: `${node.address}/24` } });
   const gateway = switchAddress(node.network);
   await there.change({ do: "create", route: { destination: "0.0.0.0/0", gateway, index: eth0.index } });
+  if (node.address6 === undefined) return;
+  await there.change({ do: "create", address: { index: eth0.index, address: `${node.address6}/64` } });
+  const gateway6 = switchAddress6(node.network);
+  await there.change({ do: "create", route: { destination: "::/0", gateway: gateway6, index: eth0.index } });
 }
 
 async function furnish(node: LabNode): Promise<void> {
