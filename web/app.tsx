@@ -9,6 +9,7 @@ import { KeysView } from "./views/keys.tsx";
 import { NodesView } from "./views/nodes.tsx";
 import { OverviewPage } from "./views/overview.tsx";
 import { PairView } from "./views/pair.tsx";
+import { PoliciesPage } from "./views/policies.tsx";
 import { WatchesView } from "./views/watches.tsx";
 
 const titles: { readonly [view in View]: string } = {
@@ -16,6 +17,7 @@ const titles: { readonly [view in View]: string } = {
   nodes: "Nodes",
   keys: "Keys",
   endpoints: "Pods and policies",
+  policies: "Policies",
   pair: "May they talk?",
   addresses: "Addresses",
   watches: "Watches",
@@ -65,6 +67,7 @@ export function App() {
             {route.view === "nodes" && <NodesView overview={overview} parameters={parameters} />}
             {route.view === "keys" && <KeysView overview={overview} parameters={parameters} />}
             {route.view === "endpoints" && <EndpointsView nowMs={nowMs} parameters={parameters} />}
+            {route.view === "policies" && <PoliciesPage nowMs={nowMs} parameters={parameters} />}
             {route.view === "pair" && <PairView nowMs={nowMs} parameters={parameters} />}
             {route.view === "addresses" && <AddressesView nowMs={nowMs} parameters={parameters} />}
             {route.view === "watches" && <WatchesView nowMs={nowMs} />}

@@ -1,7 +1,7 @@
 // Which view is on screen: the part of the address behind the "#", so that a link to a view can be sent to somebody.
 import { useEffect, useState } from "preact/hooks";
 
-export const views = ["overview", "nodes", "keys", "endpoints", "pair", "addresses", "watches"] as const;
+export const views = ["overview", "nodes", "keys", "endpoints", "policies", "pair", "addresses", "watches"] as const;
 export type View = (typeof views)[number];
 export type Route = { readonly view: View; readonly parameters: URLSearchParams };
 

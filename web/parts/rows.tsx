@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 export type Column<Row> = {
   readonly title: string;
   readonly width: string;
+  /** Where there is little room; else all are alike there. */
+  readonly narrowWidth?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly sortBy?: (row: Row) => string | number;
   readonly isNumber?: boolean;
@@ -19,13 +21,15 @@ export type RowsProps<Row> = {
   rowKey: (row: Row) => string;
   rowClass?: (row: Row) => string;
   rowPx?: number;
+  /** Among other things on a page: no higher than its rows need. */
+  isShort?: boolean;
 };
 
 type Order = { column: string; ascending: boolean } | undefined;
 
 const sparePx = 360;
 
-export function Rows<Row>({ label, columns: all, rows, rowKey, rowClass, rowPx = 36 }: RowsProps<Row>) {
+export function Rows<Row>({ label, columns: all, rows, rowKey, rowClass, rowPx = 36, isShort }: RowsProps<Row>) {
   const [order, setOrder] = useState<Order>();
   const [topPx, setTopPx] = useState(0);
   const [heightPx, setHeightPx] = useState(800);
@@ -45,7 +49,7 @@ export function Rows<Row>({ label, columns: all, rows, rowKey, rowClass, rowPx =
   const last = Math.min(sorted.length, Math.ceil((topPx + heightPx + sparePx) / rowPx));
   return (
     <section
-      class="rows"
+      class={isShort === true ? "rows short" : "rows"}
       ref={box}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
@@ -54,8 +58,8 @@ export function Rows<Row>({ label, columns: all, rows, rowKey, rowClass, rowPx =
     >
       <table aria-rowcount={sorted.length + 1}>
         <colgroup>
-          {columns.map(({ title, width }) => (
-            <col key={title} style={{ width: isNarrow ? "auto" : width }} />
+          {columns.map(({ title, width, narrowWidth = "auto" }) => (
+            <col key={title} style={{ width: isNarrow ? narrowWidth : width }} />
           ))}
         </colgroup>
         <thead>

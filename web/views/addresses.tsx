@@ -1,7 +1,7 @@
 // How the cluster's addresses are used: pools, blocks and their nodes, and what is held for pods that are not there.
 import { useState } from "preact/hooks";
 import type { AddressesView as Addresses, BlockView, PoolView } from "../../src/typha/dashboard/contract.ts";
-import { amount } from "../format.ts";
+import { ago, amount } from "../format.ts";
 import { useAnswer } from "../live.ts";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Empty, WithAnswer } from "../parts/state.tsx";
@@ -22,6 +22,7 @@ export function AddressesView({ nowMs, parameters }: { nowMs: number; parameters
           <>
             <Pools pools={view.pools} />
             <InVain view={view} />
+            <Audits audits={view.audits} nowMs={nowMs} />
             <Blocks view={view} wanted={parameters.get("node") ?? ""} />
           </>
         )}
@@ -88,6 +89,30 @@ function InVain({ view: { inVain, inVainTotal } }: { view: Addresses }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+/** Nothing where no node makes one: it is off unless somebody asks for it. */
+function Audits({ audits, nowMs }: { audits: Addresses["audits"]; nowMs: number }) {
+  if (audits.length === 0) return null;
+  return (
+    <section class="card" aria-label="Audits">
+      <h3>Audits</h3>
+      {audits.map(({ node, atMs, findings, says }) => (
+        <div key={node}>
+          <p class={findings === 0 ? "good" : "bad"}>
+            {`${findings === 0 ? "Nothing" : amount(findings)} found by ${node}, ${ago(atMs, nowMs)}`}
+          </p>
+          {says.length > 0 && (
+            <ul>
+              {says.map((line) => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+          )}
+        </div>
+      ))}
     </section>
   );
 }

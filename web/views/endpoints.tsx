@@ -160,7 +160,7 @@ function Policy({ policy }: { policy: PolicyView }) {
   const name = policy.namespace === "" ? policy.name : `${policy.namespace}/${policy.name}`;
   return (
     <li>
-      <a href={linkTo("keys", { syncer: "felix", path: policy.path })}>{name}</a>{" "}
+      <a href={linkTo("policies", { path: policy.path })}>{name}</a>{" "}
       <span class="quiet">
         {policy.kind}, order {policy.order === null ? "last" : amount(policy.order)}, {rules(policy)}
         {policy.staged ? ", staged: not enforced" : ""}

@@ -1,19 +1,15 @@
-// One node's connections, with everything the server knows of each.
+// One node's connections to this server, with everything it knows of each.
 import type { ConnectionView, NodeView } from "../../src/typha/dashboard/contract.ts";
 import { amount, bytes, duration } from "../format.ts";
 import { Headings } from "../parts/headings.tsx";
-import { linkTo } from "../route.ts";
 
 const columns = ["follows", "state", "behind by", "not sent yet", "sent", "waiting", "connected", "from", "speaks"];
 
-export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
+export function Connections({ node, nowMs }: { node: NodeView; nowMs: number }) {
   return (
-    <section class="card" aria-label={`Node ${node.node}`}>
+    <section class="card" aria-label="Connections">
       <h3>
-        {node.node} <span class="quiet">{node.state}</span>{" "}
-        <a class="close" href={linkTo("nodes")}>
-          close
-        </a>
+        Connections to Typha <span class="quiet">{node.state}</span>
       </h3>
       {node.connections.length === 0 ? (
         <p>
@@ -24,8 +20,9 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
               : "It is in the datastore, and connected to no server. It receives no updates, and still enforces the policies it has. See whether calico-node runs there, and what its log says of Typha."}
         </p>
       ) : (
-        <div class="scroll">
-          <table>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
+        <section class="scroll" aria-label="List of connections" tabIndex={0}>
+          <table class="oneline">
             <thead>
               <Headings columns={columns} />
             </thead>
@@ -37,11 +34,8 @@ export function NodeCard({ node, nowMs }: { node: NodeView; nowMs: number }) {
                 ))}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
-      <p>
-        <a href={linkTo("keys", { kind: "WorkloadEndpoint", search: `/host/${node.node}/` })}>its pods' endpoints</a>
-      </p>
     </section>
   );
 }

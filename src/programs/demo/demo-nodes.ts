@@ -28,6 +28,11 @@ const nodesWithAllSyncers = 3;
 /** Up to so many nodes, all are well. */
 const mostWithoutTrouble = 10;
 
+/** All but the last, where there are enough to miss one. */
+export function connectable(count: number): number {
+  return count > mostWithoutTrouble ? count - 1 : count;
+}
+
 export function startDemoNodes(options: DemoNodesOptions): DemoNodes {
   const nodes = new DemoNodes(options);
   nodes.start();
@@ -54,9 +59,8 @@ class DemoNodes implements AsyncDisposable {
     }
   }
 
-  /** All but the last, where there are enough to miss one. */
   get connectable(): number {
-    return this.#options.count > mostWithoutTrouble ? this.#options.count - 1 : this.#options.count;
+    return connectable(this.#options.count);
   }
 
   summary(): NodesSummary {

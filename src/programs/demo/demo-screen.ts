@@ -52,7 +52,7 @@ export class DemoScreen {
     const nodes =
       all === connected
         ? `${all} nodes as clients, each showing its certificate and checking the server's`
-        : `${connected} of the ${all} nodes as clients; one stays away and one is slow on purpose:\n  the dashboard should find both`;
+        : `${connected} of the ${all} nodes as clients; one stays away, one is slow, one lacks a\n  BGP session, an address is leaked, all on purpose: the dashboard finds them`;
     const why = `  ${connections} connections: a node has one for each data set it follows, and three of the\n  nodes follow all four`;
     this.say(`
 ${on.dashboard === undefined ? "" : `Open the dashboard: ${on.dashboard}\n`}

@@ -20,7 +20,39 @@ function podAddress(nodeIndex: number, slot: number): string {
   return `10.${64 + Math.floor(nodeIndex / 256)}.${nodeIndex % 256}.${slot + 2}`;
 }
 
+/** Of a node's end of the VXLAN tunnel. */
+export function tunnelAddress(nodeIndex: number): string {
+  return podAddress(nodeIndex, -1);
+}
+
 export const podsPerNode = 250;
+
+/**
+ * A node's block with the addresses of its pods. They stay as they are when a pod is replaced: the next one has its address.
+ */
+export function block(nodeIndex: number, pods: readonly { namespace: string; name: string; slot: number }[]): object {
+  const size = 256;
+  const node = nodeName(nodeIndex);
+  const allocations: (number | null)[] = Array.from({ length: size }, () => null);
+  const attributes: object[] = [
+    { handle_id: `vxlan-tunnel-addr-${node}`, secondary: { type: "vxlanTunnelAddress", node } },
+  ];
+  allocations[1] = 0;
+  for (const { namespace: its, name, slot } of pods) {
+    allocations[slot + 2] = attributes.length;
+    attributes.push({ handle_id: `k8s-pod-network.${name}`, secondary: { namespace: its, pod: name, node } });
+  }
+  const unallocated = [...allocations.keys()].filter((at) => allocations[at] === null);
+  return calico("IPAMBlock", blockCidr(nodeIndex).replaceAll(/[./]/g, "-"), {
+    cidr: blockCidr(nodeIndex),
+    affinity: `host:${node}`,
+    strictAffinity: false,
+    allocations,
+    unallocated,
+    attributes,
+    deleted: false,
+  });
+}
 
 export function node(index: number): object {
   const name = nodeName(index);
@@ -33,7 +65,7 @@ export function node(index: number): object {
       labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `zone-${"abc"[index % 3]}` },
       annotations: {
         "projectcalico.org/IPv4Address": `${nodeAddress(index)}/16`,
-        "projectcalico.org/IPv4VXLANTunnelAddr": podAddress(index, -1),
+        "projectcalico.org/IPv4VXLANTunnelAddr": tunnelAddress(index),
       },
     },
     spec: { podCIDR: blockCidr(index), podCIDRs: [blockCidr(index)] },

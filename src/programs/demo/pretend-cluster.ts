@@ -5,6 +5,7 @@ import type { Clock } from "../../base/lib/index.ts";
 import type { Datastore, ObjectId, StoredObject } from "../../calico/datastore/index.ts";
 import type { Kind } from "../../calico/kinds/index.ts";
 import {
+  block,
   blockCidr,
   calico,
   namespace,
@@ -51,6 +52,18 @@ export class PretendCluster {
       const app = at(team.apps, Math.floor(index / teams.length));
       const place = { serial: this.#serial++, nodeIndex: index % nodes, slot: Math.floor(index / nodes) };
       await this.#start(team, app, place);
+    }
+    await this.#fillBlocks();
+  }
+
+  /** One of them holds an address for a pod that is no more, where there are enough nodes to look for it. */
+  async #fillBlocks(): Promise<void> {
+    const { datastore, nodes } = this.#options;
+    const byNode = Map.groupBy(this.#pods, ({ place }) => place.nodeIndex);
+    for (let index = 0; index < nodes; index++) {
+      const held = (byNode.get(index) ?? []).map(({ id, place }) => ({ ...id, slot: place.slot }));
+      const leaked = index === 3 && nodes > 10 ? [{ namespace: "shop", name: "web-0-gone", slot: 200 }] : [];
+      await datastore.create("IPAMBlock", block(index, [...held, ...leaked]));
     }
   }
 
@@ -126,7 +139,10 @@ function clusterObjects(nodes: number): [Kind, object][] {
     ],
     ["FelixConfiguration", calico("FelixConfiguration", "default", { logSeverityScreen: "Info", bpfLogLevel: "" })],
     ["BGPConfiguration", calico("BGPConfiguration", "default", { nodeToNodeMeshEnabled: true, asNumber: 64512 })],
-    ["IPPool", calico("IPPool", "default-pool", { cidr: "10.64.0.0/10", vxlanMode: "Always", natOutgoing: true })],
+    [
+      "IPPool",
+      calico("IPPool", "default-pool", { cidr: "10.64.0.0/10", blockSize: 24, vxlanMode: "Always", natOutgoing: true }),
+    ],
     ["Tier", calico("Tier", "default", { order: 1_000_000, defaultAction: "Deny" })],
     ["Tier", calico("Tier", "platform", { order: 100, defaultAction: "Pass" })],
     ...policies(),

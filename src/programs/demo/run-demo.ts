@@ -7,9 +7,10 @@ import { filesOf, makeAuthority, makePair } from "../../typha/certificates/index
 import { startTypha } from "../../typha/server/index.ts";
 import { loadSettings } from "../../typha/settings/index.ts";
 import { version } from "../shared/build.ts";
-import { startDemoNodes } from "./demo-nodes.ts";
+import { connectable, startDemoNodes } from "./demo-nodes.ts";
 import type { DemoScreen } from "./demo-screen.ts";
 import { PretendCluster } from "./index.ts";
+import { DemoReports } from "./node-reports.ts";
 
 const mostWithoutWorkers = 100;
 
@@ -23,8 +24,15 @@ export async function runDemo(flags: Flags, { folder, screen, signal, stack }: R
   const datastore = stack.use(createMemoryDatastore({ mostChanges: 100_000 }));
   const cluster = new PretendCluster({ ...flags, datastore, clock: systemClock, random: Math.random });
   await cluster.populate();
+  const reports = new DemoReports({
+    nodes: flags.nodes,
+    running: connectable(flags.nodes),
+    version: version(),
+    nowMs: systemClock.wallMs,
+  });
   const typha = stack.use(
     await startTypha({
+      askNode: reports.ask,
       read: loadSettings({ environment: await settingsOf(flags, tls), configFile: "" }),
       datastore,
       version: version(),

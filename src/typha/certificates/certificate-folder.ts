@@ -53,7 +53,7 @@ export async function makePair(
   const authority = readPair("authority", options.folder);
   return write(
     role,
-    issueCertificate({ names: usualNames[role], ...options, authority, role, isClientAsWell: true }),
+    issueCertificate({ names: usualNames[role], ...options, authority, role, isForBothRoles: true }),
     options,
   );
 }

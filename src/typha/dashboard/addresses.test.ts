@@ -22,6 +22,7 @@ const stored: { [path: string]: unknown } = {
 };
 const keys = {
   get: () => undefined,
+  paths: () => [],
   *withPrefix(prefix: string) {
     for (const [path, value] of Object.entries(stored))
       if (path.startsWith(prefix)) yield { path, value: typeof value === "string" ? value : JSON.stringify(value) };

@@ -7,7 +7,7 @@ import type { FelixKeys } from "./endpoint-policies.ts";
 /** So that a page of ten thousand blocks is still one that a browser shows. */
 const mostRows = 500;
 
-export function addressesView(keys: FelixKeys): AddressesView {
+export function addressesView(keys: FelixKeys): Omit<AddressesView, "audits"> {
   const pools = [...keys.withPrefix("/calico/v1/ipam/")].flatMap(({ value }) => poolOf(value));
   const workloads = workloadAddresses(keys);
   const inVain: HeldInVain[] = [];

@@ -12,6 +12,7 @@ const calm: AttentionFacts = {
   datastore: { state: "reachable", detail: "" },
   syncers: [],
   nodes: [],
+  health: [],
   watches: [],
   certificates: [],
   invalidObjects: [],

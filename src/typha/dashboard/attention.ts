@@ -1,7 +1,7 @@
 // What an operator should look at, decided from the same numbers the page shows. Rules, most urgent first; each says
 // what is wrong, why it matters and the next step. An empty answer is the goal.
 
-import type { AttentionView, CertificateView, NodeView, SyncerView, WatchView } from "./contract.ts";
+import type { AttentionView, CertificateView, NodeHealthView, NodeView, SyncerView, WatchView } from "./contract.ts";
 import { ageOfView } from "./node-state.ts";
 
 export type AttentionFacts = {
@@ -10,6 +10,8 @@ export type AttentionFacts = {
   readonly datastore: { readonly state: "reachable" | "unreachable" | "starting"; readonly detail: string };
   readonly syncers: readonly SyncerView[];
   readonly nodes: readonly NodeView[];
+  /** What the nodes say of themselves. */
+  readonly health: readonly NodeHealthView[];
   readonly watches: readonly WatchView[];
   readonly certificates: readonly CertificateView[];
   readonly invalidObjects: readonly { readonly object: string; readonly field: string; readonly rule: string }[];
@@ -26,6 +28,7 @@ export function attention(facts: AttentionFacts): AttentionView[] {
     ...certificateAttention(facts),
     ...watchAttention(facts),
     ...nodeAttention(facts),
+    ...healthAttention(facts),
     ...objectAttention(facts),
     ...manifestAttention(facts),
   ];
@@ -121,6 +124,38 @@ function nodeAttention({ nodes }: AttentionFacts): AttentionView[] {
     });
   }
   return found;
+}
+
+// A node that does not answer is named only if it did before: who never reports may have been told not to.
+function healthAttention({ health }: AttentionFacts): AttentionView[] {
+  const unwell = health.filter((node) => node.silent === null && node.reasons.length > 0);
+  const silent = health.filter((node) => node.silent !== null && node.source === "report");
+  const [first] = unwell;
+  const [lost] = silent;
+  return [
+    ...(first === undefined
+      ? []
+      : [
+          {
+            severity: "warning" as const,
+            what: `${count(unwell.length, "node")} not well: ${some(unwell.map(({ node }) => node))}`,
+            why: `${first.node}: ${first.reasons[0]}`,
+            fix: "The page of the node has all of it; cattail doctor node, run there, names the cause.",
+            look: "nodes" as const,
+          },
+        ]),
+    ...(lost === undefined
+      ? []
+      : [
+          {
+            severity: "warning" as const,
+            what: `${count(silent.length, "node")} silent: ${some(silent.map(({ node }) => node))}`,
+            why: `${silent.length === 1 ? "It" : "Each"} has reported before, and does not answer now: ${lost.silent?.why}.`,
+            fix: "See whether the agent runs there, and whether this server reaches the port of its report.",
+            look: "nodes" as const,
+          },
+        ]),
+  ];
 }
 
 function objectAttention({ invalidObjects }: AttentionFacts): AttentionView[] {

@@ -203,6 +203,8 @@ export type AddressesView = {
   blockTotal: number;
   inVain: HeldInVain[];
   inVainTotal: number;
+  /** What the last audits found, of the nodes that make one and say so. */
+  audits: { node: string; atMs: number; findings: number; says: string[] }[];
 };
 
 export type WatchView = {
@@ -217,4 +219,93 @@ export type WatchView = {
   rights: "granted" | "forbidden" | "missing";
   /** What to grant, as YAML, where rights are lacking. */
   missingRule: string | null;
+};
+
+/**
+ * How a node is, as far as somebody says so. "report": its agent was asked. "status": a CalicoNodeStatus object says it. "none": nobody has (yet).
+ */
+export type NodeHealthView = {
+  node: string;
+  address: string | null;
+  pods: number;
+  source: "report" | "status" | "none";
+  /** When that was said. */
+  atMs: number | null;
+  /** Its agent does not answer, and since when. What was heard before is still shown. */
+  silent: { why: string; sinceMs: number } | null;
+  health: HealthWord | null;
+  /** Why it is not well, the first reason first. */
+  reasons: string[];
+  version: string;
+  sessions: { up: number; all: number } | null;
+  routes: { right: number; wrong: number } | null;
+};
+
+export type HealthWord = "well" | "not ready" | "not live";
+
+export type HealthView = {
+  /** Null: nodes are asked. Else why they are not. */
+  notAsked: string | null;
+  /** Of how many nodes something is known. */
+  known: number;
+  nodes: NodeHealthView[];
+};
+
+export type NodePageView = NodeHealthView & {
+  startedAtMs: number | null;
+  notAsked: string | null;
+  components: { name: string; isLive: boolean; isReady: boolean; detail: string }[];
+  daemons: BgpDaemonView[];
+  /** Not all of very many; those that are not right are the first. Null: nobody says. */
+  routeRows: RouteRowView[] | null;
+  /** What the last audit of addresses found, where this node makes it. */
+  audit: { atMs: number; findings: number; says: string[] } | null;
+};
+
+export type BgpDaemonView = {
+  family: 4 | 6;
+  /** Why it does not answer; empty: it does. */
+  silent: string;
+  version: string;
+  routerId: string;
+  bootTime: string;
+  reconfiguredTime: string;
+  /** `node`: whose address that is. */
+  sessions: readonly { address: string; kind: string; state: string; since: string; node?: string }[];
+};
+
+export type RouteRowView = {
+  destination: string;
+  node: string;
+  expected: string;
+  actual: string;
+  state: "right" | "other" | "missing" | "wrong" | "waiting";
+  why: string;
+};
+
+export type HitsView = { allowed: number; denied: number; passed: number };
+
+export type PolicyHitsView = PolicyView & {
+  tier: string;
+  hits: HitsView;
+  rules: {
+    direction: "ingress" | "egress";
+    number: number;
+    text: string;
+    packets: number;
+    bytes: number;
+    /** The nodes with the most packets. */
+    nodes: { node: string; packets: number }[];
+  }[];
+};
+
+export type PoliciesView = {
+  notAsked: string | null;
+  /** Nodes that have said what their rules have counted, and nodes that were to be asked. */
+  counted: { heard: number; of: number; silent: string[] };
+  policies: PolicyHitsView[];
+  /** Not all of very many. */
+  total: number;
+  /** What is decided by no policy: profiles, ends of tiers, endpoints that are not known. */
+  others: { what: string; action: string; packets: number }[];
 };

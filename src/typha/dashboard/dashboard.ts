@@ -6,10 +6,12 @@ import { type HttpHandler, type HttpServer, startHttp } from "../../base/observe
 import { addressesView } from "./addresses.ts";
 import { type Assets, assetPaths, loadAssets } from "./assets.ts";
 import { attention } from "./attention.ts";
-import type { NodeState, OverviewView } from "./contract.ts";
+import type { HealthView, NodeHealthView, NodeState, OverviewView } from "./contract.ts";
 import { endpointPolicies } from "./endpoint-policies.ts";
 import { Explainer } from "./explainer.ts";
 import { History, sampleIntervalMs } from "./history.ts";
+import { NodeHealth } from "./nodes/node-health.ts";
+import { PolicyHits } from "./nodes/policy-hits.ts";
 import { type Pace, Paced, paces } from "./paced.ts";
 import type { DashboardSource, KeyQuery } from "./source.ts";
 
@@ -37,10 +39,15 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   assets.catch(() => undefined);
   const answers: Answers = { paced: new Paced(clock.monotonicMs), run: clock.wallMs().toString(36) };
   const current = async () => {
-    const make = async () => JSON.stringify(await overview(source, history, clock));
+    const make = async () => JSON.stringify(await overview(source, { history, health: unwell, clock }));
     return (await answers.paced.get("overview to push", make, paces.bySource)).value;
   };
   const explainer = new Explainer(source.felix, clock);
+  const nodeHealth = new NodeHealth(source, clock);
+  const hits = new PolicyHits(source, clock);
+  const health = new Paced<HealthView>(clock.monotonicMs);
+  const knownHealth = async () => (await health.get("", async () => nodeHealth.list())).value;
+  const unwell = async () => (nodeHealth.isMute ? [] : (await knownHealth()).nodes);
   const answer = (make: (url: URL) => Promise<unknown>, pace: Pace = paces.byCost): HttpHandler =>
     jsonAnswer(answers, make, pace);
   const server = startHttp({
@@ -52,13 +59,16 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
       "/events": async (request, response) => {
         if (listen(request, response, listeners)) push([response], await current());
       },
-      "/api/overview": answer(() => overview(source, history, clock), paces.bySource),
+      "/api/overview": answer(() => overview(source, { history, health: unwell, clock }), paces.bySource),
       "/api/nodes": answer(() => source.nodes(), paces.bySource),
+      "/api/health": answer(knownHealth, paces.bySource),
+      "/api/node": answer((url) => nodeHealth.page(url.searchParams.get("node") ?? ""), paces.bySource),
+      "/api/policies": answer(async (url) => hits.view(url.searchParams.get("search") ?? "")),
       "/api/watches": answer(async () => source.watches()),
       "/api/keys": answer(async (url) => source.keys(keyQuery(url))),
       "/api/key": answer((url) => source.key(url.searchParams.get("syncer") ?? "felix", pathOf(url))),
       "/api/endpoint": answer(async (url) => endpointPolicies(pathOf(url), source.felix)),
-      "/api/addresses": answer(async () => addressesView(source.felix)),
+      "/api/addresses": answer(async () => ({ ...addressesView(source.felix), audits: nodeHealth.audits() })),
       "/api/explain": answer((url) => explainer.ask(url.searchParams)),
     },
   });
@@ -72,9 +82,11 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpSer
   return server;
 }
 
-async function overview(source: DashboardSource, history: History, clock: Clock): Promise<OverviewView> {
+type Seen = { readonly history: History; readonly health: () => Promise<NodeHealthView[]>; readonly clock: Clock };
+
+async function overview(source: DashboardSource, { history, health, clock }: Seen): Promise<OverviewView> {
   const nowMs = clock.wallMs();
-  const [facts, { nodes, others }] = await Promise.all([source.facts(), source.nodes()]);
+  const [facts, { nodes, others }, known] = await Promise.all([source.facts(), source.nodes(), health()]);
   const named = (wanted: NodeState) => nodes.filter(({ state }) => state === wanted).map(({ node }) => node);
   const expected = nodes.filter((node) => node.expected).length;
   const missing = named("not connected");
@@ -95,6 +107,7 @@ async function overview(source: DashboardSource, history: History, clock: Clock)
       ...facts,
       nowMs,
       nodes,
+      health: known,
       watches: source.watches(),
       invalidObjects: source.invalidObjects(),
       manifestProblems: source.manifestProblems(),

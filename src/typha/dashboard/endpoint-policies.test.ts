@@ -8,6 +8,7 @@ function keysOf(entries: { [path: string]: unknown }): FelixKeys {
   const stored = new Map(Object.entries(entries).map(([path, value]) => [path, JSON.stringify(value)]));
   return {
     get: (path) => stored.get(path),
+    paths: () => [],
     withPrefix: (prefix) =>
       [...stored].filter(([path]) => path.startsWith(prefix)).map(([path, value]) => ({ path, value })),
   };

@@ -9,6 +9,8 @@ export type KeyValue = { readonly path: string; readonly value: string };
 export type FelixKeys = {
   get(path: string): string | undefined;
   withPrefix(prefix: string): Iterable<KeyValue>;
+  /** The keys alone, which costs a tenth. */
+  paths(prefix: string): Iterable<string>;
 };
 
 type Match = PolicyView & { readonly tier: string };

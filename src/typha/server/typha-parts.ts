@@ -4,6 +4,7 @@ import type { Clock, Log } from "../../base/lib/index.ts";
 import type { Health } from "../../base/observe/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Syncers } from "../../calico/syncer/index.ts";
+import type { Target } from "../dashboard/index.ts";
 import type { ReadSettings, Settings } from "../settings/index.ts";
 import type { DatastoreContact } from "./datastore/datastore-contact.ts";
 import type { Introspection } from "./introspection/introspection.ts";
@@ -24,6 +25,8 @@ export type TyphaOptions = {
   readonly interfacePrefix?: string;
   /** Instead of the one the settings name: for the demo and for programs that bring their own. */
   readonly datastore?: Datastore;
+  /** Instead of asking nodes over the network: for the demo, whose nodes have none. */
+  readonly askNode?: (target: Target, path: string) => Promise<string>;
   readonly clock?: Clock;
   readonly random?: () => number;
   /** Ends everything at once. Typha.shutdown() is the gentle way. */

@@ -87,6 +87,11 @@ export const cattailSettings = {
     default: 9095,
     says: "Port of the dashboard.",
   }),
+  nodeReportPort: parameter("cattail", "NodeReportPort", {
+    type: integer({ min: 0, max: 65535 }),
+    default: 0,
+    says: "Port at which the agents of nodes answer how they are (their FELIX_REPORTPORT, usually 9096), for the dashboard. 0 means that they are not asked.",
+  }),
 } as const;
 
 const either = (name: string): string[] => [`CALICO_${name}`, name];

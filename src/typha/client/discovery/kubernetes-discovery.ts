@@ -27,6 +27,8 @@ export type KubernetesServiceOptions = {
   readonly localNode?: string;
   /** Absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
   readonly kubernetes?: KubernetesAccess;
+  /** The variables that say how to reach Kubernetes, where `kubernetes` does not; absent: the process's own. */
+  readonly environment?: { readonly [name: string]: string | undefined };
   readonly random?: () => number;
 };
 
@@ -40,7 +42,7 @@ export function kubernetesService(options: KubernetesServiceOptions = {}): Disco
     // Loaded late: most clients know their server's address and need no API client.
     const { listServiceSlices } = await import("../../../base/kube/index.ts");
     const { addressesOf } = await import("./endpoint-slices.ts");
-    const settings = options.kubernetes ?? environmentSettings(process.env);
+    const settings = options.kubernetes ?? environmentSettings(options.environment ?? process.env);
     const slices = await listServiceSlices({ namespace, service }, { settings, signal });
     const servers = addressesOf(slices, { random, ...(localNode === undefined ? {} : { localNode }) });
     if (servers.length > 0) return servers;
@@ -51,11 +53,18 @@ export function kubernetesService(options: KubernetesServiceOptions = {}): Disco
   };
 }
 
-function environmentSettings(environment: NodeJS.ProcessEnv): KubeSettings {
-  const kubeconfig = environment.KUBECONFIG ?? "";
+/** As the node's other clients read them: each generic variable also with CALICO_ in front. */
+function environmentSettings(environment: { readonly [name: string]: string | undefined }): KubeSettings {
+  const generic = (name: string) => environment[`CALICO_${name}`] || environment[name] || "";
+  const kubeconfig = generic("KUBECONFIG");
   const eitherCase = (name: string) => environment[name] || environment[name.toLowerCase()] || "";
   return {
     kubeconfig,
+    apiEndpoint: generic("K8S_API_ENDPOINT"),
+    caFile: generic("K8S_CA_FILE"),
+    certFile: generic("K8S_CERT_FILE"),
+    keyFile: generic("K8S_KEY_FILE"),
+    currentContext: generic("K8S_CURRENT_CONTEXT"),
     // Whoever names a kubeconfig has asked for what it runs and goes through, as with kubectl.
     allowExec: kubeconfig !== "",
     allowProxy: kubeconfig !== "",

@@ -49,6 +49,7 @@ function serversOf(read: Read, environment: ClientEnvironment): FollowOptions["s
   const localNode = environment.NODENAME;
   return kubernetesService({
     service,
+    environment,
     ...(namespace === undefined ? {} : { namespace }),
     ...(localNode === undefined || localNode === "" ? {} : { localNode }),
   });

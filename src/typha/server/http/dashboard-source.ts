@@ -24,6 +24,9 @@ import type { ClientReport } from "../../fanout/index.ts";
 import { workerCount } from "../connections/server-limits.ts";
 import type { Neighbourhood } from "../peers/neighbours.ts";
 import type { TyphaParts } from "../typha-parts.ts";
+import { nodeReportsOf } from "./ask-node.ts";
+
+const statusPrefix = "/calico/resources/v3/projectcalico.org/caliconodestatuses/";
 
 type Clients = NodesView & {
   readonly reports: readonly ClientReport[];
@@ -47,16 +50,19 @@ export class TyphaDashboard implements DashboardSource {
   readonly #clients: Paced<Clients>;
   readonly #kinds: Paced<OverviewView["keysByKind"]>;
   readonly felix: DashboardSource["felix"];
+  readonly nodeReports: DashboardSource["nodeReports"];
 
   constructor(parts: TyphaParts) {
     this.#parts = parts;
     const nowMs = () => parts.options.clock.monotonicMs();
     this.#clients = new Paced(nowMs);
     this.#kinds = new Paced(nowMs);
+    this.nodeReports = nodeReportsOf(parts);
     const { introspection } = parts;
     this.felix = {
       get: (path) => introspection.value("felix", path),
       withPrefix: (prefix) => introspection.valuesWithPrefix("felix", prefix),
+      paths: (prefix) => introspection.pathsWithPrefix("felix", prefix),
     };
   }
 
@@ -94,6 +100,10 @@ export class TyphaDashboard implements DashboardSource {
   async nodes(): Promise<NodesView> {
     const { nodes, others } = await this.#look();
     return { nodes, others };
+  }
+
+  statuses(): ReturnType<DashboardSource["statuses"]> {
+    return this.#parts.introspection.valuesWithPrefix("node-status", statusPrefix);
   }
 
   watches(): WatchView[] {

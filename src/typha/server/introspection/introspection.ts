@@ -159,6 +159,10 @@ export class Introspection {
     }
   }
 
+  *pathsWithPrefix(syncer: SyncerType, prefix: string): Iterable<string> {
+    for (const { path } of withPrefix(this.#cache(syncer)?.keys() ?? [], prefix)) yield path;
+  }
+
   /** Most keys first. Looks at every key: to be asked now and then. */
   kinds(syncer: SyncerType): KindFacts[] {
     const counts = new Map<string, { kind: string; keys: number; bytes: number }>();
