@@ -62,9 +62,19 @@ async function tunnelFault(values: ReadonlyMap<string, string>, { node }: Member
   const ends = nodes
     .filter((one) => one.metadata.name !== node.name && one.spec.ipv4VXLANTunnelAddr !== undefined)
     .map((one) => `${vtepMac(one.metadata.name, 4)} ${String(one.spec.bgp.ipv4Address).split("/")[0]}`);
-  const entries = (await netlink.neighbours({ family: "bridge", index: device.index }))
+  // One that is no end any more stays known as long as a route that waits for the next one leads there.
+  const { index } = device;
+  const gateways = (await netlink.routes({ table: 254 })).flatMap((route) =>
+    route.index === index ? (route.gateway ?? route.destination.split("/")[0] ?? "") : [],
+  );
+  const kept = (await netlink.neighbours({ family: "inet", index })).flatMap(({ address, mac }) =>
+    address !== undefined && gateways.includes(address) ? (mac ?? "") : [],
+  );
+  const entries = (await netlink.neighbours({ family: "bridge", index }))
     .filter(({ mac }) => mac?.startsWith("66:"))
-    .map(({ mac, address }) => `${mac} ${address}`);
+    .map(({ mac, address }) => ({ mac: mac ?? "", text: `${mac} ${address}` }))
+    .filter(({ mac, text }) => ends.includes(text) || !kept.includes(mac))
+    .map(({ text }) => text);
   const isSame = JSON.stringify(ends.sort()) === JSON.stringify(entries.sort());
   return isSame ? undefined : `${node.name}: far ends ${JSON.stringify(entries)}, not ${JSON.stringify(ends)}`;
 }

@@ -2,9 +2,11 @@
 import { deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { say, size } from "../kit/campaign.ts";
+import { readFlow } from "../kit/policy/flow.ts";
 import { PolicyLab } from "../kit/policy/lab.ts";
 import { noPolicyLab } from "../kit/policy/needs.ts";
 import { PartUnderTest } from "../kit/policy/part-under-test.ts";
+import { smallClusters, worldWith } from "../kit/policy/small-clusters.ts";
 import { PolicyWorld } from "../kit/policy-world.ts";
 import { seededRandom, testSeed } from "../kit/random.ts";
 import { compare, flowsFor } from "./policy/compare.ts";
@@ -34,6 +36,15 @@ before(async () => {
 after(async () => {
   await part?.stop();
   lab?.[Symbol.dispose]();
+});
+
+// Packets must do what the verdicts say, and policy-verdicts has these say what stands in the table.
+test("small clusters: packets do what explain says", { skip: noPolicyLab }, async () => {
+  for (const cluster of smallClusters) {
+    const flows = Object.keys(cluster.flows).map(readFlow);
+    const differences = await compare(worldWith(cluster), flows, { lab, part, timeoutMs: 100 });
+    deepEqual({ differences, refused: part.detail }, { differences: [], refused: "" }, cluster.about);
+  }
 });
 
 /** With npm test the same ones each time: what others find is for the campaign to tell. */

@@ -49,6 +49,29 @@ const flows: readonly { readonly flow: ProbedFlow; readonly is: "allow" | "deny"
   ].map((text) => ({ flow: readFlow(text), is: "deny" as const })),
 ];
 
+const client = ["10.65.0.5/32", "fd65::5/128"];
+const tools = ["10.65.0.6/32", "fd65::6/128"];
+/** Clients may, tools may not: in rules and elements of one set that only together mean that. Half of one and half of another means something else. */
+const words: readonly { readonly rules: readonly object[]; readonly members: readonly string[] }[] = [
+  { rules: [{ action: "allow", src_selector: "app == 'client'" }], members: [] },
+  { rules: [{ action: "allow", src_selector: "app in {'client', 'nobody'}" }], members: [...tools, ...client] },
+  { rules: [{ action: "allow", src_selector: "in == 'members'" }], members: client },
+  {
+    rules: [
+      { action: "deny", src_selector: "app == 'tools'" },
+      { action: "allow", src_selector: "in == 'members'" },
+    ],
+    members: [...client, ...tools],
+  },
+  {
+    rules: [
+      { action: "deny", src_selector: "in == 'members'" },
+      { action: "allow", src_selector: "app in {'client', 'tools'}" },
+    ],
+    members: tools,
+  },
+];
+
 /** The same meaning in ever other words: orders, tiers, sets and rules that do not matter to the flows above. */
 function values(random: Random): ReadonlyMap<string, string> {
   const world = new PolicyWorld();
@@ -61,13 +84,17 @@ function values(random: Random): ReadonlyMap<string, string> {
     dst_ports: [random.pick([1000, 1001, "2000:2100"])],
     ...(random.isOneIn(2) ? { src_selector: random.pick(["app == 'db'", "has(role)", "env == 'x'"]) } : {}),
   }));
+  const spoken = random.pick(words);
+  made.set("/calico/v1/netset/members", JSON.stringify({ nets: spoken.members, labels: { in: "members" } }));
   put("guard", {
     order: random.pick([1, 5, 10]),
     selector: random.pick(["app == 'web' && pcns.team == 'red'", "pcns.team == 'red' && app in {'web'}"]),
     types: ["ingress"],
     inbound_rules: [
       ...noise,
-      { action: "allow", src_selector: random.pick(["app == 'client'", "app in {'client', 'nobody'}"]) },
+      // It is asked in whatever words, so that the set is always there.
+      { action: "allow", protocol: "tcp", dst_ports: [1], src_selector: "in == 'members'" },
+      ...spoken.rules,
       { action: "allow", src_selector: "role == 'far'" },
       ...(random.isOneIn(2) ? [{ action: "deny", src_selector: "app == 'tools'" }] : []),
     ],

@@ -1,7 +1,9 @@
-// Verdicts against what the kernel did: every flow of every recorded policy case, asked of calico/policy.
+// Verdicts against what the kernel did: every flow of every recorded policy case, and of small clusters that packets were sent through, asked
+// of calico/policy.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { judge, nodeSettings, worldOf } from "../../src/calico/policy/index.ts";
+import { smallClusters, worldWith } from "../kit/policy/small-clusters.ts";
 import { PolicyWorld, policyCases } from "../kit/policy-world.ts";
 
 /** Flows whose outcome is not policy's, with what decides it. */
@@ -36,4 +38,15 @@ for (const { name, about, steps, expect, env = {} } of policyCases())
       }
       deepEqual(said, wanted, `step ${index + 1}: ${step.about ?? ""}`);
     }
+  });
+
+for (const cluster of smallClusters)
+  test(cluster.about, () => {
+    const { world } = worldWith(cluster);
+    const judged = worldOf(world.data, { isEnforcedOn: (node) => node === "node-a" });
+    const said = Object.keys(cluster.flows).map((text) => {
+      const flow = world.flow(text);
+      return [text, "left" in flow ? flow.left : judge(flow, judged).verdict];
+    });
+    deepEqual(Object.fromEntries(said), cluster.flows);
   });

@@ -1,6 +1,7 @@
 // What the Dockerfile promises, read from its text: an image can only be built where there is an engine and a registry.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { defaultInstallOptions, manifests } from "../../src/programs/manifests/index.ts";
 
@@ -47,6 +48,21 @@ test("everything that the build copies is there, and passes .dockerignore", () =
     ok(existsSync(path), path);
     ok(kept.includes(`!${path.split("/")[0]}`), path);
   }
+});
+
+test("every folder that the executable is bundled from is copied", () => {
+  const copied = build.filter(({ word }) => word === "COPY").flatMap(({ rest }) => rest.split(" ").slice(0, -1));
+  const files = ["tools/build-binary.ts", ...globSync("tools/binary/*.ts")];
+  const folders = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/from "((?:\.\.\/)+[^"]+)"/g)].map(
+      ([, path = ""]) => relative(".", join(dirname(file), path)).split("/")[0] ?? "",
+    ),
+  );
+  ok(folders.includes("bin"));
+  deepEqual(
+    [...new Set(folders)].filter((folder) => !copied.includes(folder)),
+    [],
+  );
 });
 
 test("what the build runs is a script of package.json", () => {

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { followedKinds } from "../../src/calico/kinds/index.ts";
 import { feedsOf } from "../../src/calico/syncer/feeds.ts";
+import { nodeFindingCodes } from "../../src/node/diagnosis/index.ts";
 import { metricTable } from "../../src/typha/server/index.ts";
 import { settingNames, settingsTable } from "../../src/typha/settings/index.ts";
 
@@ -50,4 +51,34 @@ test("every command of the table in src/programs/main/main.ts is in the README's
   const listed = [...readFileSync("README.md", "utf8").matchAll(/^\| `cattail (\w+)` \|/gm)].map(([, name]) => name);
   ok(commands.length > 0);
   deepEqual(listed.sort(), commands.sort());
+});
+
+test("every finding about nodes and paths is found by something", () => {
+  const words = wordsOutside("src/node/diagnosis/catalogue.ts");
+  deepEqual(
+    nodeFindingCodes.filter((code) => !words.has(code)),
+    [],
+  );
+});
+
+/** Not asked of packets: what the rule does, what it was, and a part that no node looks at. */
+const notAsked = ["action", "given", "hasHttp"];
+
+test("every field of a rule is asked by the verdicts and by the packet rules", () => {
+  const fieldsOf = (type: string) => {
+    const body = new RegExp(`export type ${type} = \\{\\n([\\s\\S]*?)\\n\\};`).exec(
+      readFileSync("src/calico/policy/rule.ts", "utf8"),
+    )?.[1];
+    return [...(body ?? "").matchAll(/^ {2}readonly (\w+)/gm)].map(([, name = ""]) => name);
+  };
+  const fields = [...fieldsOf("Rule"), ...fieldsOf("Side")].filter((name) => !notAsked.includes(name));
+  ok(fields.length > 12, "the fields were not found");
+  for (const file of ["src/calico/policy/match-rule.ts", "src/node/dataplane/nft/render-rule.ts"]) {
+    const words = new Set(readFileSync(file, "utf8").match(/\w+/g));
+    deepEqual(
+      fields.filter((name) => !words.has(name)),
+      [],
+      `${file} does not ask`,
+    );
+  }
 });

@@ -15,10 +15,10 @@ mkdirSync(join(folder, "test"));
 symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
-function runner(pattern: string, seed?: string): { status: number | null; stdout: string } {
+function runner(argument: string, seed?: string): { status: number | null; stdout: string } {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const own = seed === undefined ? env : { ...env, CATTAIL_SEED: seed };
-  return spawnSync(process.execPath, [resolve("tools/run-tests.ts"), pattern], {
+  return spawnSync(process.execPath, [resolve("tools/run-tests.ts"), argument], {
     cwd: folder,
     env: own,
     encoding: "utf8",
@@ -52,6 +52,32 @@ test("two", { skip: "no reason is not this" }, () => {});`,
   equal(status, 1);
   match(stdout, /skipped\.test\.ts: one: skipped without a reason/);
   match(stdout, /\n0 passed, 1 failed, 1 skipped\n$/);
+});
+
+test("a file that fails beside others is run again alone: what it does then counts, what it did before is said", () => {
+  mkdirSync(join(folder, "test/walks"));
+  const walk = (name: string, body: string) =>
+    writeFileSync(join(folder, `test/walks/${name}.test.ts`), `import { test } from "node:test";\n${body}`);
+  walk("steady", `test("one", () => {});`);
+  walk("broken", `test("one", () => {});\ntest("two", () => { throw new Error("always"); });`);
+  walk(
+    "unsteady",
+    `import { existsSync, writeFileSync } from "node:fs";
+test("one", () => {});
+test("two", () => { if (!existsSync("was-here")) { writeFileSync("was-here", ""); throw new Error("once"); } });`,
+  );
+  walk(
+    "by-seed",
+    `import { existsSync, writeFileSync } from "node:fs";
+test("two", () => { if (!existsSync("seed-was-here")) { writeFileSync("seed-was-here", ""); throw new Error("seed 7 found it"); } });`,
+  );
+  const { status, stdout } = runner("--rest");
+  equal(status, 1, stdout);
+  match(
+    stdout,
+    /passed alone[^\n]*:\n {2}test\/walks\/unsteady\.test\.ts: two\n\nfailed:\n {2}test\/walks\/by-seed\.test\.ts: two\n {2}test\/walks\/broken\.test\.ts: two\n/,
+  );
+  match(stdout, /\n4 passed, 2 failed, 0 skipped\n$/);
 });
 
 test("each test file is run by npm test or by what it leaves out, and by both only a file that is shared out", () => {

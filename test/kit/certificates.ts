@@ -41,6 +41,8 @@ export type LeafOptions = {
   nowMs?: number;
   notAfterMs?: number;
   role?: "server" | "client";
+  /** Of a client; a server's are. */
+  isForBothRoles?: boolean;
 };
 
 export function testAuthority(commonName = "Test CA"): TestAuthority {
@@ -49,7 +51,7 @@ export function testAuthority(commonName = "Test CA"): TestAuthority {
     issueCertificate({
       authority: pair,
       role: options.role ?? role,
-      isClientAsWell: role === "server",
+      isForBothRoles: options.isForBothRoles ?? (role === "server" && options.role === undefined),
       names: { ...(role === "server" ? serverNames : clientNames), ...options.names },
       nowMs: options.nowMs ?? Date.now(),
       ...(options.notAfterMs === undefined ? {} : { notAfterMs: options.notAfterMs }),
@@ -76,11 +78,14 @@ export type CertificateFolder = Disposable & {
 };
 
 /** The guides' files (typhaca.crt, typha.crt, calico-node.crt and their keys) in a folder that goes when disposed. */
-export function certificateFolder(authority: TestAuthority = testAuthority()): CertificateFolder {
+export function certificateFolder(
+  authority: TestAuthority = testAuthority(),
+  clientOptions: LeafOptions = {},
+): CertificateFolder {
   const folder = mkdtempSync(join(tmpdir(), "cattail-certs-"));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const server = authority.server();
-  const client = authority.client();
+  const client = authority.client(clientOptions);
   write("typhaca.crt", authority.pair.certPem);
   write("typhaca.key", authority.pair.keyPem);
   write("typha.crt", server.certPem);

@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { eventually } from "./eventually.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const flags = [
@@ -79,4 +80,9 @@ function isProgram(path: string): boolean {
   } catch {
     return false; // not there, or not ours to run
   }
+}
+
+/** Asked from outside: the page's own rules let it evaluate no text, which Playwright's waiting would have it do. */
+export async function becomesTrue(page: Page, expression: string): Promise<void> {
+  await eventually(async () => (await page.evaluate(expression)) === true, expression);
 }

@@ -4,7 +4,7 @@ import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { createMemoryDatastore, type Datastore } from "../../src/calico/datastore/index.ts";
 import { nodeName, PretendCluster } from "../../src/programs/demo/index.ts";
 import { follow } from "../../src/typha/client/index.ts";
-import { startTypha, type Typha } from "../../src/typha/server/index.ts";
+import { startTypha, type Typha, type TyphaOptions } from "../../src/typha/server/index.ts";
 import { loadSettings } from "../../src/typha/settings/index.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
@@ -24,6 +24,8 @@ export type SubjectOptions = {
   readonly clients: number;
   readonly port?: number;
   readonly datastore?: Datastore;
+  /** Answers for the nodes when they are asked how they are; without it they are not asked. */
+  readonly askNode?: NonNullable<TyphaOptions["askNode"]>;
 };
 
 export async function startDashboardSubject(options: SubjectOptions): Promise<DashboardSubject> {
@@ -46,7 +48,11 @@ export async function startDashboardSubject(options: SubjectOptions): Promise<Da
   };
   const read = loadSettings({ environment, configFile: "" });
   const { signal } = ending;
-  const typha = started.use(await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal }));
+  const { askNode } = options;
+  const asking = askNode === undefined ? {} : { askNode };
+  const typha = started.use(
+    await startTypha({ read, datastore, log: silentLog, version: "v0-test", signal, ...asking }),
+  );
   await eventually(() => typha.httpAddresses.dashboard !== undefined, "the dashboard");
   const servers = `127.0.0.1:${typha.server.address.port}`;
   const connect = (hostname: string, info = "an agent of a test") =>

@@ -5,22 +5,27 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { runProgram } from "../../src/base/linux/index.ts";
 import { Cattail, type CattailOptions, cattail, probe } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
+import { startCniAgent } from "../kit/cni-agent.ts";
 import { freePort } from "../kit/free-port.ts";
+import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
 
 const skip = ["linux", "darwin"].includes(process.platform)
   ? false
@@ -84,6 +89,83 @@ test("the executable makes certificates", { skip }, async () => {
   ok(readdirSync(made).includes("typha.key"));
 });
 
+test("the executable installs itself as the CNI plugin, and is one, with an agent and without", {
+  skip: skip || noNamespaces,
+  timeout: 300_000,
+}, async () => {
+  const home = join(folder, "cni");
+  const [objects, bin, net] = [join(home, "objects"), join(home, "bin"), join(home, "net.d")];
+  const socket = join(home, "run", "cni.sock");
+  mkdirSync(objects, { recursive: true });
+  const v3 = "projectcalico.org/v3";
+  const all = [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } },
+    { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } },
+    { apiVersion: "v1", kind: "Pod", metadata: { name: "p1", namespace: "default" }, spec: { nodeName: "n1" } },
+    { apiVersion: v3, kind: "ClusterInformation", metadata: { name: "default" }, spec: { datastoreReady: true } },
+    { apiVersion: v3, kind: "IPPool", metadata: { name: "pool" }, spec: { cidr: "10.66.0.0/24", blockSize: 28 } },
+  ];
+  writeFileSync(join(objects, "all.yaml"), all.map((each) => JSON.stringify(each)).join("\n---\n"));
+  const configuration = {
+    cniVersion: "1.0.0",
+    name: "net",
+    type: "calico",
+    datastore_type: "directory",
+    datastore_directory: objects,
+    nodename: "n1",
+    nodename_file_optional: true,
+    ipam_lock_file: join(home, "run", "ipam.lock"),
+    log_file_path: join(home, "cni.log"),
+    ipam: { type: "calico-ipam" },
+    policy: { type: "k8s" },
+  };
+  const places = { CNI_BIN_DIR: bin, CNI_NET_DIR: net };
+  const list = JSON.stringify({ cniVersion: "1.0.0", name: "net", plugins: [configuration] });
+  const installed = await cattail(["cni", "install"], inEmptyFolder({ ...places, CNI_NETWORK_CONFIG: list }));
+  equal(installed.code, 0, installed.stderr);
+  deepEqual(readdirSync(bin).sort(), ["calico", "calico-ipam"]);
+  equal(statSync(join(bin, "calico")).ino, statSync(join(bin, "calico-ipam")).ino);
+  deepEqual(JSON.parse(readFileSync(join(net, "10-calico.conflist"), "utf8")), JSON.parse(list));
+
+  const [node, inside] = [freshNamespace(), freshNamespace()];
+  const call = async (command: string, path: string) => {
+    const env = {
+      PATH: "/usr/bin",
+      TMPDIR: temporary,
+      CNI_COMMAND: command,
+      CNI_CONTAINERID: "c1",
+      CNI_NETNS: inside.path,
+      CNI_IFNAME: "eth0",
+      CNI_PATH: bin,
+      CNI_ARGS: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=p1",
+      CATTAIL_CNI_SOCKET: path,
+    };
+    const options = { env, stdin: JSON.stringify(configuration), namespace: node.path, alsoGood: [1], limitMs: 60_000 };
+    const { code, stdout, stderr } = await runProgram(join(bin, "calico"), [], options);
+    equal(code, 0, `${command}: ${stdout}${stderr}`);
+    return stdout;
+  };
+  const workers = () =>
+    [...readFileSync(join(home, "cni.log"), "utf8").matchAll(/\]\[(\d+)\] /g)].map(([, pid]) => pid);
+  match(await call("ADD", ""), /"10\.66\.0\.\d+\/32"/);
+  await call("DEL", "");
+  {
+    await using agent = await startCniAgent({
+      namespace: node.path,
+      socket: socket,
+      node: "n1",
+      datastore: { type: "directory", path: objects },
+    });
+    match(await call("ADD", socket), /"10\.66\.0\.\d+\/32"/);
+    equal(workers().at(-1), String(agent.process.pid));
+    await call("DEL", socket);
+    equal(workers().at(-1), String(agent.process.pid));
+  }
+  const removed = await cattail(["cni", "uninstall"], inEmptyFolder(places));
+  equal(removed.code, 0, removed.stderr);
+  deepEqual([readdirSync(bin), readdirSync(net)], [[], []]);
+});
+
 test("the executable runs the demo: clients in sync over mutual TLS, dashboard, nothing left behind", {
   skip,
 }, async () => {
@@ -143,6 +225,27 @@ for (const [name, ...words] of [["calico-typha"], ["calico", "component", "typha
     await ready(typha, server);
   });
 }
+
+const programs: { link: string; words: readonly string[]; env?: { [name: string]: string }; says: RegExp }[] = [
+  { link: "calicoctl", words: ["--help"], says: /^Usage: calicoctl COMMAND/ },
+  { link: "calico-node", words: ["--help"], says: /^Usage: cattail node/ },
+  { link: "calico", words: [], env: { CNI_COMMAND: "VERSION" }, says: /"supportedVersions":\[.*"1\.1\.0"\]/ },
+  { link: "calico-ipam", words: [], env: { CNI_COMMAND: "VERSION" }, says: /"supportedVersions":\[/ },
+  { link: "cattail", words: ["explain", "--help"], says: /Usage: cattail explain/ },
+  { link: "cattail", words: ["lab", "break", "--list"], says: /^underlay/m },
+  { link: "cattail", words: ["doctor", "--help"], says: /Usage: cattail doctor/ },
+  { link: "cattail", words: ["cni", "install", "--help"], says: /Usage: cattail cni install/ },
+];
+for (const { link, words, env, says } of programs)
+  test(`the executable has everything inside: ${[link, ...words].join(" ")}`, { skip }, async () => {
+    const named = join(folder, "named");
+    mkdirSync(named, { recursive: true });
+    if (!existsSync(join(named, link))) symlinkSync(join(folder, "cattail"), join(named, link));
+    const options = { ...inEmptyFolder(env), program: [join(named, link)], stdin: "" };
+    const { code, stdout, stderr } = await cattail(words, options);
+    equal(code, 0, stdout + stderr);
+    match(stdout, says);
+  });
 
 const readOnlyRoot = "mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -o remount,ro,bind /";
 const unshared = (script: string) => ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];

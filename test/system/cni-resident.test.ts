@@ -3,12 +3,23 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { callProgram, runProgram } from "../../src/base/linux/index.ts";
+import { callProgram, runProgram, tryPassingFlock } from "../../src/base/linux/index.ts";
+import { podLockPath } from "../../src/node/cni/pod-lock.ts";
+import { hostSideName } from "../../src/node/endpoints/index.ts";
 import { startCniAgent } from "../kit/cni-agent.ts";
 import { eventually } from "../kit/eventually.ts";
 import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
@@ -73,7 +84,7 @@ type Called = { readonly code: number; readonly said: { readonly [name: string]:
 async function call(
   command: string,
   where: Partial<Where> & Pick<Where, "node">,
-  change: { configuration?: object; socket?: string } = {},
+  change: { configuration?: object; socket?: string; flags?: readonly string[] } = {},
 ): Promise<Called> {
   const { container = "", netns = "", pod = "" } = where;
   const env = {
@@ -89,7 +100,8 @@ async function call(
   };
   const stdin = JSON.stringify({ ...configurationOn(objects), ...change.configuration });
   const options = { env, stdin, namespace: where.node, alsoGood: [1], limitMs: 120_000 };
-  const { code, stdout } = await runProgram(process.execPath, [join(bin, "calico")], options);
+  const words = [...(change.flags ?? []), join(bin, "calico")];
+  const { code, stdout } = await runProgram(process.execPath, words, options);
   return { code, said: stdout === "" ? {} : JSON.parse(stdout) };
 }
 
@@ -144,6 +156,28 @@ test("the agent does the work of ADD, CHECK, DEL, STATUS and GC; the socket is i
   deepEqual([links(node.name), nothingHeld(objects)], ["", true]);
   equal((await call("GC", { node: node.path })).said.code, 7); // that nothing is valid must be said
 });
+
+const otherInsides: { name: string; text: string }[] = [
+  { name: "has no such inner door", text: "process.binding = () => { throw new Error('gone'); };" },
+  {
+    name: "has another one",
+    text: "const own = process.binding; process.binding = (n) => ({ ...own(n), streamBaseState: undefined });",
+  },
+];
+for (const { name, text } of otherInsides) {
+  test(`a Node that ${name}: the agent is asked nevertheless`, limits, async () => {
+    const [node, inside] = [freshNamespace(), freshNamespace()];
+    await using agent = await agentOn(node.path);
+    const file = join(folder, "other-node.cjs");
+    writeFileSync(file, text);
+    const where = { node: node.path, netns: inside.path, container: "o1", pod: "p7" };
+    const flags = ["--require", file];
+    for (const command of ["ADD", "DEL"]) {
+      equal((await call(command, where, { flags })).code, 0);
+      equal(workerOf(command, "o1"), agent.process.pid);
+    }
+  });
+}
 
 test("sixteen at a time share what they write, and nobody gets an address twice", limits, async () => {
   const node = freshNamespace();
@@ -240,6 +274,27 @@ test("a runtime that is killed during ADD: the agent undoes it, and DEL finds no
   deepEqual([links(node.name), nothingHeld(objects)], ["", true]);
 });
 
+test("whoever works on a pod, the next call for it waits: in the agent and without one", limits, async () => {
+  const node = freshNamespace();
+  await using agent = await agentOn(node.path);
+  const pod = "p6";
+  const hostSide = hostSideName("cali", { pod: { namespace: "default", name: pod }, containerId: "" });
+  const lock = podLockPath(configurationOn(objects).ipam_lock_file, hostSide);
+  for (const [round, path] of [socket, ""].entries()) {
+    const where = { node: node.path, netns: freshNamespace().path, container: `w${round}`, pod };
+    const held = tryPassingFlock(lock);
+    const under = call("ADD", where, { socket: path });
+    await eventually(() => workerOf("ADD", where.container) !== undefined, "somebody is at work");
+    equal(workerOf("ADD", where.container) === agent.process.pid, path === socket);
+    await new Promise((resolve) => setTimeout(resolve, 200)); // long enough for an ADD that does not wait
+    equal(links(node.name), "");
+    held?.[Symbol.dispose]();
+    equal((await under).code, 0);
+    equal((await call("DEL", where, { socket: path })).code, 0);
+    deepEqual([links(node.name), nothingHeld(objects), existsSync(lock)], ["", true, false]);
+  }
+});
+
 test("an agent that is stopped answers what is under way, and the next call is the plugin's own", limits, async () => {
   const [node, inside] = [freshNamespace(), freshNamespace()];
   const agent = await agentOn(node.path);
@@ -268,6 +323,7 @@ const others: { name: string; answer: string | undefined }[] = [
     answer: '{"version":1,"is":"done","body":{"protocol":2,"is":"later"}}\n',
   },
   { name: "answers with no JSON", answer: "hello\n" },
+  { name: "answers with half a line and hangs up", answer: '{"version":1,"is":"done","body":{' },
   { name: "hangs up", answer: undefined },
 ];
 for (const { name, answer } of others) {

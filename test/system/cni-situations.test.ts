@@ -34,7 +34,7 @@ const all = [
     apiVersion: "v1",
     kind: "Node",
     metadata: { name: "n1" },
-    spec: { podCIDR: "10.70.1.0/24", podCIDRs: ["10.70.1.0/24"] },
+    spec: { podCIDR: "10.70.1.0/24", podCIDRs: ["10.70.1.0/24", "fd00:70::/64"] },
   },
   { apiVersion: v3, kind: "ClusterInformation", metadata: { name: "default" }, spec: { datastoreReady: true } },
   { apiVersion: v3, kind: "IPPool", metadata: { name: "pool" }, spec: { cidr: "10.66.0.0/24", blockSize: 28 } },
@@ -359,4 +359,30 @@ describe("other plugins", limits, () => {
     deepEqual([links(at.node), held()], ["", []]);
     equal(execFileSync("find", [join(folder, "host-local"), "-name", "10.70.*"], { encoding: "utf8" }), "");
   });
+
+  for (const include_default_routes of [false, true]) {
+    const beside = include_default_routes ? "beside the default routes" : "in the place of the default routes";
+    test(`host-local with both of the node's pod CIDRs and its routes ${beside}`, limits, async (context) => {
+      if (missing !== undefined) return context.skip(missing);
+      const at = { node: freshNamespace(), inside: freshNamespace() };
+      const ipam = {
+        type: "host-local",
+        ranges: [[{ subnet: "usePodCidr" }], [{ subnet: "usepodcidripv6" }]],
+        dataDir: join(folder, `both-${include_default_routes}`),
+        routes: [{ dst: "10.96.0.5/12" }, { dst: "fd00:96::/48" }],
+      };
+      const configuration = { cniVersion: "1.0.0", ipam, include_default_routes };
+      const added = await call("ADD", at, { configuration });
+      ok0(added);
+      const [four, six] = added.said.ips as { address: string }[];
+      match(four?.address ?? "", /^10\.70\.1\.\d+\/32$/);
+      match(six?.address ?? "", /^fd00:70::\S+\/128$/);
+      match(ip(at.inside, "route"), /^10\.96\.0\.0\/12 via 169\.254\.1\.1 dev eth0/m);
+      match(ip(at.inside, "-6", "route"), /^fd00:96::\/48 via fe80::ecee:eeff:feee:eeee dev eth0/m);
+      const defaults = [ip(at.inside, "route"), ip(at.inside, "-6", "route")].map((text) => /^default via/m.test(text));
+      deepEqual(defaults, [include_default_routes, include_default_routes]);
+      ok0(await call("DEL", at, { configuration }));
+      deepEqual([links(at.node), held()], ["", []]);
+    });
+  }
 });

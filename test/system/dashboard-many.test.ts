@@ -57,7 +57,9 @@ const source: DashboardSource = {
   manifestProblems: () => [],
   keys: () => ({ syncer: "felix", total: 0, offset: 0, rows: [] }),
   key: async () => undefined,
-  felix: { get: () => undefined, withPrefix: () => [] },
+  felix: { get: () => undefined, withPrefix: () => [], paths: () => [] },
+  statuses: () => [],
+  nodeReports: { is: "off", why: "TYPHA_NODEREPORTPORT is not set" },
 };
 
 test("two thousand nodes are a few dozen rows to the page", { skip: withoutChromium }, async () => {

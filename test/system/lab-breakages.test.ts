@@ -1,117 +1,85 @@
-// The whole cluster in a lab: it answers, and whatever is broken in it, the doctor names that and nothing else. A lab for each mode; of the
-// breakages npm test makes some, and the rest with the walks.
+// The whole cluster in a lab: it answers, and whatever is broken in it, the doctor names that and nothing else, in every kind of lab in which it can be
+// broken. npm test makes some of the breakages, in one lab; the rest is made with the walks.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
 import { isRecord } from "../../src/base/lib/index.ts";
-import { breakages } from "../../src/programs/lab/breakages/index.ts";
-import type { LabMode } from "../../src/programs/lab/state.ts";
-import { cattail } from "../kit/cattail-process.ts";
+import { breakages, type LabKind, wantsOf } from "../../src/programs/lab/breakages/index.ts";
+import { Cattail } from "../kit/cattail-process.ts";
 import { eventually } from "../kit/eventually.ts";
-import { noNamespaces } from "../kit/namespace.ts";
+import { LabUnderTest, noLab } from "../kit/lab-under-test.ts";
 import { missingProgram } from "../kit/programs.ts";
 import { shareOf } from "../kit/share.ts";
 
-const skip = noNamespaces || missingProgram("nft") || missingProgram("unshare") || missingProgram("setpriv");
-
-const prefix = "cattail-lab-test-";
-
-/** Labs of tests that were killed: a lab outlives who started it, which is its purpose. */
-async function sweep(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
-    const pid = name.slice(prefix.length).split("-")[0];
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    const folder = join(tmpdir(), name);
-    await cattail(["lab", "down", "--folder", join(folder, "lab")]);
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-class LabUnderTest {
-  readonly folder = join(mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`)), "lab");
-
-  async run(...words: string[]) {
-    const asked = words.splice(0, words[0] === "pod" ? 2 : 1);
-    return await cattail(["lab", ...asked, "--folder", this.folder, ...words]);
-  }
-
-  async good(...words: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.run(...words);
-    equal(code, 0, `lab ${words.join(" ")}: ${stdout}${stderr}`);
-    return stdout;
-  }
-
-  async codes(): Promise<string[]> {
-    const { stdout, stderr } = await this.run("doctor", "-o", "json");
-    const read: unknown = JSON.parse(stdout || JSON.stringify({ said: stderr }));
-    if (!isRecord(read) || !Array.isArray(read.findings)) throw new Error(`no findings: ${stdout}${stderr}`);
-    return [...new Set(read.findings.map((finding: unknown) => (isRecord(finding) ? String(finding.code) : "")))];
-  }
-
-  async down(): Promise<void> {
-    await this.run("down");
-    rmSync(join(this.folder, ".."), { recursive: true, force: true });
-  }
-}
-
-async function labOf(t: TestContext, mode: LabMode): Promise<LabUnderTest> {
-  await sweep();
-  const lab = new LabUnderTest();
-  t.after(() => lab.down());
-  match(
-    await lab.good("up", "--mode", mode, "--dashboard-port", "0"),
-    /All pings are answered: same node 2\/2, across nodes 10\/10/,
-  );
-  return lab;
-}
-
-/** What is broken spreads: an agent is told, a session runs out. Then it is named, and nothing beside it. */
-async function isNamed(lab: LabUnderTest, name: string, code: string): Promise<void> {
-  let last: string[] = [];
-  await eventually(
-    async () => {
-      last = await lab.codes();
-      return last.join() === code;
-    },
-    () => `${name} is named ${code}; last found: ${last.join(", ")}`,
-  );
-}
-
 const part = process.env.CATTAIL_TEST_PART;
+const only = process.env.CATTAIL_LAB_BREAKAGE;
 
-const chosen = (mode: LabMode) => {
-  const all = breakages.filter(({ modes }) => (modes === undefined ? mode === "direct" : modes[0] === mode));
-  return mode === "direct" ? shareOf(all, part, 4) : all;
-};
+const usual: LabKind = { mode: "direct", isDualStack: false, datastore: "directory" };
+const all: readonly LabKind[] = [
+  usual,
+  ...(["direct", "vxlan", "bgp"] as const).map((mode) => ({ ...usual, mode, isDualStack: true })),
+];
 
-for (const mode of part === "usual" ? (["direct"] as const) : (["direct", "vxlan", "bgp"] as const)) {
+function chosen(kind: LabKind) {
+  const possible = breakages.filter((each) => wantsOf(each, kind) === undefined);
+  const asked = possible.filter(({ name }) => only === undefined || new RegExp(only).test(name));
+  return kind === usual ? shareOf(asked, part, 4) : asked;
+}
+
+for (const kind of part === "usual" ? [usual] : all) {
+  const { mode, isDualStack } = kind;
   const noBird = mode === "bgp" ? missingProgram("bird") : false;
-  test(`a lab of the mode ${mode}: healthy, broken, named, mended`, {
-    skip: skip || noBird,
-    timeout: 1_800_000,
-  }, async (t) => {
-    const lab = await labOf(t, mode);
-    await eventually(async () => (await lab.codes()).length === 0, "a healthy lab has no finding");
-    for (const { name, code } of chosen(mode)) {
-      await t.test(`${name} is ${code}, and nothing else`, async () => {
-        await lab.good("break", name);
-        try {
-          await isNamed(lab, name, code);
-        } finally {
-          await lab.good("mend", name); // whatever was found: the next one needs a healthy lab
-        }
-        await eventually(async () => (await lab.run("ping")).code === 0, `${name}: all pings are answered again`);
-      });
-    }
-    await eventually(async () => (await lab.codes()).length === 0, "all is mended, and nothing is found");
+  const name = `a lab of the mode ${mode}${isDualStack ? " with IPv6" : ""}`;
+  test(`${name}: healthy, broken, named, mended`, { skip: noLab || noBird, timeout: 3_600_000 }, async (t) => {
+    const lab = await LabUnderTest.of(t);
+    const flags = ["--mode", mode, "--dashboard-port", "0", ...(isDualStack ? ["--ipv6"] : [])];
+    const said = await lab.good("up", ...flags);
+    const whole = said.match(/All pings are answered: same node 2\/2, across nodes 10\/10/g);
+    equal(whole?.length, isDualStack ? 2 : 1, said);
+    await lab.isHealthy("a healthy lab");
+    for (const each of chosen(kind))
+      await t.test(`${each.name} is ${each.code}, and nothing else`, () => lab.isNamed(each));
+    await lab.isHealthy("all is mended");
   });
 }
 
-test("the commands of a lab: pods, exec, status, and down twice", { skip, timeout: 600_000 }, async (t) => {
-  const lab = await labOf(t, "direct");
-  equal((await lab.run("up")).code, 1, "a second lab in the same folder is refused");
+test("every breakage can be made in one of these labs, or in one of lab-datastores", () => {
+  const kubernetes: LabKind = { ...usual, datastore: "kubernetes" };
+  const nowhere = breakages.filter((each) => [...all, kubernetes].every((kind) => wantsOf(each, kind) !== undefined));
+  deepEqual(nowhere, []);
+});
+
+test("a lab up that is killed leaves nothing that lab down does not remove", {
+  skip: noLab,
+  timeout: 300_000,
+}, async (t) => {
+  const lab = await LabUnderTest.of(t);
+  const up = new Cattail(["lab", "up", "--folder", lab.folder, "--dashboard-port", "0"]);
+  await up.says(/nodes on a switch/);
+  up.process.kill("SIGKILL");
+  await up.ended;
+  match(await lab.good("down"), /is gone/);
+  await eventually(() => processesOf(lab.folder).length === 0, "no process has the folder in its words any more");
+  ok(!existsSync(lab.folder));
+});
+
+/** Processes whose words name the folder. */
+function processesOf(folder: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
+
+test("the commands of a lab: pods, exec, status, and down twice", { skip: noLab, timeout: 600_000 }, async (t) => {
+  const lab = await LabUnderTest.of(t);
+  match(await lab.good("up", "--dashboard-port", "0"), /All pings are answered: same node 2\/2, across nodes 10\/10/);
+  const second = await lab.run("up");
+  equal(second.code, 1, "a second lab in the same folder is refused");
+  match(second.stderr, /a lab runs in .* already/);
   const address = (await lab.good("pod", "add", "web", "--node", "cka001")).trim();
   match(address, /^10\.244\./);
   match(await lab.good("exec", "pingtest-3", "ping", "-c", "1", "-W", "5", address), /1 received/);
@@ -119,10 +87,14 @@ test("the commands of a lab: pods, exec, status, and down twice", { skip, timeou
   match(await lab.good("doctor", "web", "pingtest-3"), /Nothing that was looked at breaks this path/);
   match(await lab.good("status"), /nothing is broken/);
   await lab.good("pod", "rm", "web");
-  equal((await lab.run("break", "no-such-thing")).code, 1);
+  const wrong = await lab.run("break", "underlai");
+  equal(wrong.code, 1);
+  match(wrong.stderr, /did you mean underlay\?/);
+  match((await lab.run("break", "underlay-ipv6")).stderr, /cattail lab up --ipv6/);
   const state: unknown = JSON.parse(await lab.good("status", "-o", "json"));
   ok(isRecord(state) && Array.isArray(state.nodes) && state.nodes.length === 3);
   deepEqual((await lab.good("down")).includes("is gone"), true);
   ok(!existsSync(lab.folder));
   match(await lab.good("down"), /there is no lab/);
+  match((await lab.run("ping")).stderr, /no lab runs in .*\nStart one: cattail lab up/);
 });

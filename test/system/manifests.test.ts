@@ -36,7 +36,7 @@ const { text, objects: printed } = await printObjects([
   "manifests",
   "all",
   "--image",
-  "registry.example/cattail:0.1.0",
+  "registry.example/cattail:0.2.0",
   "--namespace",
   namespace,
   "--metrics-port",

@@ -3,10 +3,11 @@
 // that never stop.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { runProgram } from "../../src/base/linux/index.ts";
 import { ping } from "../../src/base/linux/kernel.ts";
 import { givenDatastore } from "../../src/programs/lab/cluster/given-datastore.ts";
 import { Lab } from "../../src/programs/lab/cluster/lab.ts";
@@ -18,12 +19,9 @@ import { clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
 import { noNamespaces } from "../kit/namespace.ts";
+import { isReady, noOriginal, original, originalAgent, originalEnvironment, usePlugins } from "../kit/original-node.ts";
 
-const original = process.env.CATTAIL_ORIGINAL_CALICO;
-const skip =
-  noNamespaces ||
-  (await clusterPeer()).missing ||
-  (original === undefined && "CATTAIL_ORIGINAL_CALICO does not name the original's program");
+const skip = noNamespaces || (await clusterPeer()).missing || noOriginal;
 
 const exchanged = "cka003";
 
@@ -82,6 +80,117 @@ test("a node changes from our agent to the original's and back, and no ping is l
   equal(lost, 0, `${lost} of ${sent} pings were lost`);
 });
 
+test("from the original's programs to ours, one part at a time, and back: Typha, ctl, the plugin, the agent", {
+  skip,
+  timeout: 600_000,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-parts-"));
+  mkdirSync(join(folder, "logs"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using cluster = await startCluster();
+  await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
+  const given = await givenDatastore({ kubeconfig: cluster.kubeconfig }, folder);
+  const { relay } = given;
+  ok(relay !== undefined);
+  const server = await startRelay({ path: relay.socket }, { host: "127.0.0.1", port: relay.port });
+  t.after(() => server.close());
+  const agent = { words: originalAgent, env: originalEnvironment };
+  const options = { folder, nodes: 3, mode: "vxlan", agent, ...given.inside, relay, say: () => undefined } as const;
+  await using lab = await Lab.start(options, false);
+  const theirTypha = [original ?? "", "component", "typha"];
+  const exchangeTypha = async (words?: readonly string[]) => {
+    await lab.killTypha();
+    lab.runTypha(words);
+    for (const node of lab.world.nodes) await eventually(() => isReady(node), `${node.name} follows it`, 120_000);
+  };
+  await exchangeTypha(theirTypha);
+  for (const node of lab.world.nodes) usePlugins(node, original ?? "", { isNode: false });
+  await lab.addFirstPods();
+  await everybodyReachesEverybody(lab);
+  const node = lab.world.node(exchanged);
+  await using steady = steadyPings(lab);
+
+  await t.test("Typha", async () => {
+    await exchangeTypha();
+    await everybodyReachesEverybody(lab);
+  });
+  await t.test("ctl: what one writes the other reads and removes", async () => {
+    const ctl = async (words: readonly string[], args: readonly string[], stdin = "") => {
+      const [program = "", ...before] = words;
+      const env = { PATH: process.env.PATH ?? "", DATASTORE_TYPE: "kubernetes", KUBECONFIG: cluster.kubeconfig };
+      return (await runProgram(program, [...before, ...args], { env, stdin })).stdout;
+    };
+    const [theirs, own] = [
+      [original ?? "", "ctl"],
+      [...launcher().words, "ctl"],
+    ];
+    const nodes = ["get", "nodes", "-o", "wide"];
+    deepEqual(words(await ctl(own, nodes)), words(await ctl(theirs, nodes)));
+    for (const [writer, reader] of [
+      [theirs, own],
+      [own, theirs],
+    ] as const) {
+      await ctl(writer, ["create", "-f", "-"], JSON.stringify(allowAll));
+      ok(/allow-all/.test(await ctl(reader, ["get", "globalnetworkpolicies"])));
+      await ctl(reader, ["delete", "globalnetworkpolicy", "allow-all"]);
+      ok(!/allow-all/.test(await ctl(writer, ["get", "globalnetworkpolicies"])));
+    }
+    await everybodyReachesEverybody(lab);
+  });
+  await t.test("the plugin: ours makes a pod beside theirs", async () => {
+    await lab.addPod({ name: "by-the-original", node: exchanged });
+    usePlugins(node, launcher().file, { isNode: true });
+    await lab.addPod({ name: "by-ours", node: exchanged });
+    await lab.pods.remove("by-the-original"); // by ours
+    await everybodyReachesEverybody(lab);
+  });
+  await t.test("the agent", async () => {
+    await lab.stopAgent(exchanged);
+    lab.startAgent(exchanged, "ours");
+    await eventually(() => isReady(node), "our agent is ready", 120_000);
+    await eventually(async () => (await tablesOf(node)).join() === "cattail", "the original's rules are gone");
+    await everybodyReachesEverybody(lab);
+  });
+  await t.test("and back: the agent, the plugin, Typha", async () => {
+    await lab.stopAgent(exchanged);
+    lab.startAgent(exchanged);
+    await eventually(() => isReady(node), "the original's agent is ready", 120_000);
+    await ours(lab, node, ["node", "hand-over"]);
+    equal((await tablesOf(node)).includes("cattail"), false);
+    usePlugins(node, original ?? "", { isNode: false });
+    await lab.pods.remove("by-ours"); // by theirs
+    await lab.addPod({ name: "by-the-original-again", node: exchanged });
+    await exchangeTypha(theirTypha);
+    await everybodyReachesEverybody(lab);
+  });
+  const { sent, lost } = await steady.end();
+  ok(sent > 100);
+  equal(lost, 0, `${lost} of ${sent} pings were lost`);
+});
+
+const allowAll = {
+  apiVersion: "projectcalico.org/v3",
+  kind: "GlobalNetworkPolicy",
+  metadata: { name: "allow-all" },
+  spec: {
+    selector: "all()",
+    types: ["Ingress", "Egress"],
+    ingress: [{ action: "Allow" }],
+    egress: [{ action: "Allow" }],
+  },
+};
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+/** Of agents: the names of their tables. */
+async function tablesOf(node: LabNode): Promise<string[]> {
+  const { stdout } = await node.run("nft", ["list", "tables"]);
+  const names = [...stdout.matchAll(/^table \S+ (\S+)/gm)].map(([, name = ""]) => name);
+  return [...new Set(names.filter((name) => /^(cattail|calico)/.test(name)))].sort();
+}
+
 async function everybodyReachesEverybody(lab: Lab): Promise<void> {
   const pinged = await lab.pingUntilWhole(30_000);
   deepEqual(
@@ -95,13 +204,7 @@ function keepOriginal(lab: Lab, node: LabNode, folder: string): { end(): Promise
   const env = {
     ...lab.agentEnvironment(node),
     FELIX_FELIXHOSTNAME: node.name,
-    FELIX_DATASTORETYPE: "kubernetes",
-    FELIX_NFTABLESMODE: "Enabled",
-    FELIX_LOGFILEPATH: "none",
-    FELIX_LOGSEVERITYFILE: "none",
-    FELIX_LOGSEVERITYSYS: "none",
-    FELIX_USAGEREPORTINGENABLED: "false",
-    FELIX_DebugSkipCTLBCleanup: "true", // so that one built without eBPF runs, too
+    ...originalEnvironment,
   };
   let isWanted = true;
   const log = join(folder, "logs", "original.log");
@@ -124,27 +227,6 @@ function keepOriginal(lab: Lab, node: LabNode, folder: string): { end(): Promise
 async function ours(lab: Lab, node: LabNode, words: readonly string[]): Promise<void> {
   const [program = "", ...args] = [...launcher().words, ...words];
   await node.run(program, args, { env: lab.agentEnvironment(node) });
-}
-
-/** The lab starts /opt/cni/bin/calico with Node; a program of another kind takes the process over. */
-function usePlugins(node: LabNode, program: string, { isNode }: { isNode: boolean }): void {
-  for (const name of ["calico", "calico-ipam"]) {
-    const file = node.path(`/opt/cni/bin/${name}`);
-    unlinkSync(file);
-    if (isNode || name === "calico-ipam") symlinkSync(program, file);
-    else writeFileSync(file, `process.execve(${JSON.stringify(program)}, ["/opt/cni/bin/${name}"], process.env);\n`);
-  }
-}
-
-async function isReady(node: LabNode): Promise<boolean> {
-  const { stdout } = await node.run(
-    "curl",
-    ["-s", "-o", "/dev/null", "-w", "%{http_code}", "http://localhost:9099/readiness"],
-    {
-      alsoGood: [7, 28, 52, 56],
-    },
-  );
-  return stdout === "200";
 }
 
 /** From a pod of another node, and from one beside it, ten times a second. */

@@ -27,13 +27,19 @@ test("a history of small transactions ends in the ruleset that one large transac
         apply(builder, step);
       }
       apply(builder, step);
+      // What the kernel tells of it is recognised as what it was made of: nothing is left to be done.
+      const listed = list(step, ["--json", "--numeric", "list", "table", "inet", "cattail"]);
+      builder.ruleset.adopt(readTable(JSON.parse(listed)));
+      equal(builder.ruleset.transaction()?.text, undefined);
+      nft(whole, "add table inet cattail\ndelete table inet cattail\n");
       builder.ruleset.startAgain();
       apply(builder, whole);
       equal(listing(step), listing(whole));
-      // What the kernel tells of it is recognised as what it was made of: nothing is left to be done.
-      const listed = list(step, ["--json", "--numeric", "list", "table", "inet", "cattail"]);
-      equal(builder.ruleset.adopt(readTable(JSON.parse(listed))), true);
-      equal(builder.ruleset.transaction()?.text, undefined);
+      // Whatever is there, all of its chains and maps can be made anew in one transaction.
+      builder.ruleset.adopt(readTable(JSON.parse(listed)), { isRemade: true });
+      apply(builder, step);
+      equal(listing(step), listing(whole));
+      nft(step, "delete table inet cattail\n");
     }),
     { numRuns: 25 },
   );
@@ -47,7 +53,7 @@ test("what nobody asked for is left alone: other tables stay as they are", { ski
 });
 
 function apply(builder: RulesetBuilder, namespace: string): void {
-  // New sets go ahead of the rules that ask them, and old ones after: some changes are three transactions.
+  // Rules and elements have transactions of their own (steps.ts).
   for (let steps = 0; steps < 8; steps += 1) {
     const transaction = builder.ruleset.transaction();
     if (transaction === undefined) return;
@@ -69,10 +75,12 @@ function list(namespace: string, words: readonly string[]): string {
   return spawnSync("ip", ["netns", "exec", namespace, "nft", ...words], { encoding: "utf8" }).stdout;
 }
 
-/** Chains, sets and maps in the order of their names: in the kernel they stand in that of their making. */
+/** Chains, sets and maps in the order of their names, without how often a set was made: in the kernel they stand in that of their making. */
 function listing(namespace: string): string {
   const text = list(namespace, ["--stateless", "list", "table", "inet", "cattail"]);
   return text
+    .replace(/\b(set\d-\w+|\w+[46])\.\d+\b/g, "$1")
+    .replace(/#[0-9a-f]{10}"/g, '#"')
     .split(/\n(?=\t(?:chain|set|map) )/)
     .map((block) => block.trimEnd().replace(/\n}$/, ""))
     .sort()

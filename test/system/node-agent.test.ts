@@ -5,16 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { silentLog, systemClock } from "../../src/base/lib/index.ts";
-import { createMetrics } from "../../src/base/observe/index.ts";
-import { agentMetrics, runAgent } from "../../src/node/agent/index.ts";
-import type { FeedState, Part, PartWorld } from "../../src/node/part/index.ts";
-import { felixSettings, NodeLiveSettings, readLocalSources } from "../../src/node/settings/index.ts";
 import { afterTest } from "../kit/after-test.ts";
 import { Cattail } from "../kit/cattail-process.ts";
 import { certificateFolder } from "../kit/certificates.ts";
 import { eventually } from "../kit/eventually.ts";
 import { freePort } from "../kit/free-port.ts";
+import { startListeningAgent as startAgent } from "../kit/listening-agent.ts";
 import { tlsSettings, typhaSettings } from "../kit/typha-settings.ts";
 
 const options = { timeout: 300_000 };
@@ -29,74 +25,6 @@ const object = (kind: string, name: string, spec: object) =>
   JSON.stringify({ apiVersion: "projectcalico.org/v3", kind, metadata: { name }, spec });
 const networkSet = (name: string, nets: readonly string[]) => object("GlobalNetworkSet", name, { nets });
 const setPath = (name: string) => `/calico/v1/netset/${name}`;
-
-/** A part that keeps what it is told, and can be made to fail. */
-class Listening implements Part {
-  readonly name = "listening";
-  readonly keys = new Map<string, string>();
-  state: FeedState = { inSync: false };
-  starts = 0;
-  world: PartWorld | undefined;
-  #fail: (error: Error) => void = () => undefined;
-
-  async run(world: PartWorld, signal: AbortSignal): Promise<void> {
-    this.starts += 1;
-    this.world = world;
-    this.keys.clear();
-    const failed = Promise.withResolvers<void>();
-    this.#fail = failed.reject;
-    signal.addEventListener("abort", () => failed.resolve(), { once: true });
-    world.feed.follow("felix", {
-      set: (path, value) => void this.keys.set(path, value),
-      delete: (path) => void this.keys.delete(path),
-      settled: (state) => {
-        this.state = state;
-        world.health.report({ ready: state.inSync });
-      },
-    });
-    await failed.promise;
-  }
-
-  fail(): void {
-    this.#fail(new Error("as the test says"));
-  }
-}
-
-async function startAgent(t: TestContext, environment: { readonly [name: string]: string }) {
-  const port = await freePort();
-  const health = { FELIX_HEALTHENABLED: "true", FELIX_HEALTHHOST: "127.0.0.1", FELIX_HEALTHPORT: `${port}` };
-  const env = { ...environment, ...health };
-  const settings = new NodeLiveSettings(readLocalSources({ environment: env, configFile: "" }), {
-    checks: { exists: () => true },
-    log: silentLog,
-  });
-  const metrics = createMetrics({
-    table: agentMetrics,
-    labels: { host: ["n1"], part: ["listening"], ip_version: ["4", "6"] },
-    clock: systemClock,
-    includesProcess: false,
-    includesRuntime: false,
-  });
-  const part = new Listening();
-  const stop = new AbortController();
-  const running = runAgent(
-    {
-      ...{ node: "n1", parts: [part], environment: env, settings, metrics, version: "test", followsSettings: true },
-      ...{ clock: systemClock, random: Math.random, logOf: () => silentLog },
-    },
-    stop.signal,
-  );
-  afterTest(t).defer(async () => {
-    stop.abort();
-    await running;
-  });
-  const readiness = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/readiness`).catch(() => undefined);
-    return { isReady: response?.status === 200, text: (await response?.text()) ?? "" };
-  };
-  const ready = (what: string) => eventually(async () => (await readiness()).isReady, `ready: ${what}`);
-  return { part, settings: felixSettings(settings), metrics, readiness, ready };
-}
 
 test(
   "on a folder: ready when in sync, settings change live, and a part that fails starts again with everything told anew",

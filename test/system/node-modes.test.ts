@@ -85,15 +85,20 @@ test("pods of three nodes in every mode, switched and with agents killed under a
     );
   for (const from of [one, two, three]) for (const to of [one, two, three]) if (from !== to) await reaches(from, to);
 
+  const startedMs = performance.now();
+  const steps: string[] = [];
+  const step = (what: string) => steps.push(`${Math.round(performance.now() - startedMs)} ms: ${what}`);
   const near = await pingOn(t, one.netns, two.address, 10);
   const far = await pingOn(t, one.netns, three.address, 10);
   for (const mode of ["CrossSubnet", "Always", "CrossSubnet"]) {
+    step(mode);
     await setMode(mode);
     await ready(world.nodes);
     await reaches(two, three);
   }
   // Killed, and started again: what it left is in force all the time.
   for (const [i, node] of world.nodes.entries()) {
+    step(`${node.name} killed`);
     const gone = new Promise((done) => agents[i]?.once("exit", done));
     agents[i]?.kill("SIGKILL");
     await gone;
@@ -101,14 +106,17 @@ test("pods of three nodes in every mode, switched and with agents killed under a
   }
   await ready(world.nodes);
   const acrossNetworks = await far.stop();
-  equal(acrossNetworks.lost, 0, `of ${acrossNetworks.sent} to the other network`);
+  equal(acrossNetworks.lost, 0, `to the other network: ${JSON.stringify(acrossNetworks)}`);
   // Without encapsulation the router between the networks knows no pods.
+  step("Never");
   await setMode("Never");
   await ready(world.nodes);
   await reaches(two, one);
+  step("Always");
   await setMode("Always");
   await ready(world.nodes);
   await reaches(one, three);
+  step("the end");
   const within = await near.stop();
-  equal(within.lost, 0, `of ${within.sent} within the network`);
+  equal(within.lost, 0, `within the network: ${JSON.stringify({ ...within, steps })}`);
 });

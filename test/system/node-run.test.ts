@@ -113,6 +113,38 @@ test("asked to stop, it ends well within its time, and the kernel's state stays"
   deepEqual((await kernelState(node)).rules, before.rules);
 });
 
+test("a second agent waits for the first one's end, and nothing is taken away beside one", options, async (t) => {
+  const { node, env, log, start, ready } = await oneNode(t);
+  const first = start(["node", "run"]);
+  await ready();
+  const shutdown = () => node.run(process.execPath, [program, "node", "shutdown", "--clean"], { env, alsoGood: [1] });
+  const refused = await shutdown();
+  equal(refused.code, 1);
+  match(
+    `${refused.stdout}${refused.stderr}`,
+    new RegExp(`another agent keeps this node's rules and routes: pid ${first.pid}, `),
+  );
+  ok((await kernelState(node)).devices.includes("vxlan.calico"), "nothing was taken away");
+  const said = (what: RegExp) =>
+    eventually(
+      () => what.test(readFileSync(log, "utf8")),
+      () => `${what}\n${readFileSync(log, "utf8").slice(-3000)}`,
+    );
+  const second = start(["node", "felix"]);
+  await said(new RegExp(`Another agent is at work on this node.*pid ${first.pid}, cattail node run`));
+  equal(second.exitCode, null, "it waits");
+  const gone = new Promise((done) => first.once("exit", done));
+  first.kill("SIGTERM");
+  await gone;
+  await said(/The other agent has ended/);
+  await ready();
+  const ended = new Promise((done) => second.once("exit", done));
+  second.kill("SIGTERM");
+  await ended;
+  equal((await shutdown()).code, 0);
+  ok(!(await kernelState(node)).devices.includes("vxlan.calico"), "with nobody there everything goes");
+});
+
 test(
   "a link named calico-node runs Felix's half with its old flag, and is asked with its old flags",
   options,

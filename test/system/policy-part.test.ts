@@ -99,8 +99,9 @@ test("a flushed ruleset is back at once, sets and rules together, and is said", 
     await begin(part);
     const before = nft("-s", "list", "table", "inet", "cattail");
     nft("flush", "ruleset");
-    await eventually(() => /198\.51\.100\.0\/24/.test(nft("list", "ruleset")), "the table to be put back", 10_000);
-    equal(nft("-s", "list", "table", "inet", "cattail"), before);
+    const isBack = () =>
+      nft("list", "tables").includes("inet cattail") && nft("-s", "list", "table", "inet", "cattail") === before;
+    await eventually(isBack, "the table to be put back", 10_000);
     await eventually(() => messages(part).includes("Somebody else has changed our table; it is put back"), "the log");
     match(await part.metrics.text(), /felix_nft_repairs 1\n/);
   }),
@@ -258,3 +259,80 @@ function refusing(text: string): string {
   chmodSync(file, 0o755);
   return file;
 }
+
+test("the host answers ARP for others on a pod's interface, and never for the pod's own address", {
+  skip,
+}, async () => {
+  const [node, pod1] = [freshNamespace(), freshNamespace()];
+  const run = (name: string, ...words: string[]) =>
+    execFileSync("ip", ["netns", "exec", name, ...words], { encoding: "utf8" });
+  const ip = (name: string, words: string) => execFileSync("ip", ["-n", name, ...words.split(" ")]);
+  ip(node.name, `link add cali1 type veth peer name eth0 netns ${pod1.name}`);
+  ip(node.name, "link add away type bridge");
+  for (const device of ["cali1", "away"]) ip(node.name, `link set ${device} up`);
+  // As before the pod has its route: everything goes elsewhere, so the host offers itself for it.
+  ip(node.name, "addr add 192.0.2.1/24 dev away");
+  ip(node.name, "route add default via 192.0.2.2");
+  const sysctls = ["ipv4/conf/cali1/proxy_arp=1", "ipv4/conf/cali1/forwarding=1", "ipv4/neigh/cali1/proxy_delay=0"];
+  for (const setting of sysctls) run(node.name, "sysctl", "-qw", `net/${setting}`);
+  ip(pod1.name, "link set eth0 up");
+  ip(pod1.name, "addr add 10.0.0.99/32 dev eth0");
+  for (const address of ["10.0.0.1", "10.0.0.2"]) ip(pod1.name, `route add ${address} dev eth0`);
+  const part = new PartUnderTest({ node: "here", namespace: node.path });
+  part.say(pod, workload({}));
+  try {
+    await begin(part);
+    const isAnswered = async (address: string) => {
+      const neighbour = () => run(pod1.name, "ip", "neigh", "show", address);
+      run(pod1.name, "ip", "neigh", "flush", "all");
+      run(pod1.name, "bash", "-c", `echo x > /dev/udp/${address}/9`);
+      await eventually(() => /lladdr|FAILED/.test(neighbour()), `an end of the search for ${address}`);
+      return neighbour().includes("lladdr");
+    };
+    deepEqual([await isAnswered("10.0.0.2"), await isAnswered("10.0.0.1")], [true, false]);
+    // What the pod has no longer is anybody's.
+    part.say(pod, undefined);
+    await part.settled();
+    equal(await isAnswered("10.0.0.1"), true);
+    // Somebody removes the table: it is put back like the other one.
+    part.say(pod, workload({}));
+    await part.settled();
+    run(node.name, "nft", "delete", "table", "arp", "cattail");
+    await eventually(
+      () => /"cali1" . 10.0.0.1/.test(run(node.name, "nft", "list", "ruleset")),
+      "the table to be put back",
+    );
+    equal(await isAnswered("10.0.0.1"), false);
+    await part.stop();
+    await removeOwnTables({ namespace: node.path });
+    equal(run(node.name, "nft", "list", "tables"), "");
+  } finally {
+    await part.stop();
+  }
+});
+
+test("with the program nft instead of its library everything is the same", { skip }, () =>
+  inWorld({ nft: "nft" }, async ({ part, nft }) => {
+    await begin(part);
+    part.say(policyPath("two"), policy([{ action: "deny", src_selector: "b == '1'" }]));
+    await part.settled();
+    match(nft("list", "table", "inet", "cattail"), /GlobalNetworkPolicy two rule 1/);
+    match(nft("list", "table", "arp", "cattail"), /"cali1" . 10.0.0.1/);
+  }),
+);
+
+test("every metric of policy has a value, also those by result and by strategy", { skip }, () =>
+  inWorld({}, async ({ part }) => {
+    part.say(policyPath("two"), policy([{ action: "allow", src_selector: "a == '1' || has(b)" }]));
+    part.say(policyPath("three"), policy([{ action: "allow", src_selector: "a == '1'" }]));
+    await begin(part);
+    const text = await part.metrics.text();
+    for (const row of [
+      'felix_label_index_selector_evals{result="true"} 2',
+      'felix_label_index_strategy_evals{strategy="single-value"} 1',
+      'felix_label_index_strategy_evals{strategy="label-name"} 1',
+      "felix_nft_maps 9",
+    ])
+      ok(text.includes(`${row}\n`), `${row}\n${text}`);
+  }),
+);

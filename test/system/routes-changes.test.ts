@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { openNetlink } from "../../src/base/linux/kernel.ts";
 import { readRouteSettings, removeOwnRoutes } from "../../src/node/routes/index.ts";
 import { afterTest } from "../kit/after-test.ts";
@@ -147,14 +148,23 @@ test(
   "a node whose tunnel address is taken and given again keeps its routes, and has them all in the end",
   options,
   async (t) => {
-    const { cluster, nodes, one } = await threeNodes("vxlan");
+    const { cluster, nodes, one, three } = await threeNodes("vxlan");
     const running = await runAll(t, nodes, cluster);
     const pinging = await pingOn(t, one.pod.namespace, "10.99.2.5");
     for (const tunnel of [undefined, "10.99.0.7", undefined, "10.99.0.8"]) {
       cluster.change({ [nodePath("one")]: nodeValue({ ...one.node, tunnel, tunnel6: "fd99::1" }) });
       await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
     }
+    // The other end's: as long as the route leads there, where it is stays known.
+    for (const tunnel of [undefined, "10.99.2.7", undefined, "10.99.2.1"]) {
+      cluster.change({ [nodePath("three")]: nodeValue({ ...three.node, tunnel, tunnel6: "fd99::2:1" }) });
+      if (tunnel !== undefined) await whenRoute(one.node, `10.99.2.0/26 via ${tunnel} dev vxlan.calico`);
+      else await delay(300);
+    }
     await allReady(running);
+    const { sent, lost, lostAtMs } = await pinging.stop();
+    ok(sent > 50, `${sent} sent`);
+    equal(lost, 0, `of ${sent}, after ${lostAtMs.join(", ")} ms`);
     await using netlink = openNetlink({ namespace: one.node.namespace });
     const index = (await netlink.link("vxlan.calico"))?.index ?? 0;
     await eventually(
@@ -167,8 +177,27 @@ test(
     // Somebody takes the last address away: the kernel takes the routes along, and tells nobody.
     await netlink.change({ do: "delete", address: { index, address: "10.99.0.8/32" } });
     await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
-    const { sent } = await pinging.stop();
-    ok(sent > 5);
+  },
+);
+
+test(
+  "a tunnel address that a pod gets while the device still waits for its end is the pod's at once",
+  options,
+  async (t) => {
+    const { network, cluster, nodes, one, two } = await threeNodes("vxlan");
+    const running = await runAll(t, nodes, cluster);
+    setMode(cluster, "never");
+    for (const [i, { node }] of nodes.entries()) setNode(cluster, i, node, false);
+    await whenRoute(one.node, "10.99.1.0/26 via 172.30.0.2 dev eth0");
+    await using netlink = openNetlink({ namespace: one.node.namespace });
+    ok(await netlink.link("vxlan.calico"), "the device is still there");
+    const pod = await network.addPod(one.node, ["10.99.0.1"]);
+    cluster.change({ [endpointPath("one", pod.name)]: endpointValue(pod.interfaceName, pod.addresses) });
+    await whenRoute(one.node, `10.99.0.1/32 dev ${pod.interfaceName}`);
+    const isOnHost = async () => (await netlink.addresses()).some(({ address }) => address === "10.99.0.1/32");
+    await eventually(async () => !(await isOnHost()), "the node has given it up", 10_000);
+    ok(await reaches(two.pod, "10.99.0.1"));
+    await allReady(running);
   },
 );
 
@@ -251,7 +280,15 @@ test(
       { destination: "10.99.0.0/26", type: "blackhole" as const, protocol: "bird" as const },
     ];
     for (const route of birds) await netlink.change({ do: "create", route });
-    const running = afterTest(t).use(runRoutes(one.node, cluster, { bgp: "bird" }));
+    // What BIRD has learned: from its session with a router that is in front of two nodes.
+    const learned = (destination: string, gateway: string) => ({
+      ...{ destination, gateway, from: "Global_172_30_0_254", isOfSession: true, isBest: true },
+    });
+    const askBird = async () => ({
+      4: [learned("10.99.2.0/26", "172.30.0.254")],
+      6: [learned("fd99::2:0/122", "fd30::fe")],
+    });
+    const running = afterTest(t).use(runRoutes(one.node, cluster, { bgp: "bird", askBird }));
     await whenRoute(one.node, "10.99.0.5/32 dev cali1 proto boot metric 1024");
     await eventually(
       () => running.health().detail.includes("fd99::2:0/122"),
@@ -265,6 +302,26 @@ test(
     });
     await allReady([running]);
     equal((await kernelRoutes(one.node.namespace)).filter((line) => line.includes("proto 80")).length, 0);
+    // Another hop than BIRD's, or somebody's route before BIRD's: each is named, and over when it has gone.
+    const says = (what: RegExp) =>
+      eventually(
+        () => !running.health().ready && what.test(running.health().detail),
+        () => running.health().detail,
+        10_000,
+      );
+    const hop = (gateway: string) => ({
+      ...{ destination: "10.99.2.0/26", gateway, index },
+      protocol: "bird" as const,
+    });
+    await netlink.change({ do: "replace", route: hop("172.30.0.253") });
+    await says(/^10\.99\.2\.0\/26: the kernel's route leads to 172\.30\.0\.253, BIRD's to 172\.30\.0\.254/);
+    await netlink.change({ do: "replace", route: hop("172.30.0.254") });
+    await allReady([running]);
+    const before = { destination: "10.99.1.0/26", gateway: "172.30.0.9", index, protocol: "static" as const };
+    await netlink.change({ do: "create", route: before });
+    await says(/^10\.99\.1\.0\/26: a route that is not ours \(protocol static to 172\.30\.0\.9\) goes before/);
+    await netlink.change({ do: "delete", route: before });
+    await allReady([running]);
     running.settings.set("ProgramClusterRoutes", "Enabled");
     await whenRoute(one.node, "10.99.2.0/26 via 172.30.1.3 dev eth0 proto 80");
     await whenRoute(one.node, "fd99::1:0/122 via fd30::2 dev eth0 proto 80");

@@ -33,7 +33,7 @@ const hurried: TyphaEnvironment = {
   TYPHA_SHUTDOWNCONNECTIONDROPINTERVALMAXSECS: "0.1",
 };
 const original = process.env.CATTAIL_ORIGINAL_TYPHA?.split(/\s+/);
-const image = ["--image", "registry.example/cattail:0.1.0"];
+const image = ["--image", "registry.example/cattail:0.2.0"];
 
 type Start = { readonly program?: readonly string[]; readonly together: Findings };
 

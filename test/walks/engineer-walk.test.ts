@@ -148,6 +148,71 @@ export const walked = servedKind("walk.example/v1/walkeds", "cluster", { carries
     ],
   },
   {
+    name: "a FELIX_ setting without its page, and without a reader",
+    half: [
+      {
+        file: "src/node/settings/network-settings.ts",
+        old: 'export const interfaceSettings = group("Interfaces", {',
+        new: 'export const interfaceSettings = group("Interfaces", {\n  WalkedSetting: row({ type: bool, default: false, says: "Nothing." }),',
+      },
+    ],
+    fails: [
+      { test: "src/node/settings/page.test.ts", saying: pageIsOld },
+      { test: "test/house/node-settings.test.ts", saying: /WalkedSetting/ },
+    ],
+  },
+  {
+    name: "a finding about nodes without its page, and that nothing finds",
+    half: [
+      {
+        file: "src/node/diagnosis/catalogue.ts",
+        old: "export const nodeCatalogue = {",
+        new: 'export const nodeCatalogue = {\n  WALKED: { level: "note", title: "t", why: "w", fix: "f" },',
+      },
+    ],
+    fails: [
+      { test: "src/programs/doctor/page.test.ts", saying: pageIsOld },
+      { test: "test/house/tables-in-use.test.ts", saying: /WALKED/ },
+    ],
+  },
+  {
+    name: "a breakage of the lab without its row, and without a finding",
+    half: [
+      {
+        file: "src/programs/lab/breakages/index.ts",
+        old: "= [...networkBreakages, ...datastoreBreakages];",
+        new: `= [
+  ...networkBreakages,
+  ...datastoreBreakages,
+  { name: "walked", code: "WALKED", says: "nothing", make: async () => undefined, mend: async () => undefined },
+];`,
+      },
+    ],
+    fails: [{ test: "src/programs/lab/breakages/breakages.test.ts", saying: /walked[\s\S]*WALKED/ }],
+  },
+  {
+    name: "a column of ctl that calicoctl does not have",
+    half: [
+      {
+        file: "src/calico/kinds/policy/tier.ts",
+        old: "columns: { ps: [nameCell, orderCell] },",
+        new: "columns: { ps: [nameCell, orderCell, orderCell] },",
+      },
+    ],
+    fails: [{ test: "src/calico/kinds/registry.test.ts", saying: /ORDER/ }],
+  },
+  {
+    name: "a field of a rule that neither verdicts nor packet rules ask",
+    half: [
+      {
+        file: "src/calico/policy/rule.ts",
+        old: "  readonly notProtocol: number | undefined;",
+        new: "  readonly notProtocol: number | undefined;\n  readonly walked: number | undefined;",
+      },
+    ],
+    fails: [{ test: "test/house/tables-in-use.test.ts", saying: /walked/ }],
+  },
+  {
     name: "a public name without comment, use and row",
     half: [
       { file: "src/typha/client/walked.ts", new: "export const walked = 1;\n" },

@@ -57,7 +57,7 @@ test("an operator replaces calico/typha in a running cluster", { skip, timeout: 
     "manifests",
     "all",
     "--image",
-    "registry.example/cattail:0.1.0",
+    "registry.example/cattail:0.2.0",
     "--replicas",
     "2",
   ]);

@@ -50,7 +50,7 @@ export async function compare(
   const settings: { readonly [name: string]: string } = { defaultendpointtohostaction: "Accept" };
   const connections = worldOf(world.data, {
     isEnforcedOn: (node) => node === "node-a",
-    settingsOf: () => nodeSettings((name) => settings[name.toLowerCase()]),
+    settingsOf: (node) => nodeSettings((name) => settings[name.toLowerCase()] ?? world.data.setting(node, name)),
   });
   // ICMP of a type of its own is a probe that nobody answers: it has passed when it arrives, whatever would become of an answer.
   const packetsAlone = { ...connections, asksOfAnswers: false };

@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/lib/index.ts";
 import { createMetrics } from "../../../src/base/observe/index.ts";
-import { type PolicyPartOptions, policyMetricRows, policyPart } from "../../../src/node/dataplane/index.ts";
+import {
+  type PolicyPartOptions,
+  policyMetricLabels,
+  policyMetricRows,
+  policyPart,
+} from "../../../src/node/dataplane/index.ts";
 import type { FeedConsumer, PartWorld } from "../../../src/node/part/index.ts";
 import { eventually } from "../eventually.ts";
 import { recordLog } from "../recorded-log.ts";
@@ -24,7 +29,7 @@ export class PartUnderTest {
   readonly statusFolder = mkdtempSync(join(tmpdir(), "cattail-policy-status-"));
   readonly metrics = createMetrics({
     table: policyMetricRows,
-    labels: { ip_version: ["4", "6"] },
+    labels: policyMetricLabels,
     clock: systemClock,
     includesProcess: false,
     includesRuntime: false,
@@ -37,6 +42,7 @@ export class PartUnderTest {
   #running: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #failure: unknown;
   #isHeld = false;
+  #wakes = 0;
   reports = 0;
   ready = false;
   detail = "";
@@ -80,12 +86,19 @@ export class PartUnderTest {
   async settled(): Promise<void> {
     // A report may be of what was before; the one after the next one is not.
     const since = this.reports;
-    this.#consumer?.settled(this.#state());
+    this.#wake();
     await eventually(() => {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.reports === since + 1) this.#consumer?.settled(this.#state());
+      if (this.reports === since + 1) this.#wake();
       return (this.ready || this.cutOff !== undefined) && this.reports > since + 1;
     }, "the part to be done");
+  }
+
+  /** By something that the part has to look at and that changes no rule: it sleeps through what concerns nobody here. */
+  #wake(): void {
+    this.#wakes += 1;
+    this.#consumer?.set("/calico/v1/host/nobody/config/Nothing", String(this.#wakes));
+    this.#consumer?.settled(this.#state());
   }
 
   /** Undefined takes the value away. Nothing is settled by it. */

@@ -10,9 +10,16 @@ import { eventually } from "../eventually.ts";
 
 const itself = fileURLToPath(import.meta.url);
 
+export type PingOutcome = {
+  readonly sent: number;
+  readonly lost: number;
+  readonly lostAtMs: readonly number[];
+  readonly refusals: readonly unknown[];
+};
+
 export type EndlessPing = {
-  /** Ends it, and says how many were sent and how many never answered. */
-  stop(): Promise<{ readonly sent: number; readonly lost: number }>;
+  /** Ends it, and says how many were sent, how many never answered, and when those were sent (milliseconds since the first). */
+  stop(): Promise<PingOutcome>;
 };
 
 /** Pings once in that many milliseconds; returned when the first was answered. */
@@ -34,7 +41,7 @@ export async function pingOn(t: TestContext, namespace: string, to: string, inte
       child.stdin.end();
       await ended;
       const [, last = ""] = output.split("\n");
-      return JSON.parse(last) as { sent: number; lost: number }; // as it is printed below
+      return JSON.parse(last) as PingOutcome; // as it is printed below
     },
   };
 }
@@ -43,13 +50,13 @@ if (process.argv[1] === itself) {
   const [, , namespace = "", to = "", interval = ""] = process.argv;
   while ((await ping(to, { namespace, count: 1, timeoutMs: 500 })).received === 0);
   process.stdout.write("answered\n");
-  const stop = new AbortController();
+  const enough = new AbortController();
   process.stdin.resume();
-  process.stdin.once("end", () => stop.abort());
-  const options = { namespace, count: 10_000_000, intervalMs: Number(interval), signal: stop.signal };
-  const { sent, received } = await ping(to, options);
-  // The one that was on its way when it was stopped may be answered after it.
-  const lost = Math.max(0, sent - received - 1);
-  process.stdout.write(`${JSON.stringify({ sent, lost })}\n`);
+  process.stdin.once("end", () => enough.abort());
+  const options = { namespace, count: 10_000_000, intervalMs: Number(interval), enough: enough.signal };
+  const { sent, received, unansweredMs, refusals } = await ping(to, options);
+  const lostAtMs = unansweredMs.map(Math.round);
+  const outcome: PingOutcome = { sent, lost: sent - received, lostAtMs, refusals };
+  process.stdout.write(`${JSON.stringify(outcome)}\n`);
   process.exit(0);
 }

@@ -1,56 +1,25 @@
-// Bends what a node reads from others and gives it to the readers: what nft lists, what BIRD answers, what a runtime hands to the CNI plugins, stored
-// IPAM objects, and what a Typha sends. Each is read, or refused with an error that says so; a TypeError is a reader that took something for granted.
+// What a node reads from others as text: what nft lists, what BIRD answers, what a runtime hands to the CNI plugins, stored IPAM objects, and what a
+// Typha sends.
 import { globSync, readFileSync } from "node:fs";
-import { readBlock } from "../../src/calico/ipam/block.ts";
-import { NodePolicy } from "../../src/calico/policy/index.ts";
-import { fromCustomResource } from "../../src/calico/resources/forms/custom-resource.ts";
-import { fromIpamRecord } from "../../src/calico/resources/forms/ipam.ts";
-import { AnswerReader } from "../../src/node/bird/control-socket.ts";
-import { BgpObjects } from "../../src/node/bird/model/objects.ts";
-import { readProtocols } from "../../src/node/bird/protocols.ts";
-import { readRoutes, readSessions, readStatus } from "../../src/node/bird/status/answers.ts";
-import { readNetworkConfiguration } from "../../src/node/cni/configuration.ts";
-import { readArguments } from "../../src/node/cni/protocol/arguments.ts";
-import { validContainers } from "../../src/node/cni/protocol/attachments.ts";
-import { readCall } from "../../src/node/cni/protocol/call.ts";
-import { readTable } from "../../src/node/dataplane/nft/kernel-table.ts";
-import { readEndpointSettings } from "../../src/node/endpoints/index.ts";
-import { RouteCalculation } from "../../src/node/routes/calculation/calculation.ts";
-import { type Random, seededRandom } from "../kit/random.ts";
+import { readBlock } from "../../../src/calico/ipam/block.ts";
+import { NodePolicy } from "../../../src/calico/policy/index.ts";
+import { fromCustomResource } from "../../../src/calico/resources/forms/custom-resource.ts";
+import { fromIpamRecord } from "../../../src/calico/resources/forms/ipam.ts";
+import { AnswerReader } from "../../../src/node/bird/control-socket.ts";
+import { BgpObjects } from "../../../src/node/bird/model/objects.ts";
+import { readProtocols } from "../../../src/node/bird/protocols.ts";
+import { readRoutes, readSessions, readStatus } from "../../../src/node/bird/status/answers.ts";
+import { readNetworkConfiguration } from "../../../src/node/cni/configuration.ts";
+import { readArguments } from "../../../src/node/cni/protocol/arguments.ts";
+import { validContainers } from "../../../src/node/cni/protocol/attachments.ts";
+import { readCall } from "../../../src/node/cni/protocol/call.ts";
+import { readTable } from "../../../src/node/dataplane/nft/kernel-table.ts";
+import { readEndpointSettings } from "../../../src/node/endpoints/index.ts";
+import { RouteCalculation } from "../../../src/node/routes/calculation/calculation.ts";
+import { bent, bentText } from "./bend.ts";
+import type { Targets } from "./case.ts";
 
-export const fuzzTargets = ["nft", "bird", "cni", "ipam", "typha"] as const;
-export type FuzzTarget = (typeof fuzzTargets)[number];
-export type Tally = { cases: number; read: number; refused: number };
-
-/** Throws at the first case that breaks the rule, with the input. */
-export function fuzzNodeInput(target: FuzzTarget, options: { seed: number; cases: number }): Tally {
-  const random = seededRandom(options.seed);
-  const make = makers[target]();
-  const tally: Tally = { cases: 0, read: 0, refused: 0 };
-  for (; tally.cases < options.cases; tally.cases++) {
-    const { input, read } = make(random);
-    const startedMs = performance.now();
-    try {
-      read();
-      tally.read += 1;
-    } catch (error) {
-      if (!(error instanceof Error) || isMishap(error))
-        throw new Error(`${String(error)} for ${input.slice(0, 4000)}`, { cause: error });
-      tally.refused += 1;
-    }
-    const tookMs = performance.now() - startedMs;
-    if (tookMs > 5_000) throw new Error(`${tookMs.toFixed(0)} ms for ${input.slice(0, 4000)}`);
-  }
-  return tally;
-}
-
-function isMishap(error: Error): boolean {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
-}
-
-type Case = { readonly input: string; readonly read: () => void };
-
-const makers: { readonly [target in FuzzTarget]: () => (random: Random) => Case } = {
+export const inputs = {
   nft: () => (random) => {
     const listing = bent(nftListing, random);
     return { input: JSON.stringify(listing), read: () => void readTable(listing) };
@@ -102,11 +71,14 @@ const makers: { readonly [target in FuzzTarget]: () => (random: Random) => Case 
       return { input: `${path} ${text}`, read: () => state(path, text) };
     };
   },
-};
+} satisfies Targets;
+
+/** The node on which most pods of the recorded cases are: of others a node keeps little. */
+export const recordedNode = "node-1";
 
 function freshNode(): (path: string, value: string) => void {
-  const policy = new NodePolicy("node-a");
-  const routes = new RouteCalculation("node-a", { plain: "us", vxlan: undefined, families: [4, 6] });
+  const policy = new NodePolicy(recordedNode);
+  const routes = new RouteCalculation(recordedNode, { plain: "us", vxlan: undefined, families: [4, 6] });
   const bgp = new BgpObjects();
   return (path, value) => {
     policy.update(path, value);
@@ -132,64 +104,6 @@ function readCni(variables: { readonly [name: string]: string }, stdin: string):
   readEndpointSettings(configuration);
   validContainers(configuration);
   readArguments(args);
-}
-
-const odd: readonly unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1e300,
-  "",
-  "x".repeat(300),
-  "10.0.0.0/99",
-  "::/0",
-  [],
-  {},
-  [null],
-  "__proto__",
-];
-
-/** The same value with some of it removed, replaced, repeated or moved. */
-function bent(value: unknown, random: Random): unknown {
-  let changed = structuredClone(value);
-  for (let i = 1 + random.below(4); i > 0; i--) changed = bendOnce(changed, random);
-  return changed;
-}
-
-function bendOnce(value: unknown, random: Random): unknown {
-  const isLeaf = typeof value !== "object" || value === null;
-  if (isLeaf || random.isOneIn(12))
-    return typeof value === "string" && !random.isOneIn(3) ? bentText(value, random) : random.pick(odd);
-  if (Array.isArray(value)) {
-    const at = random.below(Math.max(1, value.length));
-    if (random.isOneIn(5)) return value.toSpliced(at, 1);
-    if (random.isOneIn(5)) return value.toSpliced(at, 0, value[random.below(Math.max(1, value.length))]);
-    return value.length === 0 ? [random.pick(odd)] : value.with(at, bendOnce(value[at], random));
-  }
-  const entries = Object.entries(value);
-  if (entries.length === 0) return { x: random.pick(odd) };
-  const [name, inner] = random.pick(entries);
-  if (random.isOneIn(6)) return Object.fromEntries(entries.filter(([each]) => each !== name));
-  return Object.fromEntries(entries.map(([each, held]) => [each, each === name ? bendOnce(inner, random) : held]));
-}
-
-function bentText(text: string, random: Random): string {
-  const at = random.below(text.length + 1);
-  switch (random.below(6)) {
-    case 0:
-      return text.slice(0, at);
-    case 1:
-      return text.slice(at);
-    case 2:
-      return `${text.slice(0, at)}${random.pick(["\n", "\0", '"', "'", ";", "}", "/", ":", "-", " ", "é", "9999999999"])}${text.slice(at)}`;
-    case 3:
-      return text.slice(0, at) + text.slice(at + 1 + random.below(4));
-    case 4:
-      return `${text.slice(0, at)}${String.fromCharCode(random.below(0x250))}${text.slice(at + 1)}`;
-    default:
-      return `${text}${text.slice(at)}`;
-  }
 }
 
 const nftListing = {
@@ -327,7 +241,7 @@ function birdAnswers(): readonly string[] {
   );
 }
 
-function recordedUpdates(): readonly { readonly path: string; readonly value: string }[] {
+export function recordedUpdates(): readonly { readonly path: string; readonly value: string }[] {
   const files = globSync("test/vectors/golden/cases/*/expect-{felix,bgp}.json");
   return files.flatMap((file) => {
     const { kvs } = JSON.parse(readFileSync(file, "utf8")) as { kvs: { key: string; value: string | null }[] };
