@@ -53,10 +53,11 @@ try {
     assets[`web/${name}`] = join(work, name);
     writeFileSync(join(work, name), content);
   }
-  await bundle("tools/binary/start.ts", "main.js");
+  assets["program.js"] = asScript(await bundle("src/programs/main/main.ts", "program.js"));
+  await bundle("tools/binary/start.ts", "main.js", "cjs");
   const config = {
     main: "main.js", // the executable keeps this path, and must not keep where it was built
-    mainFormat: "module",
+    mainFormat: "commonjs",
     output: join(output, process.platform === "win32" ? "cattail.exe" : "cattail"),
     disableExperimentalSEAWarning: true,
     execArgv: serverFlags,
@@ -72,7 +73,7 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-async function bundle(entry: string, name: string): Promise<string> {
+async function bundle(entry: string, name: string, format: "esm" | "cjs" = "esm"): Promise<string> {
   const path = join(work, name);
   const { metafile } = await build({
     metafile: true,
@@ -82,7 +83,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     bundle: true,
     platform: "node",
     target: "node26",
-    format: "esm",
+    format,
     minifySyntax: true,
     minifyWhitespace: true, // names stay, for stack traces
     legalComments: "none",
@@ -91,26 +92,49 @@ async function bundle(entry: string, name: string): Promise<string> {
       CATTAIL_BUILD: JSON.stringify(buildNote()),
       // A module inside an executable loses it once its first turn is over.
       "import.meta.url": JSON.stringify("file:///cattail/main.js"),
+      "import.meta.dirname": JSON.stringify("/cattail"),
     },
     // CommonJS dependencies ask for Node's own modules with require(), which a module inside an executable has not got.
-    banner: {
-      js: `const require = (id) => { const found = process.getBuiltinModule(id); if (found === undefined) throw new Error("no module " + id); return found; };`,
-    },
+    banner:
+      format === "cjs"
+        ? {}
+        : {
+            js: `const require = (id) => { const found = process.getBuiltinModule(id); if (found === undefined) throw new Error("no module " + id); return found; };`,
+          },
     plugins: [sparingBuiltins, insideExecutable],
   });
   for (const input of Object.keys(metafile.inputs)) inputs.add(input);
   return path;
 }
 
-/** The addon that `npm ci` installed for this machine. */
+/** Of a module that imports nothing, a script that tools/binary/start.ts runs: a module could only be the executable's main, and be read at every start. */
+function asScript(path: string): string {
+  // ASCII, because start.ts reads it byte by byte. The bundler leaves other letters in regular expressions alone, which take the escaped form as well.
+  const text = readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, (letter) => {
+    return `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+  const line = text.split("\n").find((each) => /^\s*(?:import|export)\b|\bimport\.meta\b/.test(each));
+  if (line !== undefined) throw new Error(`the program must be bundled whole, and has: ${line.slice(0, 200)}`);
+  writeFileSync(path, `(async () => {"use strict";${text}\n})()`);
+  return path;
+}
+
+/** The addon that `npm ci` installed for this machine. An old npm brings those of every C library: then the one that this Node is linked to. */
 function addon(name: string): string {
-  const [path, ...others] = globSync(`node_modules/${name}-${process.platform}-${process.arch}*/*.node`).sort();
+  const found = globSync(`node_modules/${name}-${process.platform}-${process.arch}*/*.node`).sort();
+  const library = isGlibc() ? "-gnu" : "-musl";
+  const [path, ...others] = found.length === 1 ? found : found.filter((each) => dirname(each).endsWith(library));
   if (path === undefined || others.length > 0) {
     throw new Error(
       `one ${name} for ${process.platform}-${process.arch} is needed in node_modules: run "npm ci" there`,
     );
   }
   return resolve(path);
+}
+
+function isGlibc(): boolean {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }; // as Node documents it
+  return header.glibcVersionRuntime !== undefined;
 }
 
 /** The text of this Node, where it lies beside it, as in an archive or a package of Node. */

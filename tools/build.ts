@@ -17,11 +17,19 @@ const libraries = ["src/typha/client/index.ts", "src/base/gob/index.ts"];
 const read = await bundlePrograms(["src/programs/main/main.ts", ...libraries], "dist");
 // By itself: a server has several worker threads, and each leaves out what it never uses: 14 MB.
 read.push(...(await bundlePrograms(["src/typha/server/threads/worker.ts"], "dist")));
-// By itself and whole: a person waits for it, and files cost more than code.
-read.push(...(await bundleWhole("src/programs/ctl/process-console.ts", "dist/programs/ctl/ctl.cjs")));
-const digest = createHash("sha256").update(readFileSync("dist/programs/ctl/ctl.cjs")).digest("hex");
-const startCtl = { in: "tools/package/start-ctl.ts", out: "programs/ctl/process-console" };
-await bundlePrograms([startCtl], "dist", { CTL_DIGEST: JSON.stringify(digest) });
+// By themselves and whole: a person or a pod waits for them, and files cost more than code.
+for (const { of, name, at, digestName } of [
+  { of: "ctl/process-console", name: "ctl", at: "ctl/process-console", digestName: "CTL_DIGEST" },
+  { of: "node/starting/start", name: "node", at: "node/start", digestName: "NODE_DIGEST" },
+]) {
+  const kept = `programs/${name}/${name}.cjs`;
+  read.push(...(await bundleWhole(`src/programs/${of}.ts`, `dist/${kept}`)));
+  const digest = createHash("sha256")
+    .update(readFileSync(`dist/${kept}`))
+    .digest("hex");
+  const entry = { in: `tools/package/start-${name}.ts`, out: `programs/${at}` };
+  await bundlePrograms([entry], "dist", { [digestName]: JSON.stringify(digest) });
+}
 mkdirSync("dist/web", { recursive: true });
 const { files, inputs } = await bundlePageWithInputs(root);
 for (const [name, content] of files) writeFileSync(join("dist/web", name), content);

@@ -18,14 +18,16 @@ const workerEntry = {
   },
 } satisfies Plugin;
 
-/** ctl is bundled by itself, and lies where its first module would. */
-const ctlEntry = {
-  name: "ctl-entry",
+/** ctl and the usual commands of a node are bundled by themselves, and lie where their first module would. */
+const keptEntries = {
+  name: "kept-entries",
   setup({ onResolve }) {
-    const filter = /\/ctl\/process-console\.ts$/;
-    onResolve({ filter }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "../ctl/process-console.js", external: true } : undefined,
-    );
+    const found = [
+      { filter: /\/ctl\/process-console\.ts$/, path: "../../programs/ctl/process-console.js" },
+      { filter: /\/starting\/start\.ts$/, path: "../../programs/node/start.js" },
+    ];
+    for (const { filter, path } of found)
+      onResolve({ filter }, ({ kind }) => (kind === "dynamic-import" ? { path, external: true } : undefined));
   },
 } satisfies Plugin;
 
@@ -68,7 +70,7 @@ const common = {
 } satisfies BuildOptions;
 
 /**
- * One program in one file, as a script that defines what it exports; `import.meta.url` is handed in (tools/package/run-kept.ts). What it imports late is inside
+ * One program in one file, as a function that defines what it exports; `import.meta.url` is handed in (tools/package/run-kept.ts). What it imports late is inside
  * and starts when it is asked for.
  */
 export async function bundleWhole(entry: string, outfile: string): Promise<string[]> {
@@ -78,6 +80,9 @@ export async function bundleWhole(entry: string, outfile: string): Promise<strin
     outfile,
     format: "cjs",
     define: { "import.meta.url": "bundleUrl" },
+    // Here and not when it is run: the text would be in memory twice.
+    banner: { js: "(function (exports, require, module, bundleUrl) {" },
+    footer: { js: "})" },
     plugins: [sparingBuiltins],
   });
   return inputsOf(metafile);
@@ -106,7 +111,7 @@ export async function bundlePrograms(
     define,
     // CommonJS packages ask for Node's own modules with require(), which an ES module has not got.
     banner: { js: "const require = (id) => process.getBuiltinModule(id);" },
-    plugins: [sparingBuiltins, workerEntry, ctlEntry],
+    plugins: [sparingBuiltins, workerEntry, keptEntries],
   });
   return inputsOf(metafile);
 }

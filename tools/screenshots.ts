@@ -28,7 +28,7 @@ const openPod = async (page: Page) => {
 };
 
 const shots: Shot[] = [
-  { name: "overview", hash: "", height: 900, prepare: (page) => page.getByText("is behind").first().waitFor() },
+  { name: "overview", hash: "", height: 900, prepare: (page) => page.getByText("is not well").first().waitFor() },
   {
     name: "overview-dark",
     hash: "",
@@ -38,8 +38,23 @@ const shots: Shot[] = [
   },
   {
     name: "nodes",
-    hash: "#/nodes?node=node-001",
-    prepare: (page) => page.getByText("modern policy keys").first().waitFor(),
+    hash: "#/nodes",
+    prepare: async (page) => {
+      await page.getByText("BGP not established").first().waitFor();
+      await page.getByRole("row", { name: /^node-049 behind/ }).waitFor();
+    },
+  },
+  {
+    name: "node",
+    hash: "#/nodes?node=node-007",
+    height: 900,
+    prepare: (page) => page.getByText("10.64.5.0/24").waitFor(),
+  },
+  {
+    name: "hits",
+    hash: "#/policies",
+    height: 640,
+    prepare: (page) => page.getByText(/counted by 49 of 50/).waitFor(),
   },
   {
     name: "key",

@@ -21,10 +21,11 @@ const { values: flags } = parseArgs({
     against: { type: "string" },
     scenes: { type: "string", default: Object.keys(scenes).join(",") },
     rounds: { type: "string", default: "3" },
+    cattail: { type: "string" },
   },
 });
 const root = resolve(import.meta.dirname, "../..");
-const cattail = [process.execPath, `${root}/bin/cattail`];
+const cattail = flags.cattail?.split(" ") ?? [process.execPath, `${root}/bin/cattail`];
 const subjects: readonly Subject[] = [
   { name: "cattail", command: [...cattail, "node", "felix"] },
   ...(flags.against === undefined ? [] : [{ name: "original", command: flags.against.split(" ") }]),
@@ -51,7 +52,7 @@ for (const pod of world.pods) {
   });
 }
 const typhaPort = await freePort();
-const typha = spawn(cattail[0] ?? "", [cattail[1] ?? "", "typha"], {
+const typha = spawn(cattail[0] ?? "", [...cattail.slice(1), "typha"], {
   stdio: "ignore",
   env: {
     ...process.env,

@@ -1,6 +1,6 @@
 // What policy on a node costs: from a start to the first complete table, from a write to its enforcement, processor and memory, and what
 // rules cost packets. `cattail node felix` beside the original's Felix, each following the same Typha, and beside no agent at all.
-//   npm run bench:policy -- [--against "calico component felix"] [--scenes start,write,labels,set,throughput] [--rounds 3]
+//   npm run bench:policy -- [--against "calico component felix"] [--scenes start,write,labels,set,throughput] [--rounds 3] [--cattail "node PACKAGE/bin/cattail"]
 // Needs root, nft and iperf3. Goals: start and processor at most half of the original's; p50 of a write at most its p50, p99 at most half
 // of its p99; memory at most its own; a set of 5,000 networks replaced within a second; throughput at least its own, and flat.
 //

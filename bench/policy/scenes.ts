@@ -235,7 +235,7 @@ function iperf(lab: PolicyLab, words: readonly string[]): { bits: number; packet
     "-D",
     "-1",
     "-p",
-    "8080",
+    "5555",
     "-B",
     "10.65.0.3",
     "--forceflush",

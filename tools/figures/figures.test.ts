@@ -31,6 +31,33 @@ test("every command of a step names a file that exists", () => {
   }
 });
 
+test("every bench, campaign and fuzzer that is a command is a step", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { [name: string]: string } }; // our own file
+  const programs = Object.entries(scripts).flatMap(([name, command]) =>
+    /^(?:bench|campaign|fuzz):/.test(name) && name !== "fuzz:ctl" // is judged by the original, and measures nothing
+      ? [command.replace(/^(?:CAMPAIGN=long )?node (?:tools\/run-tests\.ts )?/, "")]
+      : [],
+  );
+  const known = figureSteps.flatMap(({ long }) => long).join("\n");
+  deepEqual(
+    programs.filter((program) => !known.includes(program)),
+    [],
+  );
+});
+
+test("what is measured beside the original is named by options, and only where it is given", () => {
+  const steps = figureSteps.filter(({ against }) => against !== undefined);
+  deepEqual(
+    steps.map(({ name }) => name),
+    ["fanout", "ctl", "ipam", "cni", "node", "bird", "startup", "policy"],
+  );
+  const all = { typha: "t", program: "calico", plugins: "/p", confd: "/c", bird: "/b" };
+  for (const { name, against } of steps) {
+    deepEqual(against?.({}), [], name);
+    equal(against?.(all)[0], "--against", name);
+  }
+});
+
 const empty: Sitting = { steps: {} };
 const blocks = { one: () => "1", two: () => "2" };
 describe("what stands between markers is replaced, and nothing else", () => {

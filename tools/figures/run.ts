@@ -1,9 +1,10 @@
 // Runs every campaign and every bench, one after the other, and keeps what they measured:
-//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list] [--against CMD]
+//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
+//     [--original calico] [--original-plugins FOLDER] [--original-confd FOLDER] [--original-bird FOLDER] [--against CMD]
 // The result is bench/results/DATE.json (with --short: .cache/figures-short.json, which git ignores), written after each step,
 // so that a sitting that was interrupted goes on with --resume. `npm run plots` makes pages and plots of it. With
-// --against the fan-out is measured of another Typha as well, whose command is this machine's affair and not kept. On a machine
-// that does something else as well the times are those of two things at once: the load at the start is kept beside them.
+// --original (the original's combined program) and its like every bench is measured of the original as well; --against names another Typha than
+// the original's. Where they lie is this machine's affair and not kept. On a machine that does something else as well the times are those of two things at once: the load at the start is kept beside them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -11,7 +12,8 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { circumstances } from "../../test/kit/record.ts";
 import { parseRecords, readSitting, resultsFolder, type StepResult, writeStep } from "./sitting.ts";
-import { type FigureStep, figureSteps } from "./steps.ts";
+import type { FigureStep, Originals } from "./step.ts";
+import { figureSteps } from "./steps.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -22,14 +24,25 @@ const { values: flags } = parseArgs({
     out: { type: "string" },
     list: { type: "boolean", default: false },
     against: { type: "string" },
+    original: { type: "string" },
+    "original-plugins": { type: "string" },
+    "original-confd": { type: "string" },
+    "original-bird": { type: "string" },
   },
 });
+const originals: Originals = {
+  typha: flags.against ?? (flags.original === undefined ? undefined : `${flags.original} component typha`),
+  program: flags.original,
+  plugins: flags["original-plugins"],
+  confd: flags["original-confd"],
+  bird: flags["original-bird"],
+};
 const defaultFile = flags.short ? ".cache/figures-short.json" : `${resultsFolder}/${today()}.json`;
 const file = flags.out ?? defaultFile;
 const steps = chosen();
 if (flags.list) {
   for (const step of steps)
-    console.log(`${step.name.padEnd(10)} ${`${step.aboutMinutes}`.padStart(4)} min  ${step.says}`);
+    console.log(`${step.name.padEnd(12)} ${`${step.aboutMinutes}`.padStart(4)} min  ${step.says}`);
   const minutes = steps.reduce((sum, { aboutMinutes }) => sum + aboutMinutes, 0);
   console.log(`together about ${Math.round(minutes)} min on two cores`);
   process.exit(0);
@@ -71,7 +84,7 @@ async function runStep(step: FigureStep): Promise<StepResult> {
   let outcome: StepResult["outcome"] = "passed";
   try {
     for (const command of commandsOf(step)) {
-      const env = { ...process.env, ...(flags.short ? {} : step.env), RESULTS: results };
+      const env = { ...process.env, ...(flags.short ? {} : step.env), ...ofOriginals(), RESULTS: results };
       if (outcome === "passed" && !stop.signal.aborted)
         outcome = await runCommand(command, env, endMs - performance.now());
     }
@@ -115,14 +128,21 @@ async function runCommand(
   return outcome;
 }
 
+/** Campaigns that work beside the original take it by a variable. */
+function ofOriginals(): NodeJS.ProcessEnv {
+  const { plugins } = originals;
+  return plugins === undefined ? {} : { CATTAIL_ORIGINAL_IPAM: `${plugins}/calico-ipam` };
+}
+
 function commandsOf(step: FigureStep): string[][] {
-  const against = step.takesAgainst === true && flags.against !== undefined ? ["--against", flags.against] : [];
+  const against = step.against?.(originals) ?? [];
   return (flags.short ? step.short : step.long).map((command) => [...command.split(" "), ...against]);
 }
 
 function asTyped(command: readonly string[], step: FigureStep): string {
   const settings = flags.short ? [] : Object.entries(step.env ?? {}).map(([name, value]) => `${name}=${value} `);
-  return `${settings.join("")}node ${command.map((word) => (word === flags.against ? "CMD" : word)).join(" ")}`;
+  const given = new Set(step.against?.(originals).filter((word) => !word.startsWith("--")));
+  return `${settings.join("")}node ${command.map((word) => (given.has(word) ? "CMD" : word)).join(" ")}`;
 }
 
 function chosen(): readonly FigureStep[] {

@@ -1,18 +1,7 @@
 // What a sitting consists of: every campaign and every bench, in the order in which they run, with its long setting and
 // its short one. The short ones only show that everything works; their figures say little.
-export type FigureStep = {
-  readonly name: string;
-  readonly says: string;
-  /** What is run, with Node, one after the other; `env` goes to all of them. */
-  readonly long: readonly string[];
-  readonly short: readonly string[];
-  readonly env?: { readonly [name: string]: string };
-  /** Whether another Typha can be measured beside ours. */
-  readonly takesAgainst?: true;
-  /** What it takes on two cores, and when to give up on it. */
-  readonly aboutMinutes: number;
-  readonly atMostMinutes: number;
-};
+import { nodeSteps } from "./node-steps.ts";
+import type { FigureStep } from "./step.ts";
 
 /** The same program either way; how long it runs is for the sitting to say, by CAMPAIGN. */
 function campaign(name: string, row: Pick<FigureStep, "says" | "aboutMinutes" | "atMostMinutes">): FigureStep {
@@ -74,7 +63,7 @@ export const figureSteps: readonly FigureStep[] = [
     says: "keeping up to 1,000 clients up to date, next to a Go server",
     long: ["bench/fanout/main.ts --json --rounds 3"],
     short: ["bench/fanout/main.ts --json --scenario batch-5"],
-    takesAgainst: true,
+    against: ({ typha }) => (typha === undefined ? [] : ["--against", typha]),
     aboutMinutes: 24,
     atMostMinutes: 45,
   },
@@ -139,4 +128,19 @@ export const figureSteps: readonly FigureStep[] = [
     aboutMinutes: 6,
     atMostMinutes: 20,
   },
+  {
+    name: "folder",
+    says: "a folder as datastore: reading, writing and following 10,000 objects",
+    long: ["bench/datastore/folder.ts"],
+    short: ["bench/datastore/folder.ts --objects 200"],
+    aboutMinutes: 2,
+    atMostMinutes: 10,
+  },
+  campaign("edits", {
+    says: "100,000 edits by several writers on each datastore",
+    aboutMinutes: 16,
+    atMostMinutes: 50,
+  }),
+  campaign("folder-kills", { says: "writers of a folder, killed at any moment", aboutMinutes: 5, atMostMinutes: 20 }),
+  ...nodeSteps,
 ];

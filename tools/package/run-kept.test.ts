@@ -20,7 +20,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const program = `module.exports = { twice: (n) => { const double = (x) => 2 * x; return double(n); }, url: bundleUrl };`;
+const program = `(function (exports, require, module, bundleUrl) {
+  module.exports = { twice: (n) => { const double = (x) => 2 * x; return double(n); }, url: bundleUrl };
+})`;
 const digest = "0123456789abcdef0123456789abcdef";
 const kept = () => join(folder, "cattail", "programs", `test-${digest.slice(0, 16)}`);
 

@@ -16,6 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
@@ -23,7 +24,7 @@ import { Script } from "node:vm";
 export type Kept = {
   /** What the program exports. */
   readonly exports: unknown;
-  /** To be called after the run. */
+  /** To be called after the run, or when everything has been used that is used at every start. Once is enough. */
   readonly keep: () => void;
 };
 
@@ -31,19 +32,22 @@ export type Kept = {
 export function runKept(program: URL, { name, digest }: { name: string; digest: string }): Kept {
   const filename = fileURLToPath(program);
   // The bundler writes ASCII only, which is read fastest like this.
-  const source = `(function (exports, require, module, bundleUrl) {${readFileSync(filename, "latin1")}\n})`;
+  const source = readFileSync(filename, "latin1");
   const file = keptFile(`${name}-${digest.slice(0, 16)}`);
   const cachedData = file === undefined ? undefined : readKept(file);
   const script = new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
   const module = { exports: {} };
   // A function of the form above.
   const run = script.runInThisContext() as (...given: unknown[]) => void;
-  run(module.exports, process.getBuiltinModule, module, program.href);
-  const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
+  // Node's own modules, and those that are not bundled because they are native.
+  const require = (id: string): unknown => process.getBuiltinModule(id) ?? createRequire(program)(id);
+  run(module.exports, require, module, program.href);
+  let isKept = cachedData !== undefined && script.cachedDataRejected !== true;
   return {
     exports: module.exports,
     keep: () => {
       if (file !== undefined && !isKept) writeKept(file, script.createCachedData(), name);
+      isKept = true;
     },
   };
 }

@@ -1,10 +1,15 @@
 // What the routes of a large cluster cost a node: from the start to all of them, from a new block to its route, the CPU of a node on which nothing
 // happens while others change, and memory. `cattail node felix`, and beside it the original's Felix, on the same etcd, in turns.
-//   npm run bench:node -- [--nodes 500] [--blocks 2000] [--rounds 20] [--idle-seconds 20] [--against "calico component felix"]
+//   npm run bench:node -- [--nodes 500] [--blocks 2000] [--rounds 20] [--idle-seconds 20] [--sources] [--typha] [--together] [--against "calico component felix"]
+// Measured is what npm installs, or with --sources this checkout; each is started once before, which fills caches and does not count.
+// --typha: behind a Typha of ours, as in large clusters, instead of straight on etcd. --together: only the memory of everything that a node runs:
+// `node run` on one side; Felix, confd and node-services on the other (then --against is the program, "calico", and --confd the folder with its
+// conf.d and templates).
 // Root; everything happens in a network namespace of its own. Goals: at most half of the original in each.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { loadavg } from "node:os";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -13,6 +18,7 @@ import { type EtcdMember, startEtcd } from "../../../test/kit/etcd.ts";
 import { record } from "../../../test/kit/record.ts";
 import { blockPath, blockValue, nodePath, nodeValue } from "../../../test/kit/route-nodes/cluster.ts";
 import { median } from "../../median.ts";
+import { makePackage } from "../../start/as-package.ts";
 import { agentOf, type Subject } from "./subject.ts";
 
 const { values: flags } = parseArgs({
@@ -21,16 +27,22 @@ const { values: flags } = parseArgs({
     blocks: { type: "string", default: "2000" },
     rounds: { type: "string", default: "20" },
     "idle-seconds": { type: "string", default: "20" },
+    typha: { type: "boolean", default: false },
+    together: { type: "boolean", default: false },
+    confd: { type: "string", default: "/etc/calico/confd" },
+    sources: { type: "boolean", default: false },
     against: { type: "string" },
   },
 });
 
 if (process.env.CATTAIL_BENCH_INSIDE === undefined) {
+  using built = flags.sources ? undefined : await makePackage();
   const again = ["--net", "--mount", process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const { status } = spawnSync("unshare", again, {
     stdio: "inherit",
-    env: { ...process.env, CATTAIL_BENCH_INSIDE: "1" },
+    env: { ...process.env, CATTAIL_BENCH_INSIDE: join(resolve(built?.folder ?? "."), "bin/cattail") },
   });
+  built?.[Symbol.dispose]();
   process.exit(status ?? 1);
 }
 
@@ -60,9 +72,68 @@ if (member === undefined) throw new Error("no etcd");
 await fill(member);
 await using netlink = openNetlink();
 
-const subjects: Subject[] = [agentOf("cattail", [process.execPath, "bin/cattail", "node", "felix"], member.url)];
-if (flags.against !== undefined) subjects.push(agentOf("original", flags.against.split(" "), member.url));
-for (const subject of subjects) await measure(subject, member);
+const cattail = [process.execPath, process.env.CATTAIL_BENCH_INSIDE];
+const besides: Record<string, string> = {};
+if (flags.typha) {
+  const typha = agentOf("typha", [...cattail, "typha"], member.url, {
+    TYPHA_DATASTORETYPE: "etcdv3",
+    TYPHA_ETCDENDPOINTS: member.url,
+  });
+  await typha.start();
+  besides.FELIX_TYPHAADDR = "127.0.0.1:5473";
+  await sleep(5_000);
+}
+const against = flags.against?.split(" ") ?? [];
+if (flags.together) await measureTogether();
+else {
+  const subjects: Subject[] = [agentOf("cattail", [...cattail, "node", "felix"], member.url, besides)];
+  if (against.length > 0) subjects.push(agentOf("original", against, member.url, besides));
+  for (const subject of subjects) {
+    await warmUp(subject);
+    await measure(subject, member);
+  }
+}
+process.exit();
+
+async function measureTogether(): Promise<void> {
+  const bird = {
+    CALICO_NETWORKING_BACKEND: "bird",
+    BIRD_CONFIG_DIR: "/var/run/calico/config",
+    FELIX_VXLANENABLED: "true",
+  };
+  const of = (name: string, ...words: string[]) => agentOf(name, words, member?.url ?? "", bird);
+  const sides: (readonly Subject[])[] = [[of("node run", ...cattail, "node", "run")]];
+  if (against.length > 0)
+    sides.push([
+      of("felix", ...against, "component", "felix"),
+      of("confd", ...against, "component", "confd", "--confdir", resolve(flags.confd)),
+      of("node-services", ...against, "component", "node", "node-services"),
+    ]);
+  for (const side of sides) {
+    await clean();
+    for (const one of side) await one.start();
+    await until(
+      async () => (await remoteRoutes()).size >= blocks - 4,
+      180_000,
+      () => side.map((one) => one.words()).join("\n"),
+    );
+    await sleep(10_000);
+    const figures = Object.fromEntries(side.map((one) => [one.name, Math.round(one.residentMb())]));
+    console.log(JSON.stringify({ ...figures, load: loadavg()[0] }));
+    record({ of: "memory of a node's programs", figures });
+    for (const one of side) await one.stop();
+  }
+}
+
+async function warmUp(subject: Subject): Promise<void> {
+  await subject.start();
+  await until(
+    async () => (await remoteRoutes()).size >= blocks - 4,
+    180_000,
+    () => subject.words(),
+  );
+  await subject.stop();
+}
 
 async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> {
   await clean();
@@ -74,6 +145,7 @@ async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> 
     () => subject.words(),
   );
   const startMs = performance.now() - startedMs;
+  const startCpuMs = 1000 * subject.cpuSeconds();
   await sleep(3_000);
   const addMs: number[] = [];
   for (let i = 0; i < Number(flags.rounds); i++) {
@@ -104,6 +176,7 @@ async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> 
     nodes,
     blocks,
     startMs: Math.round(startMs),
+    startCpuMs: Math.round(startCpuMs),
     addP50Ms: Math.round(median(addMs) * 10) / 10,
     idleCpuPercent: Math.round(idleCpu * 10) / 10,
     changesPerSecond: Math.round(changes / idleSeconds),

@@ -15,7 +15,12 @@ export type Subject = {
   words(): string;
 };
 
-export function agentOf(name: string, command: readonly string[], etcd: string): Subject {
+export function agentOf(
+  name: string,
+  command: readonly string[],
+  etcd: string,
+  besides: { readonly [name: string]: string } = {},
+): Subject {
   const folder = mkdtempSync(join(tmpdir(), "cattail-bench-node-"));
   const log = join(folder, "log");
   let child: ChildProcess | undefined;
@@ -29,6 +34,7 @@ export function agentOf(name: string, command: readonly string[], etcd: string):
         stdio: ["ignore", fd, fd],
         env: {
           PATH: process.env.PATH ?? "",
+          HOME: folder,
           ...{
             FELIX_DATASTORETYPE: "etcdv3",
             DATASTORE_TYPE: "etcdv3",
@@ -41,6 +47,7 @@ export function agentOf(name: string, command: readonly string[], etcd: string):
           // The original would look for programs in the kernel that nobody has put there.
           FELIX_DebugSkipCTLBCleanup: "true",
           ...{ FELIX_IPV6SUPPORT: "false", CALICO_NETWORKING_BACKEND: "vxlan" },
+          ...besides,
         },
       });
       closeSync(fd);
@@ -49,7 +56,7 @@ export function agentOf(name: string, command: readonly string[], etcd: string):
       await sleep(1);
     },
     async stop() {
-      child?.kill("SIGKILL");
+      child?.kill("SIGTERM");
       await new Promise((resolve) => child?.once("exit", resolve));
     },
     // Fields 14 and 15, of which two stand before the name's end.
