@@ -9,17 +9,19 @@ COPY package.json package-lock.json ./
 COPY tools/runtime tools/runtime
 RUN npm ci
 COPY tsconfig.json ./
+COPY bin bin
 COPY src src
 COPY web web
 COPY tools tools
 ARG COMMIT=unknown
-RUN CATTAIL_COMMIT=$COMMIT npm run build:binary \
+# Debian's npm does not link the Node 26 that it has just installed.
+RUN PATH="$(echo $PWD/node_modules/node-linux-*/bin):$PATH" CATTAIL_COMMIT=$COMMIT npm run build:binary \
   && mkdir -p /image/usr/bin /image/usr/local/bin /image/usr/share/doc/cattail \
   && cp dist/binary/cattail /image/usr/local/bin/ \
   && cp dist/binary/licences.txt /image/usr/share/doc/cattail/ \
   # Beside the executable they need not be unpacked, so that it also runs where no folder can be written to.
-  && cp node_modules/@napi-rs/snappy-linux-*/*.node /image/usr/local/bin/snappy.node \
-  && cp node_modules/@node-rs/crc32-linux-*/*.node /image/usr/local/bin/crc32.node \
+  && cp node_modules/@napi-rs/snappy-linux-*-gnu/*.node /image/usr/local/bin/snappy.node \
+  && cp node_modules/@node-rs/crc32-linux-*-gnu/*.node /image/usr/local/bin/crc32.node \
   # What the original is called: as a program of its own, and as a part of `calico`.
   && ln -s cattail /image/usr/local/bin/calico-typha \
   && ln -s ../local/bin/cattail /image/usr/bin/calico \
