@@ -131,6 +131,24 @@ test("with removeExternalRoutes off, others' routes on pods' interfaces stay", o
   await whenRoute(one.node, "10.99.0.9/32 dev");
 });
 
+test("with RouteSyncDisabled no route is written or removed, until it is off again", options, async (t) => {
+  const { cluster, one } = await threeNodes("never");
+  await using netlink = openNetlink({ namespace: one.node.namespace });
+  const leftover = { destination: "10.99.11.0/26", type: "blackhole" as const, protocol: 80 };
+  await netlink.change({ do: "create", route: leftover });
+  const before = await kernelRoutes(one.node.namespace);
+  const running = afterTest(t).use(
+    runRoutes(one.node, cluster, { graceMs: 0, settings: { RouteSyncDisabled: "true" } }),
+  );
+  await allReady([running]);
+  cluster.change({ [endpointPath("one", "gone")]: endpointValue("caligone", ["10.99.0.40"]) });
+  await eventually(() => readSysctl("net.ipv4.ip_forward", one.node) === "1", "interfaces are not kept", 10_000);
+  deepEqual(await kernelRoutes(one.node.namespace), before);
+  running.settings.set("RouteSyncDisabled", "false");
+  await whenRoute(one.node, "10.99.1.0/26 via 172.30.0.2 dev eth0 proto 80");
+  await whenRoute(one.node, "blackhole 10.99.11.0/26", false);
+});
+
 test("a foreign route in the place of ours is left there, and health names it", options, async (t) => {
   const { cluster, nodes, one } = await threeNodes("never");
   await using netlink = openNetlink({ namespace: one.node.namespace });

@@ -176,7 +176,8 @@ export class Keeper {
       if (isAll) this.#touchAll();
       this.#options.hear();
     }
-    await this.routes.apply(this.calculation.resolved);
+    if (this.#settings.leavesRoutesAlone) this.routes.standAside();
+    else await this.routes.apply(this.calculation.resolved);
     this.#options.hear();
     for (const family of families) await this.#tunnels[family].clear();
   }

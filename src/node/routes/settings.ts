@@ -20,6 +20,8 @@ export type RouteSettings = {
   readonly source: { readonly [family in Family]: string | undefined };
   readonly metric: { readonly [family in Family]: number };
   readonly removesExternalRoutes: boolean;
+  /** Routes are somebody else's: none is written, none removed, and none is missed. */
+  readonly leavesRoutesAlone: boolean;
   readonly refreshIntervalMs: number;
   readonly vxlan: { readonly id: number; readonly port: number };
   readonly mtu: MtuSettings;
@@ -50,6 +52,7 @@ export function readRouteSettings(live: LiveSettings, bgp: Bgp): RouteSettings {
     },
     metric: { 4: value("IPv4NormalRoutePriority"), 6: value("IPv6NormalRoutePriority") },
     removesExternalRoutes: value("RemoveExternalRoutes"),
+    leavesRoutesAlone: value("RouteSyncDisabled"),
     refreshIntervalMs: refreshMs > 0 ? refreshMs : Number.POSITIVE_INFINITY,
     vxlan: { id: value("VXLANVNI"), port: value("VXLANPort") },
     mtu: {

@@ -187,7 +187,11 @@ export const routeSettings = group("Routes", {
     default: 90_000,
     says: "How often all routes are listed, beside what the kernel tells; 0 for never.",
   }),
-  RouteSyncDisabled: row({ type: bool, default: false, says: "Leave all routes alone." }),
+  RouteSyncDisabled: row({
+    type: bool,
+    default: false,
+    says: "Leave all routes alone; tunnels and interfaces are kept all the same.",
+  }),
   RemoveExternalRoutes: row({
     type: bool,
     default: true,

@@ -4,6 +4,8 @@ import type { SettingName } from "./table.ts";
 
 const nftables = "packet rules are nftables";
 const notWatched = "the kernel tells of each change";
+/** An accept of nftables ends one chain of a hook, and the next chains are asked all the same: both values mean the same. */
+const othersDecideToo = "what policy allows still meets the rules of other tables, with either value";
 const notBuilt = "not built";
 
 export const withoutEffect: { readonly [N in SettingName]?: string } = {
@@ -17,15 +19,14 @@ export const withoutEffect: { readonly [N in SettingName]?: string } = {
   IptablesFilterDenyAction: `${nftables}; see NftablesFilterDenyAction`,
   IptablesMarkMask: `${nftables}; see NftablesMarkMask`,
   ChainInsertMode: `${nftables}, whose order is a priority`,
-  NftablesFilterAllowAction: `${notBuilt}: what policy allows is accepted`,
-  NftablesMangleAllowAction: `${notBuilt}: what policy allows is accepted`,
+  NftablesFilterAllowAction: othersDecideToo,
+  NftablesMangleAllowAction: othersDecideToo,
   MaxIpsetSize: "sets of nftables have no size",
   ServiceLoopPrevention: notBuilt,
   KubeNodePortRanges: "policy applies to node ports as to others",
   FloatingIPs: notBuilt,
   InterfaceRefreshInterval: notWatched,
   NetlinkTimeoutSecs: "calls of the kernel have a limit of their own",
-  RouteSyncDisabled: notBuilt,
   RouteSource: `${notBuilt}: routes come from blocks of addresses`,
   RouteTableRange: "only the main table is used",
   RouteTableRanges: "only the main table is used",
@@ -38,8 +39,7 @@ export const withoutEffect: { readonly [N in SettingName]?: string } = {
   IPv6VXLANTunnelAddr: "it comes from the Node",
   IpInIpEnabled: "pools decide",
   CgroupV2Path: "there is no eBPF",
-  LogDebugFilenameRegex: notBuilt,
-  ReportingIntervalSecs: notBuilt,
+  ReportingIntervalSecs: "whether the agent lives is in its health and metrics, not in the datastore",
   ClusterGUID: "the cluster's own",
   ClusterType: "the cluster's own",
   CalicoVersion: "the cluster's own",

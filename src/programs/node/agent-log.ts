@@ -40,6 +40,9 @@ export async function openAgentLogs(
   settings.onChange(Object.values(settingOf), () => {
     for (const destination of destinations) logs.setSeverity(destination, severity(destination));
   });
+  const setDebugFiles = (): void => logs.setDebugFiles(settings.value("LogDebugFilenameRegex"));
+  setDebugFiles();
+  settings.onChange(["LogDebugFilenameRegex"], setDebugFiles);
   return logs;
 }
 

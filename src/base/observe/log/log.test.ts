@@ -90,6 +90,27 @@ test("the severity of a destination can be changed while it is open", async () =
   );
 });
 
+test("debug lines can be asked for from some files only", async () => {
+  const { stdout, lines } = screen();
+  await using logs = await openLogs({ names, clock: systemClock, screen: "DEBUG", stdout });
+  const log = logs.logger();
+  for (const pattern of [/^log\.test/, /other/, undefined]) {
+    logs.setDebugFiles(pattern);
+    for (const level of ["debug", "info"] as const) log[level](`with ${pattern}`);
+  }
+  await logs.flush();
+  deepEqual(
+    lines.map((line) => /\[(\w+)\]\[.*: (with .*)$/.exec(line)?.slice(1).join(" ")),
+    [
+      "DEBUG with /^log\\.test/",
+      "INFO with /^log\\.test/",
+      "INFO with /other/",
+      "DEBUG with undefined",
+      "INFO with undefined",
+    ],
+  );
+});
+
 test("a hundred lines wait for a stuck screen, the rest are dropped, counted and admitted to", async () => {
   const { stdout, lines, release } = screen({ isStuck: true });
   let dropped = 0;

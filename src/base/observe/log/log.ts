@@ -16,6 +16,8 @@ export type Logs = AsyncDisposable & {
   logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
   /** From which severity on a destination gets lines from now on. One that was not opened stays closed. */
   setSeverity(destination: LogDestination, severity: LogSeverity): void;
+  /** Debug lines only from source files whose names (as lines have them) match; undefined: from all. */
+  setDebugFiles(pattern: RegExp | undefined): void;
   /** When all lines are written, or have had a moment for it: a destination that is stuck holds up nobody. */
   flush(): Promise<void>;
 };
@@ -127,6 +129,7 @@ function leastLevel(severity: LogSeverity): number {
 class LogFanOut implements Logs {
   readonly #destinations: Destination[];
   readonly #clock: Clock;
+  #debugFiles: RegExp | undefined;
 
   constructor(destinations: Destination[], clock: Clock) {
     this.#destinations = destinations;
@@ -144,10 +147,12 @@ class LogFanOut implements Logs {
         // Where the caller is costs some microseconds to find out, so only lines that somebody wants pay for it.
         if (this.#destinations.every(({ least }) => rank < least)) return;
         const caller = callerOf(log);
+        const from = caller?.file ?? file;
+        if (level === "DEBUG" && this.#debugFiles?.test(from) === false) return;
         this.#write({
           level,
           atMs: this.#clock.wallMs(),
-          file: caller?.file ?? file,
+          file: from,
           line: caller?.line,
           message,
           fields,
@@ -161,6 +166,10 @@ class LogFanOut implements Logs {
   setSeverity(destination: LogDestination, severity: LogSeverity): void {
     const least = severity === "" ? Number.POSITIVE_INFINITY : leastLevel(severity);
     for (const one of this.#destinations) if (one.name === destination) one.least = least;
+  }
+
+  setDebugFiles(pattern: RegExp | undefined): void {
+    this.#debugFiles = pattern;
   }
 
   #write(record: LogRecord): void {

@@ -57,6 +57,12 @@ export class BgpHops {
     if (this.#others.size === 0) this.#dueMs = Number.POSITIVE_INFINITY;
   }
 
+  forgetAll(): void {
+    this.#others.clear();
+    this.#wrong.clear();
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+
   /** Why it leads to the wrong place, as far as is known. */
   wrongWith(destination: string): string | undefined {
     return this.#wrong.get(destination);

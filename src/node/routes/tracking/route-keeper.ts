@@ -121,6 +121,17 @@ export class RouteKeeper {
     }
   }
 
+  /** Somebody else keeps the routes (RouteSyncDisabled): nothing is due, and nothing is wrong. */
+  standAside(): void {
+    this.#dirty = new Set();
+    this.#toForget.clear();
+    this.#inGrace.clear();
+    this.#graceEndsMs = Number.POSITIVE_INFINITY;
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    this.troubles.clearAll();
+    this.hops.forgetAll();
+  }
+
   /** The picture is as the kernel is now: whoever calls has taken in what it told. */
   async apply(resolved: ReadonlyMap<string, Resolved>): Promise<void> {
     this.#resolved = resolved;

@@ -22,6 +22,11 @@ export class Troubles {
     this.#troubles.delete(destination);
   }
 
+  clearAll(): void {
+    this.#troubles.clear();
+    this.#said.clear();
+  }
+
   /** It is right: the next time is news again. */
   right(destination: string): void {
     this.#said.delete(destination);
