@@ -24,6 +24,7 @@ import {
   openNetlink,
   writeSysctl,
 } from "../../../src/base/linux/kernel.ts";
+import { eventually } from "../eventually.ts";
 import { freshNamespace } from "../namespace.ts";
 import { type CaseInterface, type StartupCase, scrubbed } from "./case.ts";
 
@@ -56,6 +57,7 @@ export class StartupStage implements Disposable {
     if (linkLocal !== true) writeSysctl("net.ipv6.conf.default.addr_gen_mode", 1, { namespace: path });
     await this.#up("lo");
     for (const [at, each] of interfaces.entries()) await this.#make(each, at);
+    if (linkLocal === true) for (const { name } of interfaces) await this.#whenLinkLocal(name);
     for (const [name, content] of Object.entries(files)) writeFileSync(join(this.folder, name), content);
     if (apiPort !== undefined) this.#door(apiPort);
     for (const [name, bird] of Object.entries(health.bird ?? {}))
@@ -122,6 +124,17 @@ export class StartupStage implements Disposable {
     if (link === undefined) throw new Error(`no link ${name}`);
     await netlink.change({ do: "edit", link: { link: link.index, up: true } });
     return link.index;
+  }
+
+  /** The kernel gives the address when it gets round to it. */
+  async #whenLinkLocal(name: string): Promise<void> {
+    await using netlink = openNetlink({ namespace: this.namespace.path });
+    const index = (await netlink.link(name))?.index;
+    await eventually(
+      async () => (await netlink.addresses()).some((one) => one.index === index && one.address.startsWith("fe80:")),
+      `${name} has no link-local address`,
+      10_000,
+    );
   }
 
   async #make(
