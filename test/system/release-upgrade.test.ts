@@ -26,7 +26,30 @@ const certificates = (release: Release) => join(folder, `certs-${release}`);
 const objects = join(folder, "objects");
 const environment = { HOME: folder, PATH: process.env.PATH };
 
+/** What a server writes into a datastore that lacks it, beside answering its first clients: here it is there from the start. */
+const prepared = [
+  {
+    apiVersion: "projectcalico.org/v3",
+    kind: "ClusterInformation",
+    metadata: { name: "default" },
+    spec: { clusterGUID: "0123456789abcdef0123456789abcdef", clusterType: "typha,kdd", datastoreReady: true },
+  },
+  ...(
+    [
+      ["default", 1_000_000, "Deny"],
+      ["kube-admin", 1_000, "Pass"],
+      ["kube-baseline", 10_000_000, "Pass"],
+    ] as const
+  ).map(([name, order, defaultAction]) => ({
+    apiVersion: "projectcalico.org/v3",
+    kind: "Tier",
+    metadata: { name },
+    spec: { order, defaultAction },
+  })),
+];
+
 const manifests = [
+  ...prepared,
   { apiVersion: "v1", kind: "Namespace", metadata: { name: "default", labels: { team: "a" } } },
   { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } },
   {

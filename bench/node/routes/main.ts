@@ -1,7 +1,9 @@
 // What the routes of a large cluster cost a node: from the start to all of them, from a new block to its route, the CPU of a node on which nothing
 // happens while others change, and memory. `cattail node felix`, and beside it the original's Felix, on the same etcd, in turns.
-//   npm run bench:node -- [--nodes 500] [--blocks 2000] [--rounds 20] [--idle-seconds 20] [--sources] [--typha] [--together] [--against "calico component felix"]
+//   npm run bench:node -- [--nodes 500] [--blocks 2000] [--rounds 20] [--idle-seconds 20] [--sources] [--typha] [--together] [--against "calico component felix"] [--before FOLDER] [--turns 1]
 // Measured is what npm installs, or with --sources this checkout; each is started once before, which fills caches and does not count.
+// --before: another build of Cattail, as a folder with bin/ and dist/ in it, is measured in turns with this one. --turns: so often each; the medians are
+// printed at the end.
 // --typha: behind a Typha of ours, as in large clusters, instead of straight on etcd. --together: only the memory of everything that a node runs:
 // `node run` on one side; Felix, confd and node-services on the other (then --against is the program, "calico", and --confd the folder with its
 // conf.d and templates).
@@ -32,6 +34,8 @@ const { values: flags } = parseArgs({
     confd: { type: "string", default: "/etc/calico/confd" },
     sources: { type: "boolean", default: false },
     against: { type: "string" },
+    before: { type: "string" },
+    turns: { type: "string", default: "1" },
   },
 });
 
@@ -87,11 +91,19 @@ const against = flags.against?.split(" ") ?? [];
 if (flags.together) await measureTogether();
 else {
   const subjects: Subject[] = [agentOf("cattail", [...cattail, "node", "felix"], member.url, besides)];
-  if (against.length > 0) subjects.push(agentOf("original", against, member.url, besides));
-  for (const subject of subjects) {
-    await warmUp(subject);
-    await measure(subject, member);
+  if (flags.before !== undefined) {
+    const before = [process.execPath, join(resolve(flags.before), "bin/cattail"), "node", "felix"];
+    subjects.unshift(agentOf("before", before, member.url, besides));
   }
+  if (against.length > 0) subjects.push(agentOf("original", against, member.url, besides));
+  for (const subject of subjects) await warmUp(subject);
+  const all = new Map<string, Figures[]>();
+  for (let turn = 0; turn < Number(flags.turns); turn++)
+    for (const subject of subjects) {
+      const figures = await measure(subject, member);
+      all.set(subject.name, [...(all.get(subject.name) ?? []), figures]);
+    }
+  if (Number(flags.turns) > 1) for (const [subject, turns] of all) sayMedians(subject, turns);
 }
 process.exit();
 
@@ -135,7 +147,15 @@ async function warmUp(subject: Subject): Promise<void> {
   await subject.stop();
 }
 
-async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> {
+type Figures = { readonly [name: string]: number };
+
+function sayMedians(subject: string, turns: readonly Figures[]): void {
+  const names = Object.keys(turns[0] ?? {});
+  const medians = names.map((figure) => [figure, median(turns.map((one) => one[figure] ?? Number.NaN))]);
+  console.log(`${subject}, medians of ${turns.length}: ${JSON.stringify(Object.fromEntries(medians))}`);
+}
+
+async function measure(subject: Subject, etcdMember: EtcdMember): Promise<Figures> {
   await clean();
   const startedMs = performance.now();
   await subject.start();
@@ -178,7 +198,7 @@ async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> 
     startMs: Math.round(startMs),
     startCpuMs: Math.round(startCpuMs),
     addP50Ms: Math.round(median(addMs) * 10) / 10,
-    idleCpuPercent: Math.round(idleCpu * 10) / 10,
+    idleCpuPercent: Math.round(idleCpu * 100) / 100,
     changesPerSecond: Math.round(changes / idleSeconds),
     residentMb: Math.round(subject.residentMb()),
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
@@ -188,6 +208,7 @@ async function measure(subject: Subject, etcdMember: EtcdMember): Promise<void> 
   await subject.stop();
   for (let i = 0; i < Number(flags.rounds); i++)
     await etcdMember.ask({ do: "delete", key: blockPath(`10.127.${i}.0/26`) });
+  return figures;
 }
 
 async function remoteRoutes(): Promise<Set<string>> {
