@@ -140,6 +140,17 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["NODE_ADDRESS_DUPLICATE"],
   },
   {
+    name: "two nodes with one address, whose BIRDs wait for each other",
+    facts: {
+      ...onHost((host) => ({
+        ...podsSilent(host),
+        bird: { ...session("Active")(host).bird, waits: "Wait timer is 212/240" },
+      })),
+      cluster: { ...cluster, nodes: cluster.nodes.map((node) => ({ ...node, address: "172.31.0.11/24" })) },
+    },
+    finds: ["NODE_ADDRESS_DUPLICATE"],
+  },
+  {
     name: "a node without an address",
     facts: onCluster({
       nodes: [
@@ -457,6 +468,15 @@ test("both families: each is looked at by itself, and what is wrong with both is
   match(six?.what ?? "", /IPv6 packets with addresses of pods do not arrive/);
   const locked = onCluster({ datastoreReady: false });
   deepEqual(codesOf(diagnose(whole(locked, inIpv6(locked)))), ["DATASTORE_LOCKED"]);
+});
+
+test("both families: a BIRD that waits for sessions of one only is that one's business", () => {
+  const waits = "Wait timer is 212/240";
+  const waiting = (state: string) =>
+    onHost((host) => ({ ...podsSilent(host), bird: { ...session(state)(host).bird, waits } }), "n1");
+  const [found, ...more] = diagnose(whole(waiting("Established"), inIpv6(waiting("Passive"))));
+  deepEqual([found?.code, more.length], ["BGP_WAITS", 0]);
+  match(found?.evidence.join() ?? "", /Passive/);
 });
 
 test("what is seen from one side only says what was not looked at", () => {

@@ -12,6 +12,7 @@ export function diagnose(whole: WholeFacts): NodeFinding[] {
   const found = familiesOf(whole.cluster).flatMap((family) => diagnoseFamily(factsOf(whole, family)));
   const once = new Map<string, NodeFinding>();
   for (const each of found) {
+    if (each.isOfOtherFamily) continue;
     const key = JSON.stringify([each.code, each.node, each.what]);
     if (!once.has(key)) once.set(key, each);
   }

@@ -132,6 +132,8 @@ export type BirdFacts = {
   readonly sessions: readonly { readonly address: string; readonly state: string; readonly info: string }[];
   /** Routes are kept back until all peers are heard, in BIRD's words. */
   readonly waits?: string;
+  /** Of a daemon for both families: only sessions of the other one are not up, so that one has to be told. */
+  readonly isWaitOfOtherFamily?: boolean;
 };
 
 export type CniFacts = {

@@ -80,10 +80,14 @@ function hostOf({ bird, bird6, ...host }: WholeHost, family: Family): HostFacts 
     foreignDrops: host.foreignDrops.filter((drop) => drop.families.includes(family)),
     probes: host.probes.filter(({ address }) => familyOf(address) === family),
     verdicts: host.verdicts.filter((verdict) => verdict.family === family),
-    ...(daemon === undefined
-      ? {}
-      : { bird: { ...daemon, sessions: daemon.sessions.filter(({ address }) => familyOf(address) === family) } }),
+    ...(daemon === undefined ? {} : { bird: birdOf(daemon, family) }),
   };
+}
+
+function birdOf(daemon: BirdFacts, family: Family): BirdFacts {
+  const sessions = daemon.sessions.filter(({ address }) => familyOf(address) === family);
+  const areUp = (some: BirdFacts["sessions"]) => some.every(({ state }) => state === "Established");
+  return { ...daemon, sessions, isWaitOfOtherFamily: areUp(sessions) && !areUp(daemon.sessions) };
 }
 
 /** Undefined: it is neither an address nor a network. */

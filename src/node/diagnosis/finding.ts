@@ -13,14 +13,19 @@ export type NodeFinding = {
   readonly fix: string;
   /** Which failed probes are its doing, so that nobody looks for another cause. */
   readonly explains: (probe: Probe) => boolean;
+  /** It explains probes of this family, and its own cause is told with the other one. */
+  readonly isOfOtherFamily: boolean;
 };
 
 export type Found = Pick<NodeFinding, "code" | "what"> &
-  Partial<Pick<NodeFinding, "node" | "evidence" | "fix" | "explains" | "level">>;
+  Partial<Pick<NodeFinding, "node" | "evidence" | "fix" | "explains" | "level">> & {
+    readonly isOfOtherFamily?: boolean | undefined;
+  };
 
-export function finding({ code, node = "", evidence = [], explains, ...found }: Found): NodeFinding {
+export function finding({ code, node = "", evidence = [], explains, isOfOtherFamily, ...found }: Found): NodeFinding {
   const { level, why, fix } = nodeCatalogue[code];
-  return { level, why, fix, ...found, code, node, evidence, explains: explains ?? (() => false) };
+  const whose = { isOfOtherFamily: isOfOtherFamily ?? false };
+  return { level, why, fix, ...found, code, node, evidence, explains: explains ?? (() => false), ...whose };
 }
 
 /** All that begins or ends at a node, or at a pod of it. */
@@ -29,6 +34,10 @@ export function at(node: string): (probe: Probe) => boolean {
 }
 
 /** For a report that is read by a program. */
-export function findingJson({ explains: _, ...rest }: NodeFinding): Omit<NodeFinding, "explains"> {
+export function findingJson({
+  explains: _,
+  isOfOtherFamily: __,
+  ...rest
+}: NodeFinding): Omit<NodeFinding, "explains" | "isOfOtherFamily"> {
   return rest;
 }

@@ -101,7 +101,10 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
   const twice = duplicates(cluster);
   const isAmbiguous = (address: string) =>
     twice.has(address) || [...twice.values()].some((names) => names.includes(node));
-  const down = bird.sessions.filter(({ state, address }) => state !== "Established" && !isAmbiguous(address));
+  const notUp = bird.sessions.filter(({ state }) => state !== "Established");
+  const down = notUp.filter(({ address }) => !isAmbiguous(address));
+  // A BIRD that waits for nobody but those waits because of them.
+  if (notUp.length > 0 && down.length === 0) return [];
   const nameOf = (address: string) =>
     cluster.nodes.find((each) => each.address !== undefined && bare(each.address) === address)?.name;
   if (bird.waits !== undefined)
@@ -112,6 +115,7 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
         what: `BIRD on ${node} holds its routes back: ${bird.waits}`,
         evidence: down.map(({ address, state }) => `session with ${nameOf(address) ?? address}: ${state}`),
         explains: at(node),
+        isOfOtherFamily: bird.isWaitOfOtherFamily,
       }),
     ];
   return down.map(({ address, state, info }) => {
