@@ -180,12 +180,9 @@ export const walked = servedKind("walk.example/v1/walkeds", "cluster", { carries
     half: [
       {
         file: "src/programs/lab/breakages/index.ts",
-        old: "= [...networkBreakages, ...datastoreBreakages];",
-        new: `= [
-  ...networkBreakages,
-  ...datastoreBreakages,
-  { name: "walked", code: "WALKED", says: "nothing", make: async () => undefined, mend: async () => undefined },
-];`,
+        old: "  ...networkBreakages,",
+        new: `  ...networkBreakages,
+  { name: "walked", code: "WALKED", says: "nothing", make: async () => undefined, mend: async () => undefined },`,
       },
     ],
     fails: [{ test: "src/programs/lab/breakages/breakages.test.ts", saying: /walked[\s\S]*WALKED/ }],
