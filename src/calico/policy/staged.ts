@@ -20,7 +20,8 @@ export function asIfEnforced(data: PolicyData): PolicyData | undefined {
     const kind = enforcedKind[policy.kind];
     if (kind === undefined) continue;
     for (const [other, enforced] of data.policies) if (isStagedBy(enforced, policy, kind)) copy.policies.delete(other);
-    copy.policies.set(path, { ...policy, isStaged: false });
+    // Rules by name: they are read when asked for, and a spread does not ask.
+    copy.policies.set(path, { ...policy, rules: policy.rules, isStaged: false });
   }
   return copy;
 }

@@ -144,20 +144,63 @@ export function readPolicy(
   const types = listOf(value.types).map((type) => String(type).toLowerCase());
   const hasType = (direction: Direction) => types.length === 0 || types.includes(direction);
   const isPreDnat = value.pre_dnat === true;
-  return {
-    kind,
-    namespace: key.namespace,
-    name: key.name,
-    tier: textOf(value.tier) || "default",
-    order: readOrder(value.order),
-    selector: readSelector(value.selector) ?? { is: "all" },
-    types: { ingress: hasType("ingress"), egress: hasType("egress") && !isPreDnat },
-    rules: readRules(value),
-    class: value.untracked === true ? "untracked" : isPreDnat ? "pre-DNAT" : "normal",
-    appliesOnForward: value.apply_on_forward === true,
-    isStaged: kind.startsWith("Staged"),
-    stagedAction: textOf(value.staged_action),
-  };
+  readRules(value); // a rule that makes no sense voids the policy now, not when somebody asks for its rules
+  return new ReadPolicy(
+    {
+      kind,
+      namespace: key.namespace,
+      name: key.name,
+      tier: textOf(value.tier) || "default",
+      order: readOrder(value.order),
+      selector: readSelector(value.selector) ?? { is: "all" },
+      types: { ingress: hasType("ingress"), egress: hasType("egress") && !isPreDnat },
+      class: value.untracked === true ? "untracked" : isPreDnat ? "pre-DNAT" : "normal",
+      appliesOnForward: value.apply_on_forward === true,
+      isStaged: kind.startsWith("Staged"),
+      stagedAction: textOf(value.staged_action),
+    },
+    text,
+  );
+}
+
+/**
+ * Most policies of a cluster select nothing on a node, and their rules as objects are several times their text. So the text is kept, and
+ * the rules are read again when somebody first asks for them (bench/policy, "10000 elsewhere").
+ */
+class ReadPolicy implements Policy {
+  readonly kind: PolicyKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly tier: string;
+  readonly order: number | undefined;
+  readonly selector: Selector;
+  readonly types: Policy["types"];
+  readonly class: PolicyClass;
+  readonly appliesOnForward: boolean;
+  readonly isStaged: boolean;
+  readonly stagedAction: string;
+  /** Text until it is asked for. */
+  #rules: string | Policy["rules"];
+
+  constructor(head: Omit<Policy, "rules">, text: string) {
+    this.kind = head.kind;
+    this.namespace = head.namespace;
+    this.name = head.name;
+    this.tier = head.tier;
+    this.order = head.order;
+    this.selector = head.selector;
+    this.types = head.types;
+    this.class = head.class;
+    this.appliesOnForward = head.appliesOnForward;
+    this.isStaged = head.isStaged;
+    this.stagedAction = head.stagedAction;
+    this.#rules = text;
+  }
+
+  get rules(): Policy["rules"] {
+    if (typeof this.#rules === "string") this.#rules = readRules(recordOf(this.#rules));
+    return this.#rules;
+  }
 }
 
 export function readProfile(name: string, text: string): Profile {

@@ -60,12 +60,10 @@ export class LabelIndex {
 
   setItem(id: string, given: Labelled): void {
     const before = this.#items.get(id);
-    if (before !== undefined) this.#unlist(id, before);
     const labels = effectiveLabels(given, this.#profileLabels);
     const item = { given, labels, matched: before?.matched ?? new Set<string>() };
     this.#items.set(id, item);
-    for (const profile of given.profileIds) this.#itemsByProfile.add(profile, id);
-    this.#listByLabel(id, labels);
+    this.#relist(id, before, item);
     this.#compare(id, item);
   }
 
@@ -112,6 +110,7 @@ export class LabelIndex {
   }
 
   #compare(id: string, item: Item): void {
+    if (this.#selectors.size === 0) return;
     const candidates = new Set([...item.matched, ...this.#open]);
     for (const label of keysOf(item.labels))
       for (const selector of this.#selectorsByLabel.of(label)) candidates.add(selector);
@@ -147,8 +146,21 @@ export class LabelIndex {
     for (const label of keysOf(labels)) this.#itemsByLabel.delete(label, id);
   }
 
-  #listByLabel(id: string, labels: Labels): void {
-    for (const label of keysOf(labels)) this.#itemsByLabel.add(label, id);
+  // Of an item that changes, most labels stay: only the others are touched, because each is a text to make and to look up.
+  #relist(id: string, before: Item | undefined, now: Item): void {
+    for (const profile of before?.given.profileIds ?? []) this.#itemsByProfile.delete(profile, id);
+    for (const profile of now.given.profileIds) this.#itemsByProfile.add(profile, id);
+    const [old, labels] = [before?.labels ?? {}, now.labels];
+    for (const [name, value] of Object.entries(old)) {
+      const isNamed = Object.hasOwn(labels, name);
+      if (!isNamed) this.#itemsByLabel.delete(name, id);
+      if (!isNamed || labels[name] !== value) this.#itemsByLabel.delete(`${name}=${value}`, id);
+    }
+    for (const [name, value] of Object.entries(labels)) {
+      const wasNamed = Object.hasOwn(old, name);
+      if (!wasNamed) this.#itemsByLabel.add(name, id);
+      if (!wasNamed || old[name] !== value) this.#itemsByLabel.add(`${name}=${value}`, id);
+    }
   }
 }
 
