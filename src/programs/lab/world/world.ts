@@ -154,7 +154,7 @@ export async function buildWorld(options: WorldOptions): Promise<World> {
       const own = stack.use(await Place.make(name, ["net", "mount", "uts"]));
       const facts = { number, network: networkOf(number), folder: join(folder, "nodes", name), isDualStack };
       const node = new LabNode(own, facts);
-      await Promise.all([plugIn(place, node), furnish(node)]);
+      await Promise.all([plugIn(place, node), furnish(node, folder)]);
       return node;
     }),
   );
@@ -223,10 +223,10 @@ async function plugIn(place: Place, node: LabNode): Promise<void> {
   await there.change({ do: "create", route: { destination: "::/0", gateway: gateway6, index: eth0.index } });
 }
 
-async function furnish(node: LabNode): Promise<void> {
+async function furnish(node: LabNode, world: string): Promise<void> {
   mkdirSync(node.folder, { recursive: true, mode: 0o700 });
   await nameHost(node);
-  await bindFolders(node.place, node.folder);
+  await bindFolders(node.place, { folder: node.folder, world });
 }
 
 /** The file takes the name of root only, also where a user namespace makes one root; the program asks the kernel. Not every machine has it. */
