@@ -43,6 +43,7 @@ for (const words of [["--version"], ["typha", "--version"]]) {
 
 const slips: { given: string[]; env?: { [name: string]: string }; hint: RegExp }[] = [
   { given: ["tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?[\s\S]*--help/ },
+  { given: ["help", "tyhpa"], hint: /unknown command 'tyhpa'[\s\S]*Did you mean typha\?/ },
   { given: ["demo", "--node", "5"], hint: /unknown option '--node'[\s\S]*Did you mean[\s\S]*--nodes[\s\S]*--help/ },
   { given: ["certs", "inti"], hint: /unknown command 'inti'[\s\S]*Did you mean init\?[\s\S]*--help/ },
   { given: ["certs", "renew"], hint: /required option '--dir <directory>' not specified[\s\S]*--help/ },

@@ -1,6 +1,6 @@
 // ctl as a process whose output goes to a reader: many objects, a reader who has seen enough, one who is slow, a full disk.
 import { equal, match, ok } from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -94,4 +94,44 @@ test("what is printed into a file is all there when the process ends", async () 
   const { ended } = start(["get", "globalnetworksets", "-o", "json"], openSync(file, "w"));
   equal((await ended).rc, 0);
   equal((JSON.parse(readFileSync(file, "utf8")) as { items: unknown[] }).items.length, count);
+});
+
+// A pseudo-terminal: what a person sees.
+const screen = (words: readonly string[], variables: Record<string, string>) =>
+  spawnSync("script", ["-qec", [...program, ...words].join(" "), "/dev/null"], {
+    env: { ...env, ...variables },
+    encoding: "utf8",
+  });
+const noScript = spawnSync("script", ["--version"]).status === 0 ? false : "there is no program script (util-linux)";
+
+test("a terminal does not obey what users have written into objects; files and programs get it as it is", {
+  skip: noScript,
+}, async () => {
+  const store = join(root, "hostile");
+  mkdirSync(store);
+  const object = { apiVersion: "projectcalico.org/v3", kind: "GlobalNetworkSet" };
+  const title = "\u001b]0;owned\u0007";
+  const set = { ...object, metadata: { name: "set", annotations: { a: title } }, spec: { nets: ["10.0.0.0/8"] } };
+  writeFileSync(join(store, "set.json"), JSON.stringify(set));
+  const words = [
+    "get",
+    "globalnetworksets",
+    "-o",
+    "'go-template={{range .}}{{range .Items}}{{index .ObjectMeta.Annotations \"a\"}}{{end}}{{end}}'",
+  ];
+  const shown = screen(words, { DATASTORE_DIRECTORY: store }).stdout;
+  match(shown, /\\u001b\]0;owned\\u0007/);
+  ok(!shown.includes(title));
+  const piped = spawnSync("sh", ["-c", [...program, ...words].join(" ")], {
+    env: { ...env, DATASTORE_DIRECTORY: store },
+    encoding: "utf8",
+  });
+  ok(piped.stdout.includes(title), piped.stdout + piped.stderr);
+});
+
+test("nor what stands in a file that is refused", async () => {
+  const file = join(root, "hostile.yaml");
+  writeFileSync(file, 'apiVersion: projectcalico.org/v3\nkind: "\\e[31mEvil"\nmetadata: {name: x}\n');
+  const { err } = await start(["apply", "-f", file]).ended;
+  match(err, /unknown resource type \(\\u001b\[31mEvil\)/);
 });

@@ -106,6 +106,38 @@ test("through a server: the same answer, from what nodes are sent", async () => 
   match(stdout, /^blue\/client -> red\/web, tcp 8080: ALLOWED\n/);
 });
 
+test("a datastore that cannot be reached is said in seconds, with the reason", async () => {
+  const { code, stderr } = await explain("shop/web", "shop/db", "--etcd", "http://127.0.0.1:1");
+  equal(code, 1);
+  match(stderr, /the datastore cannot be read: .*ECONNREFUSED.*\.\nCheck that its server runs.*\(EXPLAIN_UNREADABLE\)/);
+});
+
+const notGood: readonly { name: string; text: string; says: RegExp }[] = [
+  {
+    name: "a policy that is void on every node",
+    text: "apiVersion: projectcalico.org/v3\nkind: GlobalNetworkPolicy\nmetadata: {name: x}\nspec: {selector: 'app =='}\n",
+    says: /note: GlobalNetworkPolicy\/x: spec\.selector must be a selector: .*; nodes take it as not there, and so does this answer\n/,
+  },
+  {
+    name: "aliases that would grow without end",
+    text: `a: &a [1,1,1,1,1,1,1,1,1]\n${[..."bcdefg"].map((to, i) => `${to}: &${to} [${Array(9).fill(`*${"abcdef"[i]}`)}]\n`).join("")}`,
+    says: /note: .*bad\.yaml:1: Excessive alias count .*; it is not looked at\n/,
+  },
+];
+for (const { name, text, says } of notGood)
+  test(`what the answer leaves out is said: ${name}`, async () => {
+    const place = mkdtempSync(join(tmpdir(), "explain-"));
+    try {
+      cpSync(folder, place, { recursive: true });
+      writeFileSync(join(place, "bad.yaml"), text);
+      const { code, stderr } = await explain("shop/web", "shop/db", "-p", "5432", "-f", place);
+      equal(code, 0);
+      match(stderr, says);
+    } finally {
+      rmSync(place, { recursive: true });
+    }
+  });
+
 const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
   [["shop/wep", "shop/db"], /there is no pod shop\/wep with an address\.\nDid you mean shop\/web\?/],
   [["nowhere/app=x", "shop/db"], /there is no namespace nowhere\.\nKnown are default and shop/],
@@ -114,6 +146,8 @@ const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
   [["shop/web", "shop/db", "--protocol", "carrier-pigeon"], /is no protocol/],
   [["shop/web", "shop/db", "--protocol", "icmp", "--port", "7"], /has no ports that rules can name/],
   [["shop/web", "fd00::1"], /have not both an address of one family/],
+  [["--check", "/no/such"], /^cattail: \/no\/such cannot be read \(ENOENT\)\.\nCheck the path/],
+  [["--check", "LICENSE"], /^cattail: LICENSE is not YAML: [^\n]* at line \d+, column \d+\.\nEach flow has/],
 ];
 
 for (const [words, says] of badQuestions)

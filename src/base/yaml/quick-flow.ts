@@ -2,8 +2,9 @@
 import { type ReadScalar, unsure } from "./unsure.ts";
 
 const deepest = 50;
-const doubleQuoted = /"(?:[^"\\\n]|\\["\\/bfnrt]|\\u(?!d[89a-f])[0-9a-f]{4})*"/iy;
-const singleQuoted = /'(?:[^'\n]|'')*'/y;
+// Runs of plain characters are not choices: a choice for each would be remembered, and a text of megabytes would use up the stack.
+const doubleQuoted = /"[^"\\\n]*(?:\\(?:["\\/bfnrt]|u(?!d[89a-f])[0-9a-f]{4})[^"\\\n]*)*"/iy;
+const singleQuoted = /'[^'\n]*(?:''[^'\n]*)*'/y;
 const plain = /[A-Za-z0-9_./(+-][\w./()+-]*(?: +[\w./()+-]+)*/y;
 const blank = /[ \n]*/y;
 

@@ -36,3 +36,17 @@ const scalars: { name: string; texts: string[]; values: unknown[] }[] = [
 for (const { name, texts, values } of scalars) {
   test(`plain scalars: ${name}`, () => deepEqual(texts.map(readPlainScalar), values));
 }
+
+const megabytes = 10_000_000;
+const huge: { name: string; text: string; isRead: boolean }[] = [
+  { name: "a text in double quotes", text: `a: "${"x".repeat(megabytes)}"`, isRead: true },
+  { name: "a text in single quotes", text: `a: '${"x".repeat(megabytes)}'`, isRead: true },
+  { name: "a text in brackets", text: `{a: "${"x".repeat(megabytes)}"}`, isRead: true },
+  { name: "escapes", text: `a: "${"\\n".repeat(megabytes / 2)}"`, isRead: false },
+  { name: "escapes in brackets", text: `{"a": "${"\\n".repeat(megabytes / 2)}"}`, isRead: false },
+  { name: "words in brackets", text: `{a: ${"x ".repeat(megabytes / 2)}}`, isRead: false },
+  { name: "blanks that might come before a comment", text: `a: x${" ".repeat(megabytes)}y`, isRead: true },
+];
+for (const { name, text, isRead } of huge)
+  test(`ten megabytes are read, or left to somebody else: ${name}`, () =>
+    equal(readQuickly(text) !== undefined, isRead));

@@ -21,7 +21,8 @@ export function readQuickly(
   try {
     return { value: readWhole(plain, readScalar) };
   } catch (error) {
-    if (error === unsure) return undefined;
+    // A regular expression has no room for a text of millions of escapes.
+    if (error === unsure || error instanceof RangeError) return undefined;
     throw error;
   }
 }
@@ -149,15 +150,15 @@ const ended = /^(?: +#.*)?$/;
 
 function scalarOrFlow(text: string, readScalar: ReadScalar): unknown {
   if (startsFlow(text)) {
-    const comment = text.search(/ +#[^"'\]}]*$/);
+    const comment = text.search(/(?<! ) +#[^"'\]}]*$/);
     return readFlow(comment < 0 ? text : text.slice(0, comment), readScalar);
   }
-  const [, quoted, rest] = /^("(?:[^"\\]|\\["\\/bfnrt])*"|'(?:[^']|'')*')(.*)$/.exec(text) ?? [];
+  const [, quoted, rest] = /^("[^"\\]*(?:\\["\\/bfnrt][^"\\]*)*"|'[^']*(?:''[^']*)*')(.*)$/.exec(text) ?? [];
   if (quoted !== undefined) {
     if (!ended.test(rest ?? "")) throw unsure;
     return quoted.startsWith('"') ? JSON.parse(quoted) : quoted.slice(1, -1).replaceAll("''", "'");
   }
-  const comment = text.search(/ +#/);
+  const comment = text.search(/(?<! ) +#/);
   const plain = comment < 0 ? text : text.slice(0, comment);
   if (!plainStart.test(plain) || /:(?: |$)/.test(plain) || plain.startsWith("...")) throw unsure;
   return readScalar(plain);

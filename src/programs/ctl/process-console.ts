@@ -1,7 +1,7 @@
 // The console of a real process, and the start of ctl in it.
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { basename } from "node:path";
-import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
+import { CattailError, isRecord, messageOf, plainText } from "../../base/lib/index.ts";
 import { version } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
 import { type Console, CtlError } from "./console.ts";
@@ -38,8 +38,9 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 function processConsole(output: Output, stopping: AbortController): Console {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort(exitCodes[signal])); // a second one ends the process
   return {
-    out: (text) => output.write(text),
-    err: (text) => void process.stderr.write(text),
+    // What users have written into objects, files and names stands in what is said: a terminal must not obey it. A file or a program gets it as it is.
+    out: isScreen() ? (text) => output.write(plainText(text)) : (text) => output.write(text),
+    err: (text) => void process.stderr.write(plainText(text)),
     readStdin,
     env: process.env,
     get isTerminal() {
@@ -47,6 +48,15 @@ function processConsole(output: Output, stopping: AbortController): Console {
     },
     signal: stopping.signal,
   };
+}
+
+/** A terminal, or a device like it: to ask for a terminal costs as much as Node's stream. */
+function isScreen(): boolean {
+  try {
+    return fstatSync(1).isCharacterDevice();
+  } catch {
+    return false; // there is no standard output, and who writes to it will hear of it
+  }
 }
 
 /**

@@ -30,10 +30,24 @@ export function readExpectations(file: string): readonly Expectation[] {
 }
 
 function readYaml(file: string): unknown {
+  const text = readText(file);
   try {
-    return parse(readFileSync(file, "utf8"));
+    return parse(text, { logLevel: "error" });
   } catch (error) {
-    throw wrong(file, `cannot be read: ${messageOf(error)}`);
+    const [line = ""] = messageOf(error).split(/:?\n/); // what follows quotes the file
+    throw wrong(file, `is not YAML: ${line}`);
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CattailError("EXPLAIN_CHECK_FILE", {
+      problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`, // what readFile throws
+      next: "Check the path, and that it is a file that this user may read",
+      cause: error,
+    });
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { gather, port } from "../shared/option-values.ts";
 import { type TlsFlags, tlsOf, tlsOptions } from "../shared/server-flags.ts";
 import { check, readExpectations } from "./check-file.ts";
-import { type Loaded, loadFromDatastore, loadFromFolder, loadFromTypha } from "./load-data.ts";
+import { type Loaded, loadFromDatastore, loadFromFolder, loadFromTypha, notInSync } from "./load-data.ts";
 
 type ExplainFlags = TlsFlags & {
   port?: number;
@@ -173,14 +173,19 @@ async function load(flags: ExplainFlags): Promise<Loaded> {
       : loadFromDatastore(datastore, signal));
   }
   const tls = tlsOf(flags, process.env);
-  return await loadFromTypha({
-    servers,
-    signal,
-    info: "cattail explain",
-    maxFailures: 3,
-    log: silentLog,
-    ...(tls === undefined ? {} : { tls }),
-  });
+  try {
+    return await loadFromTypha({
+      servers,
+      signal,
+      info: "cattail explain",
+      maxFailures: 3,
+      log: silentLog,
+      ...(tls === undefined ? {} : { tls }),
+    });
+  } catch (error) {
+    if (error !== signal.reason) throw error;
+    throw notInSync("the server has not said everything within a minute", error);
+  }
 }
 
 function datastoreOf(flags: ExplainFlags): DatastoreOptions {

@@ -1,11 +1,17 @@
 // Where the answer comes from: a datastore, read once, or a Typha, followed until it is in sync.
 import { CattailError, isRecord, type JsonRecord, silentLog, systemClock } from "../../base/lib/index.ts";
-import { type Datastore, type DatastoreOptions, openDatastore, readFolder } from "../../calico/datastore/index.ts";
+import {
+  type Datastore,
+  type DatastoreOptions,
+  type FollowReport,
+  openDatastore,
+  readFolder,
+} from "../../calico/datastore/index.ts";
 import { addPod } from "../../calico/explain/index.ts";
 import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
 import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
 import { type Policy, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
-import { runSyncers } from "../../calico/syncer/index.ts";
+import { runSyncers, type Syncers } from "../../calico/syncer/index.ts";
 import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
 
 export type Loaded = {
@@ -26,16 +32,18 @@ export async function loadFromTypha(options: Omit<FollowOptions, "type">): Promi
       else if (update.is === "delete") data.set(update.path, undefined);
     }
   }
-  throw new CattailError("EXPLAIN_NOT_IN_SYNC", {
-    problem: "the server ended the connection before it had said everything",
-    next: "Run cattail doctor --server ADDRESS: it looks at the server",
-  });
+  throw notInSync("the server ended the connection before it had said everything");
+}
+
+export function notInSync(problem: string, cause?: unknown): CattailError {
+  const next = "Run cattail doctor --server ADDRESS: it looks at the server";
+  return new CattailError("EXPLAIN_NOT_IN_SYNC", { problem, next, cause });
 }
 
 export async function loadFromDatastore(options: DatastoreOptions, signal: AbortSignal): Promise<Loaded> {
   const datastore = await openDatastore(options, { clock: systemClock, log: silentLog });
   try {
-    return { data: await readFelixData(datastore, signal), notes: [], fileOf: () => undefined };
+    return { ...(await readFelixData(datastore, signal)), fileOf: () => undefined };
   } finally {
     await datastore[Symbol.asyncDispose]();
   }
@@ -44,22 +52,74 @@ export async function loadFromDatastore(options: DatastoreOptions, signal: Abort
 /** Leaves nothing behind in the folder. */
 export async function loadFromFolder(path: string, signal: AbortSignal): Promise<Loaded> {
   const folder = await readFolder(path);
-  const data = await readFelixData(folder.datastore, signal);
+  const { data, notes: invalid } = await readFelixData(folder.datastore, signal);
   const broken = folder.problems.map(({ file, line, says }) => `${file}:${line}: ${says}; it is not looked at`);
   const notes = await addWhatFoldersLack(folder.datastore, data, signal);
   const fileOf = ({ kind, namespace, name }: PolicyName) => folder.fileOf(storedKinds[kind], { namespace, name });
-  return { data, notes: [...broken, ...notes], fileOf };
+  return { data, notes: [...broken, ...invalid, ...notes], fileOf };
 }
 
-async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise<PolicyData> {
+/** As often as an outage of a moment may be met: a server waits for its datastore, a person who asks does not. */
+const mostFailures = 3;
+
+async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise<Pick<Loaded, "data" | "notes">> {
   const data = new PolicyData();
-  const syncers = runSyncers({ datastore, clock: systemClock, log: silentLog, random: Math.random, signal });
-  for await (const { syncer, updates, status } of syncers) {
-    if (syncer !== "felix") continue;
-    for (const { path, value } of updates) data.set(path, value);
-    if (status === syncStatus.inSync) return data;
+  const givingUp = new AbortController();
+  const either = AbortSignal.any([signal, givingUp.signal]);
+  const syncers = runSyncers({ datastore, clock: systemClock, log: silentLog, random: Math.random, signal: either });
+  const behind = () => syncers.reports().filter(({ status }) => status !== syncStatus.inSync);
+  const looking = setInterval(() => {
+    const hopeless = behind().filter(
+      ({ state, errors, listsCompleted }) => state === "forbidden" || (errors >= mostFailures && listsCompleted === 0),
+    );
+    if (hopeless.length > 0) givingUp.abort(notRead(hopeless));
+  }, 100);
+  try {
+    for await (const { syncer, updates, status } of syncers) {
+      if (syncer !== "felix") continue;
+      for (const { path, value } of updates) data.set(path, value);
+      if (status === syncStatus.inSync) return { data, notes: notesOf(syncers.stats().listProblems(mostNotes + 1)) };
+    }
+  } finally {
+    clearInterval(looking);
   }
-  throw signal.reason;
+  throw givingUp.signal.aborted ? givingUp.signal.reason : notRead(behind());
+}
+
+const mostNotes = 20;
+
+type ObjectProblem = ReturnType<ReturnType<Syncers["stats"]>["listProblems"]>[number];
+
+/** An answer without a policy that is void on every node is right, and surprising. */
+function notesOf(problems: readonly ObjectProblem[]): readonly string[] {
+  const notes = problems
+    .slice(0, mostNotes)
+    .map(({ object, field, rule, effect }) =>
+      [`${object}:`, ...(field === "" ? [] : [field]), `${rule}; ${effectWords[effect]}`].join(" "),
+    );
+  return problems.length > mostNotes ? [...notes, "more objects break rules"] : notes;
+}
+
+const effectWords: { readonly [Effect in ObjectProblem["effect"]]: string } = {
+  deleted: "nodes take it as not there, and so does this answer",
+  dropped: "nodes take that part as not there, and so does this answer",
+  "sent-as-original": "this answer goes by what Calico makes of it",
+};
+
+function notRead(behind: readonly FollowReport[]): CattailError {
+  const first = behind.find(({ lastError }) => lastError !== undefined);
+  const why = first?.lastError?.message ?? "not everything was sent in time";
+  const rule = first?.missingRule?.trimEnd();
+  if (rule === undefined)
+    return new CattailError("EXPLAIN_UNREADABLE", {
+      problem: `the datastore cannot be read: ${why}`,
+      next: "Check that its server runs, can be reached from here, and knows these credentials",
+    });
+  const kinds = behind.map(({ kind }) => kind).sort();
+  return new CattailError("EXPLAIN_UNREADABLE", {
+    problem: `${kinds.join(", ")} cannot be read: ${why}`,
+    next: `Add this rule to a role of this account:\n${rule}`,
+  });
 }
 
 /**

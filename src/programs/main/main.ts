@@ -93,7 +93,7 @@ const entries: readonly Entry[] = [
   },
 ];
 
-const words = askedVersion(readWords());
+let words = askedVersion(readWords());
 // `cattail help certs` asks for certs.
 const asked = words[0] === "help" ? words[1] : words[0];
 const { exitCodeOfMisuse = 1 } = entries.find(({ name }) => name === asked) ?? {};
@@ -149,6 +149,8 @@ async function parse(): Promise<void> {
       "\nStart here:\n  cattail demo               see it run\n  cattail COMMAND --help     what a command takes, with examples",
     );
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodeOfMisuse));
+  // "help nonsense" would show the help of everything, and not say why.
+  if (words[0] === "help" && asked !== undefined && !entries.some(({ name }) => name === asked)) words = [asked];
   for (const { name, says, load } of entries) {
     // Completion walks all commands; everybody else needs only their own.
     if (asked === name || asked === "completion")

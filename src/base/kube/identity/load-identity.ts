@@ -117,7 +117,7 @@ async function parseKubeconfig(file: string, text: string): Promise<unknown> {
   try {
     return parseYaml(text);
   } catch (error) {
-    const [line = ""] = messageOf(error).split("\n"); // what follows quotes the file, and it has secrets
+    const [line = ""] = messageOf(error).split(/:?\n/); // what follows quotes the file, and it has secrets
     throw unusable(`${file} is not YAML: ${line}`, "Correct the line, or name another file");
   }
 }

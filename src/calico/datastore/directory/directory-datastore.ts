@@ -439,7 +439,7 @@ function mustBeAt(
 }
 
 async function mustBeFolder(path: string): Promise<void> {
-  const next = "set TYPHA_DATASTOREDIRECTORY to a folder of YAML or JSON manifests";
+  const next = "Name a folder of YAML or JSON manifests that this user may read";
   const stats = await stat(path).catch((cause: unknown) => {
     const problem = `the folder ${path} cannot be read: ${messageOf(cause)}`;
     throw new CattailError("DIRECTORY_UNREADABLE", { problem, next, cause });

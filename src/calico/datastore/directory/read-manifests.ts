@@ -58,7 +58,7 @@ export function readManifests(text: string): Manifests {
       readDocument(reading, document, index);
   } catch (error) {
     // A parser that recurses gives up on hostile nesting with a RangeError.
-    const why = error instanceof RangeError ? "it is nested too deep" : String(error);
+    const why = error instanceof RangeError ? "it is nested too deep" : firstLine(messageOf(error));
     reading.errors.push({ line: 1, column: 1, says: why });
   }
   return reading;
