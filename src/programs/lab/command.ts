@@ -1,6 +1,7 @@
 // `cattail lab`: a cluster on this machine, in seconds, to try and to break.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { CattailError, isRecord, parseJson, plainLine } from "../../base/lib/index.ts";
 import { callProgram } from "../../base/linux/index.ts";
@@ -44,7 +45,9 @@ Examples:
 }
 
 function withFolder(command: Command): Command {
-  return command.option("--folder <path>", "where the lab keeps what it has", defaultFolder(process.env));
+  // Its nodes stand in other folders.
+  const absolute = (path: string) => resolve(path);
+  return command.option("--folder <path>", "where the lab keeps what it has", absolute, defaultFolder(process.env));
 }
 
 function up(): Command {

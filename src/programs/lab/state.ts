@@ -1,7 +1,7 @@
 // Where a lab keeps what it has, and whether it runs: by the process that holds all of it, and when that was started, so that another process
 // that has its number one day is not taken for it.
-import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
 import { replaceFile } from "../../base/linux/files.ts";
 import type { DatastoreOptions } from "../../calico/datastore/index.ts";
@@ -22,7 +22,7 @@ export type LabState = {
 };
 
 export function defaultFolder(environment: NodeJS.ProcessEnv): string {
-  if (environment.CATTAIL_LAB_FOLDER) return environment.CATTAIL_LAB_FOLDER;
+  if (environment.CATTAIL_LAB_FOLDER) return resolve(environment.CATTAIL_LAB_FOLDER);
   if (process.getuid?.() === 0) return "/run/cattail-lab";
   const { XDG_RUNTIME_DIR } = environment;
   return join(XDG_RUNTIME_DIR || "/tmp", `cattail-lab-${process.getuid?.() ?? 0}`);
@@ -32,17 +32,33 @@ export const socketOf = (folder: string): string => join(folder, "lab.sock");
 export const keeperLog = (folder: string): string => join(folder, "logs", "keeper.log");
 export const stateFile = (folder: string): string => join(folder, "state.json");
 
-/** In /tmp anybody may have been there first, and would own what the lab's processes are told by. */
+const markOf = (folder: string): string => join(folder, ".cattail-lab");
+
 export function prepareFolder(folder: string): void {
+  requireOwn(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid } = lstatSync(folder);
-  if (uid !== process.getuid?.()) {
-    throw new CattailError("LAB_FOLDER", {
-      problem: `the lab's folder ${folder} belongs to user ${uid}`,
-      next: "Remove it, or set CATTAIL_LAB_FOLDER to a folder of your own",
-    });
-  }
+  writeFileSync(markOf(folder), "Everything in this folder is of a lab, and goes with it: cattail lab down\n");
   mkdirSync(join(folder, "logs"), { recursive: true, mode: 0o700 });
+}
+
+/**
+ * What is at this path is ours, or nothing. In /tmp anybody may have been there first, and would own what the lab's processes are told by. And a lab
+ * goes with everything in its folder: a wrong --folder must not cost somebody his files.
+ */
+export function requireOwn(folder: string): void {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw notOurs(`${folder} is ${found.isSymbolicLink() ? "a link" : "a file"}, not a folder`);
+  if (found.uid !== process.getuid?.()) throw notOurs(`the lab's folder ${folder} belongs to user ${found.uid}`);
+  const [first] = readdirSync(folder);
+  // The state alone tells a lab of an older release.
+  if (first !== undefined && !existsSync(markOf(folder)) && !isLabState(readJson(stateFile(folder))))
+    throw notOurs(`${folder} is no lab's: it has ${JSON.stringify(first)} in it`);
+}
+
+function notOurs(problem: string): CattailError {
+  const next = "Give --folder, or CATTAIL_LAB_FOLDER, a folder that is not there yet, or that of a lab";
+  return new CattailError("LAB_FOLDER", { problem, next });
 }
 
 export async function writeState(folder: string, state: LabState): Promise<void> {
@@ -51,12 +67,22 @@ export async function writeState(folder: string, state: LabState): Promise<void>
 
 /** Undefined: there is none, or none that can be read. */
 export function readState(folder: string): LabState | undefined {
+  requireOwn(folder);
+  const read = readJson(stateFile(folder));
+  return isLabState(read) ? read : undefined;
+}
+
+function readJson(file: string): unknown {
   try {
-    const read = parseJson(readFileSync(stateFile(folder), "utf8"));
-    return isRecord(read) && typeof read.pid === "number" ? (read as LabState) : undefined; // written above
+    return parseJson(readFileSync(file, "utf8"));
   } catch {
     return undefined; // no lab
   }
+}
+
+/** As written above. */
+function isLabState(read: unknown): read is LabState {
+  return isRecord(read) && typeof read.pid === "number" && typeof read.startTicks === "string";
 }
 
 export function isAlive({ pid, startTicks }: Pick<LabState, "pid" | "startTicks">): boolean {
