@@ -60,7 +60,6 @@ async function until(
       return isSo(facts);
     },
     () => `${what}: ${JSON.stringify(last)}`,
-    60_000,
   );
 }
 
@@ -350,7 +349,6 @@ async function eventuallyHealth(run: PlayedCase, detail: RegExp) {
   await eventually(
     () => detail.test(readiness(run, "n1")?.detail ?? ""),
     () => `health says ${detail}, but: ${readiness(run, "n1")?.detail}`,
-    30_000,
   );
   return readiness(run, "n1");
 }

@@ -55,7 +55,6 @@ test("doctor node: rights that a node's account has, and the one it lacks", { sk
       return last === "";
     },
     () => `an account with all rights has no finding; last: ${last}`,
-    60_000,
   );
   const found = await findings(narrow);
   deepEqual(

@@ -101,7 +101,7 @@ test("a flushed ruleset is back at once, sets and rules together, and is said", 
     nft("flush", "ruleset");
     const isBack = () =>
       nft("list", "tables").includes("inet cattail") && nft("-s", "list", "table", "inet", "cattail") === before;
-    await eventually(isBack, "the table to be put back", 10_000);
+    await eventually(isBack, "the table to be put back", 60_000);
     await eventually(() => messages(part).includes("Somebody else has changed our table; it is put back"), "the log");
     match(await part.metrics.text(), /felix_nft_repairs 1\n/);
   }),
@@ -135,7 +135,7 @@ for (const { name, edit } of edits)
       };
       const before = listing();
       edit(nft);
-      await eventually(() => listing() === before, "the table to be as before", 10_000);
+      await eventually(() => listing() === before, "the table to be as before", 60_000);
     }),
   );
 
@@ -222,7 +222,7 @@ test("a pod has its file once its rules are in and its interface is up, and lose
     execFileSync("ip", ["-n", namespace, "link", "set", "cali1", "up"]);
     await eventually(() => existsSync(file), "the file to come back");
     unlinkSync(file);
-    await eventually(() => existsSync(file), "the file to be put back", 30_000);
+    await eventually(() => existsSync(file), "the file to be put back", 60_000);
     part.say(pod, undefined);
     await part.settled();
     deepEqual(readdirSync(status), []);

@@ -56,7 +56,7 @@ test("modes change under a running ping, both families, and no packet is lost", 
   for (const { mode, route } of Array.from({ length: 5 }, () => way).flat()) {
     setMode(cluster, mode);
     if (mode !== "never") {
-      for (const each of nodes) await eventually(() => hasDevice(each), "no device", 10_000);
+      for (const each of nodes) await eventually(() => hasDevice(each), "no device", 60_000);
     }
     // Who has heard of it gets a tunnel address, or gives it back.
     for (const [i, { node }] of nodes.entries()) setNode(cluster, i, node, mode !== "never");
@@ -64,7 +64,7 @@ test("modes change under a running ping, both families, and no packet is lost", 
     await allReady(running);
   }
   await using netlink = openNetlink({ namespace: one.node.namespace });
-  await eventually(async () => (await netlink.link("vxlan.calico")) === undefined, "the device stays", 10_000);
+  await eventually(async () => (await netlink.link("vxlan.calico")) === undefined, "the device stays", 60_000);
   for (const each of pings) {
     const { sent, lost } = await each.stop();
     ok(sent > 50, `${sent} sent`);
@@ -137,7 +137,7 @@ test(
     equal(await entries(), 3);
     cluster.change({ [nodePath("four")]: undefined });
     await whenRoute(one.node, "10.99.3.0/26", false);
-    await eventually(async () => (await entries()) === 2, "its entry stays", 10_000);
+    await eventually(async () => (await entries()) === 2, "its entry stays", 60_000);
     // Its block is still there: that is told, and nobody is unready for it.
     await allReady(running);
     ok(running[0]?.health().detail.includes("node four has no IPv4 address"));
@@ -171,7 +171,7 @@ test(
       async () =>
         (await netlink.addresses({ index, family: "inet" })).map(({ address }) => address).join() === "10.99.0.8/32",
       "the last address",
-      10_000,
+      60_000,
     );
     await whenRoute(one.node, "10.99.2.0/26 via 10.99.2.1 dev vxlan.calico");
     // Somebody takes the last address away: the kernel takes the routes along, and tells nobody.
@@ -195,7 +195,7 @@ test(
     cluster.change({ [endpointPath("one", pod.name)]: endpointValue(pod.interfaceName, pod.addresses) });
     await whenRoute(one.node, `10.99.0.1/32 dev ${pod.interfaceName}`);
     const isOnHost = async () => (await netlink.addresses()).some(({ address }) => address === "10.99.0.1/32");
-    await eventually(async () => !(await isOnHost()), "the node has given it up", 10_000);
+    await eventually(async () => !(await isOnHost()), "the node has given it up", 60_000);
     ok(await reaches(two.pod, "10.99.0.1"));
     await allReady(running);
   },
@@ -213,11 +213,11 @@ test("the host's MTU changes: device, routes and file follow", options, async (t
   await netlink.change({ do: "edit", link: { link: "eth0", mtu: 1400 } });
   await whenRoute(one.node, "10.99.1.0/26 via 10.99.1.1 dev vxlan.calico proto boot onlink mtu 1350");
   equal((await netlink.link("vxlan.calico"))?.mtu, 1350);
-  await eventually(() => readFileSync(mtuFile, "utf8") === "1330", "the file", 10_000);
+  await eventually(() => readFileSync(mtuFile, "utf8") === "1330", "the file", 60_000);
   running.settings.set("VXLANMTU", "1300");
   await whenRoute(one.node, "10.99.1.0/26 via 10.99.1.1 dev vxlan.calico proto boot onlink mtu 1300");
   setMode(cluster, "never");
-  await eventually(() => readFileSync(mtuFile, "utf8") === "1400", "the file", 10_000);
+  await eventually(() => readFileSync(mtuFile, "utf8") === "1400", "the file", 60_000);
 });
 
 test("a device that is another than ours is made anew", options, async (t) => {
@@ -239,7 +239,7 @@ test("a device that is another than ours is made anew", options, async (t) => {
   ok(await reaches(one.pod, "10.99.1.5"));
   // Another port is a setting: live, on every node.
   for (const each of running) each.settings.set("VXLANPort", "4799");
-  await eventually(async () => (await netlink.link("vxlan.calico"))?.vxlan?.port === 4799, "the port stays", 10_000);
+  await eventually(async () => (await netlink.link("vxlan.calico"))?.vxlan?.port === 4799, "the port stays", 60_000);
   await allReady(running);
   ok(await reaches(one.pod, "10.99.1.5"));
   const index = (await netlink.link("vxlan.calico"))?.index ?? 0;
@@ -293,7 +293,7 @@ test(
     await eventually(
       () => running.health().detail.includes("fd99::2:0/122"),
       () => running.health().detail,
-      10_000,
+      60_000,
     );
     equal(running.health().ready, false);
     await netlink.change({
@@ -307,7 +307,7 @@ test(
       eventually(
         () => !running.health().ready && what.test(running.health().detail),
         () => running.health().detail,
-        10_000,
+        60_000,
       );
     const hop = (gateway: string) => ({
       ...{ destination: "10.99.2.0/26", gateway, index },

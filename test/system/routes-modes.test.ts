@@ -62,12 +62,12 @@ for (const { mode, crosses, routesOfOne } of modes) {
     await eventually(
       () => running.every((each) => each.health().ready),
       () => JSON.stringify(running.map((each) => each.health())),
-      10_000,
+      60_000,
     );
     await eventually(
       async () => JSON.stringify(await kernelRoutes(one.node.namespace)) === JSON.stringify(routesOfOne),
       "routes",
-      5_000,
+      60_000,
     ).catch(() => undefined);
     deepEqual(await kernelRoutes(one.node.namespace), routesOfOne);
     for (const [i, address] of two.pod.addresses.entries()) {

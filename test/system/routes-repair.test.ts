@@ -50,7 +50,7 @@ test(
     });
     await netlink.change({ do: "delete", neighbour: { family: "inet", index, address: neighbour.address } });
     const entriesAtMs = performance.now();
-    await eventually(async () => (await fdb()).length === 2 && (await arp()).length === 2, "entries", 10_000);
+    await eventually(async () => (await fdb()).length === 2 && (await arp()).length === 2, "entries", 60_000);
     const entries = performance.now() - entriesAtMs;
 
     await netlink.change({ do: "delete", link: "vxlan.calico" });
@@ -75,7 +75,7 @@ test(
     for (const name of ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding", conf("forwarding"), conf("proxy_arp")]) {
       writeSysctl(name, 0, { namespace });
       const beganMs = performance.now();
-      await eventually(() => readSysctl(name, { namespace }) === "1", `${name} stays 0`, 10_000);
+      await eventually(() => readSysctl(name, { namespace }) === "1", `${name} stays 0`, 60_000);
       ok(performance.now() - beganMs < barMs, String(name));
     }
   },
@@ -142,7 +142,7 @@ test("with RouteSyncDisabled no route is written or removed, until it is off aga
   );
   await allReady([running]);
   cluster.change({ [endpointPath("one", "gone")]: endpointValue("caligone", ["10.99.0.40"]) });
-  await eventually(() => readSysctl("net.ipv4.ip_forward", one.node) === "1", "interfaces are not kept", 10_000);
+  await eventually(() => readSysctl("net.ipv4.ip_forward", one.node) === "1", "interfaces are not kept", 60_000);
   deepEqual(await kernelRoutes(one.node.namespace), before);
   running.settings.set("RouteSyncDisabled", "false");
   await whenRoute(one.node, "10.99.1.0/26 via 172.30.0.2 dev eth0 proto 80");
@@ -159,7 +159,7 @@ test("a foreign route in the place of ours is left there, and health names it", 
   await eventually(
     () => running.health().detail.includes("10.99.1.0/26"),
     () => running.health().detail,
-    10_000,
+    60_000,
   );
   equal(running.health().ready, false);
   ok((await kernelRoutes(one.node.namespace)).includes("10.99.1.0/26 via 172.30.0.254 dev eth0 proto static"));
@@ -183,7 +183,7 @@ test("a route on a new interface has time until its endpoint is known", options,
     async () =>
       (await kernelRoutes(one.node.namespace)).filter((line) => line.startsWith("10.99.0.20/32")).length === 1,
     "two routes to one pod",
-    10_000,
+    60_000,
   );
   ok(
     (await kernelRoutes(one.node.namespace)).some((line) =>

@@ -35,7 +35,7 @@ export async function pingOn(t: TestContext, namespace: string, to: string, inte
     output += text;
   });
   const ended = once(child, "close");
-  await eventually(() => output.includes("\n") || child.exitCode !== null, `no answer from ${to}`, 20_000);
+  await eventually(() => output.includes("\n") || child.exitCode !== null, `no answer from ${to}`);
   return {
     async stop() {
       child.stdin.end();

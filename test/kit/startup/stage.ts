@@ -133,7 +133,6 @@ export class StartupStage implements Disposable {
     await eventually(
       async () => (await netlink.addresses()).some((one) => one.index === index && one.address.startsWith("fe80:")),
       `${name} has no link-local address`,
-      10_000,
     );
   }
 
