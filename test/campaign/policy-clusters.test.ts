@@ -62,6 +62,8 @@ for (let first = 0; first < clusters; first += batch) {
       const own = (seed + number) >>> 0;
       const random = seededRandom(own);
       const cluster = randomCluster(random);
+      // To deny is then to refuse with an answer, where anybody can be answered.
+      if (own % 5 === 0) cluster.values.set("/calico/v1/config/NftablesFilterDenyAction", "Reject");
       const asked = flowsFor(random);
       flows += asked.length;
       const differences = await compare(cluster, asked, { lab, part, timeoutMs: 100 });

@@ -183,6 +183,24 @@ test("a policy that the kernel refuses denies, is named, and stops nothing else"
   }),
 );
 
+test("denied packets are answered, with host endpoints too, and no longer once the setting has gone", { skip }, () =>
+  inWorld({ settings: { NftablesFilterDenyAction: "Reject" } }, async ({ part, nft }) => {
+    part.say(
+      "/calico/v1/host/here/endpoint/h",
+      JSON.stringify({ name: "eth0", labels: { a: "1" }, profile_ids: ["p"] }),
+    );
+    part.say("/calico/v1/policy/profile/p/rules", JSON.stringify({ outbound_rules: [{ action: "deny" }] }));
+    await begin(part);
+    const rejecting = nft("list", "table", "inet", "cattail");
+    match(rejecting, /chain pol-i-\w+ \{/);
+    match(rejecting, /counter packets 0 bytes 0 reject .*"end of tier default/);
+    match(rejecting, /chain pro-e-\w+-drops \{\n\t+counter packets 0 bytes 0 drop/);
+    part.configure({ NftablesFilterDenyAction: "Drop" });
+    await part.settled();
+    equal(/reject|-drops/.test(nft("list", "table", "inet", "cattail")), false);
+  }),
+);
+
 test("what the original left goes when ours is in force, and ours goes when it is asked to", { skip }, () =>
   inWorld({}, async ({ part, namespace, nft }) => {
     for (const [family, table] of [
@@ -331,7 +349,7 @@ test("every metric of policy has a value, also those by result and by strategy",
       'felix_label_index_selector_evals{result="true"} 2',
       'felix_label_index_strategy_evals{strategy="single-value"} 1',
       'felix_label_index_strategy_evals{strategy="label-name"} 1',
-      "felix_nft_maps 9",
+      "felix_nft_maps 10",
     ])
       ok(text.includes(`${row}\n`), `${row}\n${text}`);
   }),

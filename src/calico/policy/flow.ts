@@ -92,7 +92,8 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
   const to = nodeOf(destination);
   const packet = packetOf(flow);
   const isLocal = from !== undefined && from === to;
-  if (from !== undefined && world.isEnforcedOn(from)) {
+  const { family } = packet;
+  if (from !== undefined && isPoliced(from, family, world)) {
     if (isLocal && source.is === "node") {
       if (destination.is === "workload")
         yield said(
@@ -107,7 +108,7 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
     if (!isLocal) yield* leave({ source, destination }, from, packet, world);
     else if (destination.is === "node") yield toOwnHost(from, source, world);
   }
-  if (to === undefined || !world.isEnforcedOn(to)) return;
+  if (to === undefined || !isPoliced(to, family, world)) return;
   const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination.address, world) };
   if (!isLocal) yield* enter(destination, to, arriving, world);
   if (destination.is === "workload")
@@ -118,6 +119,10 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
       destination.workload.host,
       "endpoint",
     );
+}
+
+function isPoliced(node: string, family: 4 | 6, { isEnforcedOn, settingsOf }: World): boolean {
+  return isEnforcedOn(node) && (family === 4 || settingsOf(node).isIpv6On);
 }
 
 function* workloadEgress(workload: Workload, packet: Packet, world: World): Generator<Stage> {
@@ -310,7 +315,8 @@ function classQuestion(endpoint: HostEndpoint, direction: Direction, wanted: "un
 
 /**
  * The host endpoint of the interface that carries the node's address: by that address, or by any name of an interface (which
- * one has the address is not in the datastore), or the one for all interfaces. The lowest id of the best kind.
+ * one has the address is not in the datastore) if it is not said to carry others, or the one for all interfaces. The lowest id of the best
+ * kind.
  */
 export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | undefined {
   const candidates = [...data.hostEndpoints.values()]
@@ -319,15 +325,20 @@ export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | u
   const addresses = data.nodeAddresses.get(node) ?? [];
   const carries = (endpoint: HostEndpoint) =>
     endpoint.addresses.some((one) => addresses.some((other) => holds(one, other)));
+  const isNamed = ({ interfaceName }: HostEndpoint) => interfaceName !== "" && interfaceName !== "*";
   return (
-    candidates.find((one) => one.interfaceName !== "*" && (one.interfaceName !== "" || carries(one))) ??
-    candidates.find(({ interfaceName }) => interfaceName === "*")
+    candidates.find(
+      (one) => one.interfaceName !== "*" && (carries(one) || (isNamed(one) && one.addresses.length === 0)),
+    ) ??
+    candidates.find(({ interfaceName }) => interfaceName === "*") ??
+    // Perhaps the node's address is another one than the datastore knows.
+    candidates.find((one) => isNamed(one) && addresses.length === 0)
   );
 }
 
 /** The source that the other side sees: a pool may hide its pods behind their node. */
 function seenFrom(source: Place, destination: AddressRange, world: World): AddressRange {
-  if (source.is !== "workload" || !world.isEnforcedOn(source.workload.host)) return source.address;
+  if (source.is !== "workload" || !isPoliced(source.workload.host, source.address.family, world)) return source.address;
   const { host } = source.workload;
   const { nodeAddresses, pools: known } = world.data;
   const { natAddress, hidesFromNodes } = world.settingsOf(host);

@@ -8,6 +8,8 @@ import type { Direction } from "./values.ts";
 type FailsafePort = { readonly protocol: number; readonly net: AddressRange | undefined; readonly port: number };
 
 export type NodeSettings = {
+  /** False: packets of IPv6 are left alone. */
+  readonly isIpv6On: boolean;
   readonly endpointToHost: "drop" | "return" | "accept";
   readonly failsafe: { readonly [D in Direction]: readonly FailsafePort[] };
   readonly vxlanPort: number;
@@ -34,6 +36,7 @@ const outbound = "udp:53,udp:67,tcp:179,tcp:2379,tcp:2380,tcp:5473,tcp:6443,tcp:
 export function nodeSettings(setting: SettingOf): NodeSettings {
   const action = setting("DefaultEndpointToHostAction")?.toLowerCase();
   return {
+    isIpv6On: !isFalse(setting("Ipv6Support")),
     endpointToHost: action === "accept" || action === "return" ? action : "drop",
     failsafe: {
       ingress: readFailsafe(setting("FailsafeInboundHostPorts") ?? inbound),
@@ -78,4 +81,8 @@ function readFailsafe(text: string): readonly FailsafePort[] {
 
 function isTrue(text: string | undefined): boolean {
   return /^(?:true|1|yes|y|t)$/i.test(text ?? "");
+}
+
+function isFalse(text: string | undefined): boolean {
+  return /^(?:false|0|no|n|f|none)$/i.test(text ?? "");
 }

@@ -17,7 +17,6 @@ export type BuildOptions = {
   /** Whether a host endpoint for all interfaces leaves this one alone. */
   readonly isExcluded: (interfaceName: string) => boolean;
   readonly excludedNames: readonly string[];
-  readonly isIpv6On: boolean;
   /** Whether packets that belong to no known connection, and begin none, are dropped. */
   readonly dropsInvalid: boolean;
   /** "5/second burst 5 packets" */
@@ -54,7 +53,6 @@ export function dataplaneSettings(live: Pick<LiveSettings, "raw">): DataplaneSet
     marks: marksOf(setting("NftablesMarkMask")),
     isExcluded: (name) => patterns.some((pattern) => pattern.test(name)),
     excludedNames: exclude.filter(isInterfaceName),
-    isIpv6On: !isFalse(setting("Ipv6Support")),
     dropsInvalid: !isTrue(setting("DisableConntrackInvalidCheck")),
     logLimit: logLimit(setting),
     natOutgoing: natOutgoing(setting),
@@ -149,8 +147,4 @@ function positiveWhole(text: string | undefined): number | undefined {
 
 function isTrue(text: string | undefined): boolean {
   return /^(?:true|1|yes|y|t)$/i.test(text ?? "");
-}
-
-function isFalse(text: string | undefined): boolean {
-  return /^(?:false|0|no|n|f|none)$/i.test(text ?? "");
 }

@@ -18,7 +18,7 @@ const nets4 = [
 const nets6 = ["fd65::/64", "fd65::2/128", "2001:db8::/64", "2001:db8::11/128", "::/0"];
 const ports = [22, 53, 80, 443, 8080, "1000:1002", "80:443", "8080:9091"];
 
-export type RandomCluster = { readonly world: PolicyWorld; readonly values: ReadonlyMap<string, string> };
+export type RandomCluster = { readonly world: PolicyWorld; readonly values: Map<string, string> };
 
 export function randomCluster(random: Random): RandomCluster {
   const world = new PolicyWorld();

@@ -87,12 +87,59 @@ export const smallClusters: readonly SmallCluster[] = [
     values: { ...hostEndpoint, ...answersToAnotherAddress, "/calico/v1/config/NATOutgoingAddress": "192.0.2.77" },
     flows: { "green/tools > ext1 udp:8080": "deny", "green/tools > red/far udp:8080": "allow" },
   },
+  {
+    about: "Ipv6Support is off: packets of IPv6 are left alone",
+    values: {
+      ...hostEndpoint,
+      "/calico/v1/config/Ipv6Support": "false",
+      "/calico/v1/policy/GlobalNetworkPolicy//none": {
+        tier: "default",
+        selector: "all()",
+        types: ["ingress", "egress"],
+        inbound_rules: [],
+        outbound_rules: [],
+      },
+    },
+    flows: {
+      "ext1 > node tcp:80": "deny",
+      "ext1 > node tcp6:80": "allow",
+      "red/web > red/db tcp:80": "deny",
+      "red/web > red/db tcp6:80": "allow",
+      "ext1 > red/web tcp6:80": "allow",
+    },
+  },
+  {
+    about: "a host endpoint that names an interface with other addresses governs nothing that goes to the node's own",
+    values: {
+      "/calico/v1/host/node-a/endpoint/a": {
+        name: "eth1",
+        expected_ipv4_addrs: ["203.0.113.1"],
+        labels: {},
+        profile_ids: ["projectcalico-default-allow"],
+      },
+      "/calico/v1/host/node-a/endpoint/b": { name: "eth0", expected_ipv4_addrs: ["192.0.2.1"], labels: {} },
+    },
+    flows: { "ext1 > node tcp:80": "deny", "ext1 > node tcp:22": "allow", "node > ext1 tcp:443": "deny" },
+  },
+  {
+    about: "the same beside one for all other interfaces",
+    values: {
+      "/calico/v1/host/node-a/endpoint/a": {
+        name: "eth1",
+        expected_ipv4_addrs: ["203.0.113.1"],
+        labels: {},
+        profile_ids: ["projectcalico-default-allow"],
+      },
+      "/calico/v1/host/node-a/endpoint/b": { name: "*", labels: {} },
+    },
+    flows: { "ext1 > node tcp:80": "deny", "ext1 > node tcp:22": "allow" },
+  },
 ];
 
 /** The lab's world with these values in it. */
 export function worldWith({ values: own }: SmallCluster): {
   readonly world: PolicyWorld;
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: Map<string, string>;
 } {
   const world = new PolicyWorld();
   const values = new Map(world.said);

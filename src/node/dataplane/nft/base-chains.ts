@@ -13,6 +13,7 @@ export const hostMaps: readonly { readonly name: string; readonly stage: HostSta
   [
     { name: "map-host-in", stage: "host", direction: "ingress" },
     { name: "map-host-out", stage: "host", direction: "egress" },
+    { name: "map-translated-out", stage: "translated", direction: "egress" },
     { name: "map-forward-in", stage: "forwarded", direction: "ingress" },
     { name: "map-forward-out", stage: "forwarded", direction: "egress" },
     { name: "map-before-nat", stage: "before-nat", direction: "ingress" },
@@ -22,7 +23,7 @@ export const hostMaps: readonly { readonly name: string; readonly stage: HostSta
 export const workloadMaps = ["map-from-workload", "map-to-workload"] as const;
 
 export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
-  const { marks, interfacePrefixes, settings, isIpv6On } = options;
+  const { marks, interfacePrefixes, settings } = options;
   const from = interfacePrefixes.map((prefix) => `iifname "${prefix}*"`);
   const to = interfacePrefixes.map((prefix) => `oifname "${prefix}*"`);
   const ours = marks.pass + marks.accept + marks.local;
@@ -38,7 +39,7 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
   const host = (stage: HostStage, direction: Direction) => hostLines(stage, direction, options);
   const hooked = (hook: string, rules: readonly string[]): Chain => ({
     hook: `type ${hook}; policy accept;`,
-    rules: isIpv6On ? rules : [`meta nfproto ipv6 accept ${comment("Ipv6Support is off")}`, ...rules],
+    rules: settings.isIpv6On ? rules : [`meta nfproto ipv6 accept ${comment("Ipv6Support is off")}`, ...rules],
   });
   return new Map([
     [
@@ -132,7 +133,7 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
         `meta mark and ${local} != ${local} accept`,
         `meta mark set meta mark and ${hex(0xffffffff - marks.local)}`,
         ...each(to, "accept"),
-        ...host("host", "egress"),
+        ...host("translated", "egress"),
       ]),
     ],
     ["nat-outgoing", hooked("nat hook postrouting priority srcnat + 10", natLines(options))],

@@ -43,6 +43,43 @@ test("a pod's interface leads to its chains, both ways", () => {
   deepEqual([keys(ruleset, "map-from-workload"), keys(ruleset, "map-to-workload")], [['"cali1"'], ['"cali1"']]);
 });
 
+// A packet that came in before may still see the chain empty; after a "goto" it would then be accepted (seen: 4 packets of 8,739 new pods).
+test("whoever is led to a chain that is empty to him comes back to what closes the interface", () => {
+  const { ruleset } = built({ [pod]: workload, [host]: { name: "eth0", labels: null } });
+  const values = ["map-from-workload", "map-to-workload", "map-host-in", "map-translated-out"].flatMap((map) => [
+    ...ruleset.elements(map).values(),
+  ]);
+  deepEqual(
+    values.map((value) => value.split(" ")[0]),
+    ["jump", "jump", "jump", "jump"],
+  );
+  for (const base of ["forward-2-from-workload", "forward-3-to-workload", "input-1-from-workload"])
+    match(ruleset.chain(base)?.rules.at(-1) ?? "", /"cali\*" counter drop comment "an interface without endpoint"$/);
+  // An endpoint of a host that has nothing to say ends what it governs, too: another one would be asked otherwise.
+  for (const value of ["map-forward-in", "map-forward-out", "map-before-nat", "map-untracked-in"].flatMap((map) => [
+    ...ruleset.elements(map).values(),
+  ]))
+    equal(ruleset.chain(value.replace("jump ", ""))?.rules.at(-1), "accept", value);
+});
+
+test("what the host sends to translated addresses is never answered with a refusal: nft has none after routing", () => {
+  const values = {
+    [host]: { name: "eth0", labels: { h: "1" }, profile_ids: ["p"] },
+    "/calico/v1/policy/profile/p/rules": { outbound_rules: [{ action: "deny" }] },
+    [policyPath]: { tier: "default", selector: "has(h)", types: ["egress"], outbound_rules: [{ action: "deny" }] },
+  };
+  const { ruleset } = built(values, { NftablesFilterDenyAction: "Reject" });
+  const below = (chain: string): string =>
+    (ruleset.chain(chain)?.rules ?? [])
+      .map((rule) => `${rule}\n${below(/(?:jump|goto) (\S+)/.exec(rule)?.[1] ?? "")}`)
+      .join("");
+  const [led = ""] = [...ruleset.elements("map-translated-out").values()];
+  const [ordinary = ""] = [...ruleset.elements("map-host-out").values()];
+  equal(/reject/.test(below(led.replace("jump ", ""))), false);
+  match(below(led.replace("jump ", "")), /rule 1/);
+  match(below(ordinary.replace("jump ", "")), /reject comment "GlobalNetworkPolicy p rule 1"/);
+});
+
 test("an interface whose name is none is led nowhere, and stands nowhere in the text", () => {
   const builder = built({ [pod]: { ...workload, name: 'x" drop; }' } });
   deepEqual(keys(builder.ruleset, "map-from-workload"), []);

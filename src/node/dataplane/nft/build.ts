@@ -21,6 +21,7 @@ import { Dispatch, type HostInterface } from "./dispatch.ts";
 import {
   type ChainContext,
   dropping,
+  droppingOptions,
   hostChain,
   hostStages,
   sampling,
@@ -186,21 +187,31 @@ export class RulesetBuilder {
 
   #takePolicy(id: string, policy: Policy | undefined): void {
     put(this.#policies, id, policy);
-    for (const direction of directions) {
-      const name = policyChain(id, direction);
-      if (policy === undefined) this.ruleset.removeChain(name);
-      else this.ruleset.setChain(name, { rules: this.#refusedLines(id) ?? this.#unitLines(id, direction) });
-    }
+    this.#takeUnit(id, policy === undefined ? "gone" : "there", (...which) => policyChain(id, ...which));
   }
 
   #takeProfile(name: string, profile: Profile | undefined): void {
     put(this.#profiles, name, profile);
-    const unit = profileUnit(name);
-    for (const direction of directions) {
-      const chain = profileChain(name, direction);
-      if (profile === undefined) this.ruleset.removeChain(chain);
-      else this.ruleset.setChain(chain, { rules: this.#refusedLines(unit) ?? this.#unitLines(unit, direction) });
-    }
+    const is = profile === undefined ? "gone" : "there";
+    this.#takeUnit(profileUnit(name), is, (...which) => profileChain(name, ...which));
+  }
+
+  #takeUnit(
+    unit: Unit,
+    is: "there" | "gone",
+    nameOf: (direction: Direction, ends: { readonly dropsOnly: boolean }) => string,
+  ): void {
+    for (const direction of directions)
+      for (const dropsOnly of [false, true]) {
+        const chain = nameOf(direction, { dropsOnly });
+        const options = dropsOnly ? droppingOptions(this.#options) : this.#options;
+        const isNeeded = is === "there" && (!dropsOnly || (direction === "egress" && options !== this.#options));
+        if (!isNeeded) this.ruleset.removeChain(chain);
+        else
+          this.ruleset.setChain(chain, {
+            rules: this.#refusedLines(unit) ?? this.#unitLines(unit, direction, options),
+          });
+      }
   }
 
   #refusedLines(unit: Unit): readonly string[] | undefined {
@@ -208,18 +219,18 @@ export class RulesetBuilder {
     return dropping("", `${this.titleOf(unit)} is refused by the kernel and denies`, this.#options);
   }
 
-  #unitLines(unit: Unit, direction: Direction): readonly string[] {
+  #unitLines(unit: Unit, direction: Direction, options = this.#options): readonly string[] {
     const policy = this.#policies.get(unit);
     if (policy !== undefined)
       return this.#rulesText(policy.rules[direction], {
-        verdicts: verdictsOf(policy, this.#options, policy.name),
+        verdicts: verdictsOf(policy, options, policy.name),
         title: titleOf(policy),
       });
     const profile = this.#profiles.get(unit.replace(/^profile /, ""));
     // Behind the tiers there is nothing to pass on to.
     const deciding = profile?.rules[direction].filter(({ action }) => action !== "pass") ?? [];
     return this.#rulesText(deciding, {
-      verdicts: verdictsOf(undefined, this.#options, profile?.name ?? ""),
+      verdicts: verdictsOf(undefined, options, profile?.name ?? ""),
       title: unit,
     });
   }
@@ -270,6 +281,7 @@ export class RulesetBuilder {
   #context(): ChainContext {
     return {
       ...this.#options,
+      dropsOnly: false,
       hasPassRule: (id) =>
         !this.#refused.has(id) &&
         directions.some((direction) =>

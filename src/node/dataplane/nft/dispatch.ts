@@ -68,7 +68,7 @@ export class Dispatch {
     const [id] = [...(this.#workloads.get(name) ?? [])].sort();
     if (id === undefined) this.#workloads.delete(name);
     const lead = (direction: "ingress" | "egress") =>
-      id === undefined ? undefined : `goto ${endpointChain(id, direction, "workload")}`;
+      id === undefined ? undefined : leadTo(endpointChain(id, direction, "workload"));
     this.#ruleset.setMapElement("map-from-workload", `"${name}"`, lead("egress"));
     this.#ruleset.setMapElement("map-to-workload", `"${name}"`, lead("ingress"));
   }
@@ -81,7 +81,7 @@ export class Dispatch {
       for (const key of this.#ruleset.elements(map).keys())
         if (!governing.has(key)) this.#ruleset.setMapElement(map, key, undefined);
       for (const [key, id] of governing)
-        this.#ruleset.setMapElement(map, key, `goto ${endpointChain(id, direction, stage)}`);
+        this.#ruleset.setMapElement(map, key, leadTo(endpointChain(id, direction, stage)));
     }
   }
 
@@ -91,6 +91,14 @@ export class Dispatch {
       one.addresses.some((address) => addresses.some((wanted) => holds(wanted, address)));
     return this.#interfaces.filter(carries).map(({ name }) => name);
   }
+}
+
+/**
+ * A packet takes all rules of one moment and asks a map at a later one. So it may be led to a chain that is new, and empty to it: then it has
+ * to come back to what follows, which closes a pod's interface. "goto" would end the base chain there, and accept.
+ */
+function leadTo(chain: string): string {
+  return `jump ${chain}`;
 }
 
 /** A pod that asks for what the node does not allow is as good as unknown, which lets nothing pass. */

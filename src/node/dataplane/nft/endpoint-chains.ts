@@ -16,11 +16,16 @@ import type { Verdicts } from "./render-rule.ts";
 /** The group of the kernel's packet log that samples of denied packets are sent to. */
 export const dropLogGroup = 4_789;
 
-/** The stages of a host endpoint, each with chains of its own. */
-export const hostStages = ["host", "forwarded", "before-nat", "untracked"] as const;
+/**
+ * The stages of a host endpoint, each with chains of its own. "translated" is what the host itself sends to an address that is translated:
+ * where that leaves is known only after routing, where nft refuses a "reject" in any chain that packets may come to.
+ */
+export const hostStages = ["host", "translated", "forwarded", "before-nat", "untracked"] as const;
 export type HostStage = (typeof hostStages)[number];
 
 export type ChainContext = BuildOptions & {
+  /** Whether it is a chain of those that may only drop. */
+  readonly dropsOnly: boolean;
   readonly hasPassRule: (policy: string) => boolean;
   readonly isProfileKnown: (name: string) => boolean;
   /** The chain that holds these lines; endpoints with the same tier share it. */
@@ -110,7 +115,7 @@ export function hostChain(
   stage: HostStage,
   direction: Direction,
   context: ChainContext,
-): readonly string[] {
+): readonly string[] | undefined {
   switch (stage) {
     case "host":
       return [
@@ -120,9 +125,12 @@ export function hostChain(
         ...profileJumps(endpoint.profileIds, direction, context),
         ...noRule(context),
       ];
+    case "translated":
+      if (direction === "ingress") return undefined;
+      return hostChain({ endpoint, tiers }, "host", direction, withoutReject(context));
     case "forwarded": {
       const isWanted = (policy: PolicyOfTier) => isNormal(policy) && policy.appliesOnForward;
-      return [...established(context), ...tierJumps(tiers, { direction, isWanted, end: "deny" }, context)];
+      return [...established(context), ...tierJumps(tiers, { direction, isWanted, end: "deny" }, context), goesOn];
     }
     case "before-nat": {
       const isWanted = ({ class: of }: PolicyOfTier) => of === "pre-DNAT";
@@ -130,16 +138,31 @@ export function hostChain(
         "ct state established,related accept",
         ...failsafe(direction, context),
         ...tierJumps(tiers, { direction, isWanted, end: "go on" }, context),
+        goesOn,
       ];
     }
     case "untracked": {
       const isWanted = ({ class: of }: PolicyOfTier) => of === "untracked";
       const jumps = tierJumps(tiers, { direction, isWanted, end: "go on" }, context);
       return jumps.length === 0
-        ? []
-        : [...failsafe(direction, context), ...failsafeAnswers(direction, context), ...jumps];
+        ? [goesOn]
+        : [...failsafe(direction, context), ...failsafeAnswers(direction, context), ...jumps, goesOn];
     }
   }
+}
+
+/** Nothing was decided: the next base chain is asked, and no endpoint beside this one. */
+const goesOn = "accept";
+
+/** The same ones, if they reject nothing. */
+export function droppingOptions<T extends BuildOptions>(options: T): T {
+  const { settings } = options;
+  return settings.denyAction === "drop" ? options : { ...options, settings: { ...settings, denyAction: "drop" } };
+}
+
+function withoutReject(context: ChainContext): ChainContext {
+  const dropping = droppingOptions(context);
+  return dropping === context ? context : { ...dropping, dropsOnly: true };
 }
 
 type PolicyOfTier = EndpointTier["policies"][number];
@@ -170,7 +193,8 @@ function failsafeAnswers(direction: Direction, { settings }: ChainContext): read
 
 function profileJumps(names: readonly string[], direction: Direction, context: ChainContext): readonly string[] {
   const missing = names.findIndex((name) => !context.isProfileKnown(name));
-  const jumps = (missing < 0 ? names : names.slice(0, missing)).map((name) => `jump ${profileChain(name, direction)}`);
+  const known = missing < 0 ? names : names.slice(0, missing);
+  const jumps = known.map((name) => `jump ${profileChain(name, direction, context)}`);
   return missing < 0 ? jumps : [...jumps, ...dropping("", `profile ${names[missing]} is not known`, context)];
 }
 
@@ -212,7 +236,7 @@ function tierLines(
   return [
     ...(policies.some(hasPassRule) ? [`meta mark set meta mark and ${hex(0xffffffff - marks.pass)}`] : []),
     ...policies.flatMap((id) => [
-      `jump ${policyChain(id, direction)}`,
+      `jump ${policyChain(id, direction, context)}`,
       ...(hasPassRule(id) ? [`meta mark and ${pass} == ${pass} return`] : []),
     ]),
     ...(defaultAction === "deny" && end === "deny"

@@ -78,6 +78,6 @@ function keyText(element: unknown): string {
 
 function verdictText(verdict: unknown): string {
   if (!isRecord(verdict)) return "";
-  const { goto: to } = verdict;
-  return isRecord(to) ? `goto ${String(to.target)}` : JSON.stringify(verdict);
+  const { jump: to } = verdict;
+  return isRecord(to) ? `jump ${String(to.target)}` : JSON.stringify(verdict);
 }

@@ -15,8 +15,13 @@ export function shortHash(text: string): string {
 export type Direction = "ingress" | "egress";
 const letter: { readonly [D in Direction]: string } = { ingress: "i", egress: "e" };
 
-export const policyChain = (id: string, direction: Direction) => `pol-${letter[direction]}-${shortHash(id)}`;
-export const profileChain = (name: string, direction: Direction) => `pro-${letter[direction]}-${shortHash(name)}`;
+/** Policies and profiles have a second chain where packets are refused with an answer: for places from which nobody can be answered. */
+type Ends = { readonly dropsOnly: boolean };
+const ending = ({ dropsOnly }: Ends) => (dropsOnly ? "-drops" : "");
+export const policyChain = (id: string, direction: Direction, ends: Ends) =>
+  `pol-${letter[direction]}-${shortHash(id)}${ending(ends)}`;
+export const profileChain = (name: string, direction: Direction, ends: Ends) =>
+  `pro-${letter[direction]}-${shortHash(name)}${ending(ends)}`;
 export const endpointChain = (id: string, direction: Direction, of: string) =>
   `ep-${of}-${letter[direction]}-${shortHash(id)}`;
 export const setName = (id: string, family: 4 | 6) => `set${family}-${shortHash(id)}`;
