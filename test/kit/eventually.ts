@@ -1,5 +1,5 @@
 // Waiting for what is not an event: polls, and fails by name. The deadline is one that only a failure reaches, on however
-// slow a machine.
+// slow a machine. A shorter one is for what must not be left to a part's slow look at everything, which comes after 90 s.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export async function eventually(

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
+import { openNetlink } from "../../base/linux/kernel.ts";
 import { type DatastoreFlags, givenDatastore } from "./cluster/given-datastore.ts";
 import { launcher } from "./cluster/launcher.ts";
 import { removeLab } from "./down.ts";
@@ -51,6 +52,7 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
       next: "Use it (cattail lab status), or end it first: cattail lab down",
     });
   requireLinux();
+  await openNetlink()[Symbol.asyncDispose](); // a Node that cannot is said here, not by a process of the lab in its log
   requirePrograms(mode);
   await removeLab(folder); // what one left that crashed
   prepareFolder(folder);
