@@ -138,6 +138,22 @@ for (const { name, text, says } of notGood)
     }
   });
 
+test("a terminal does not obey what stands in a manifest", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "default" } };
+    const given = { ...pod, spec: { nodeName: "n\u001b[2J" }, status: { podIP: "10.0.0.1" } };
+    writeFileSync(join(place, "pod.json"), JSON.stringify(given));
+    writeFileSync(join(place, "bad\u001b[8m.yaml"), "a: [");
+    const { stdout, stderr } = await explain("a", "1.2.3.4", "-f", place);
+    match(stdout, /\(on n\\u001b\[2J\): allowed/);
+    match(stderr, /^note: bad\\u001b\[8m\.yaml:1: /);
+    equal((stdout + stderr).includes("\u001b"), false);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
 const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
   [["shop/wep", "shop/db"], /there is no pod shop\/wep with an address\.\nDid you mean shop\/web\?/],
   [["nowhere/app=x", "shop/db"], /there is no namespace nowhere\.\nKnown are default and shop/],

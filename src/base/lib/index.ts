@@ -33,7 +33,7 @@ export {
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { messageOf } from "./message-of.ts";
 export { editDistance, nearest } from "./nearest.ts";
-export { plainLine, plainText } from "./plain-text.ts";
+export { colouredText, plainLine, plainText } from "./plain-text.ts";
 export { isRecord, type JsonRecord } from "./records.ts";
 export { shuffled } from "./shuffled.ts";
 export { Backoff, type BackoffLimits, backoffLimits } from "./time/backoff.ts";

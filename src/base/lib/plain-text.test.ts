@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { plainLine, plainText } from "./plain-text.ts";
+import { colouredText, plainLine, plainText } from "./plain-text.ts";
 
 const rows: { given: string; line: string; text?: string }[] = [
   { given: "/calico/v1/config/é-名-😀", line: "/calico/v1/config/é-名-😀" },
@@ -15,3 +15,10 @@ for (const { given, line, text = line } of rows) {
     equal(plainText(given), text);
   });
 }
+
+test("a text that is coloured keeps its colours, and nothing else", () => {
+  equal(
+    colouredText("\u001b[31mDENIED\u001b[0m\n\u001b[8mno\u001b[2J"),
+    "\u001b[31mDENIED\u001b[0m\n\\u001b[8mno\\u001b[2J",
+  );
+});

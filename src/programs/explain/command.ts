@@ -1,6 +1,6 @@
 // `cattail explain`: may these two talk, and which rule says so. On a live cluster, through a Typha, or on a folder of manifests.
 import { Command, Option } from "commander";
-import { CattailError, silentLog } from "../../base/lib/index.ts";
+import { CattailError, colouredText, plainLine, silentLog } from "../../base/lib/index.ts";
 import type { DatastoreOptions } from "../../calico/datastore/index.ts";
 import {
   answer,
@@ -88,7 +88,7 @@ async function explain(
     });
   const expectations = flags.check === undefined ? [] : readExpectations(flags.check);
   const loaded = await load(flags);
-  for (const note of loaded.notes) process.stderr.write(`note: ${note}\n`);
+  for (const note of loaded.notes) process.stderr.write(`note: ${plainLine(note)}\n`);
   const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";
   if (flags.matrix) print(matrix(flags, loaded, isColoured));
   else if (flags.check !== undefined) print(checks(expectations, flags, loaded));
@@ -96,8 +96,9 @@ async function explain(
     print(pair(source, destination, flags, loaded, isColoured));
 }
 
+/** Names and selectors are what somebody has written. */
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${colouredText(text)}\n`);
 }
 
 function pair(

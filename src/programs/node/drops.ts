@@ -1,5 +1,6 @@
 // `cattail node drops`: denied packets of this node as they happen, each with the policy that denied it.
 import { Command } from "commander";
+import { plainLine } from "../../base/lib/index.ts";
 import { type Drop, drops } from "../../node/dataplane/index.ts";
 import { fail } from "../shared/fail.ts";
 
@@ -28,7 +29,7 @@ async function follow({ output, count }: Options): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count);
   for await (const drop of drops({ signal: stop.signal })) {
-    process.stdout.write(`${output === "json" ? JSON.stringify(drop) : lineOf(drop)}\n`);
+    process.stdout.write(`${output === "json" ? JSON.stringify(drop) : plainLine(lineOf(drop))}\n`);
     left -= 1;
     if (left <= 0) return;
   }

@@ -1,6 +1,7 @@
 // `cattail node status`: what BIRD says of this node's sessions and routes, as tables or as JSON; and the part that answers CalicoNodeStatus objects,
 // alone, for whoever runs the original's other programs beside it.
 import { Command } from "commander";
+import { plainText } from "../../base/lib/index.ts";
 import { birdOptions, gatherStatus, nodeStatusPart, statusText } from "../../node/bird/index.ts";
 import { fail } from "../shared/fail.ts";
 import { runAgentProcess } from "./agent-process.ts";
@@ -49,7 +50,7 @@ async function show({ output }: { output?: string }): Promise<void> {
     const status = await gatherStatus(socketsOf(process.env), { routes: true });
     const json = () =>
       `${JSON.stringify(status, (_name, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value), 2)}\n`;
-    process.stdout.write(output === "json" ? json() : statusText(status));
+    process.stdout.write(output === "json" ? json() : plainText(statusText(status)));
     if (status[4].is === "absent" && status[6].is === "absent") process.exitCode = 1;
   } catch (error) {
     fail(error);

@@ -1,6 +1,6 @@
 // What a PEM file holds, for people and for programs: `cattail certs inspect`, doctor and the /certs endpoint.
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
-import { messageOf } from "../../lib/index.ts";
+import { messageOf, plainLine } from "../../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "./certificate.ts";
 import { certificatesInPem, type PemBlock, pemBlocks, toPem } from "./pem.ts";
 
@@ -32,7 +32,7 @@ export function inspectPem(pem: string, nowMs: number): Inspected[] {
 }
 
 export function describeInspected(inspected: Inspected): string {
-  if (inspected.is === "unreadable") return `unreadable: ${inspected.why}`;
+  if (inspected.is === "unreadable") return plainLine(`unreadable: ${inspected.why}`);
   if (inspected.is === "private key") return `private key: ${inspected.keyType}`;
   const { subject, issuer, daysLeft, status, notAfterMs, keyType, serial, sha256 } = inspected;
   const names = [
@@ -51,7 +51,9 @@ export function describeInspected(inspected: Inspected): string {
     `  key:     ${keyType}`,
     `  serial:  ${serial}`,
     `  sha256:  ${sha256}`,
-  ].join("\n");
+  ]
+    .map(plainLine) // names are whatever their authority has signed
+    .join("\n");
 }
 
 function daysText(days: number): string {

@@ -206,6 +206,13 @@ test("a pair is written with a private key, never over another unless forced, an
   }
 });
 
+test("inspecting shows names as they are spelled, with what would steer a terminal or begin a line of its own", () => {
+  const { certPem } = issueAuthority({ commonName: "evil\u001b[2J\n  issuer:  CN=trusted", nowMs });
+  const text = inspectPem(certPem, nowMs).map(describeInspected).join("\n");
+  match(text, /^certificate: CN=evil\\u001b\[2J\\u000a/);
+  equal(text.split("\n").length, 7);
+});
+
 test("inspecting shows names, use and days left", () => {
   const authority = issueAuthority({ commonName: "our CA", nowMs });
   const leaf = issueCertificate({ authority, role: "client", names: clientNames, nowMs, days: 20 });
