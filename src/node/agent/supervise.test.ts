@@ -12,6 +12,7 @@ const noMetrics: Metrics = {
   add: () => undefined,
   set: () => undefined,
   observe: () => undefined,
+  watchRuntime: () => undefined,
   text: async () => "",
 };
 

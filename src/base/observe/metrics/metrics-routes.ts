@@ -10,6 +10,7 @@ export function metricsRoutes(
   metrics: Metrics,
   options: { refresh?: () => void } = {},
 ): { readonly [path: string]: HttpHandler } {
+  metrics.watchRuntime(); // so that there is something to tell at the first scrape
   return {
     "/metrics": async (request, response) => {
       options.refresh?.(); // gauges that are read off when asked for, such as the seconds to a certificate's expiry

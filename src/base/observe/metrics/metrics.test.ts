@@ -41,6 +41,13 @@ for (const { name, options, process, runtime } of switches) {
   });
 }
 
+test("what nobody reads is not watched: the process sleeps until something happens", async () => {
+  const { metrics } = setUp();
+  equal(metrics.registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds"), undefined);
+  metricsRoutes(metrics);
+  ok(metrics.registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds"));
+});
+
 test("counters add up, gauges move both ways, and unknown label values make no series", async () => {
   const { metrics } = setUp({ includesProcess: false, includesRuntime: false });
   metrics.add("cups_poured", undefined, 3);

@@ -30,6 +30,8 @@ export type Metrics<Name extends string = string> = {
   set(name: Name, label: string | undefined, value: number): void;
   /** The value, or one hardly different, was observed this many times; `sum` is what they add up to if not all are it. */
   observe(name: Name, label: string | undefined, value: number, times?: number, sum?: number): void;
+  /** Begins to watch the process and its runtime, for whoever will read the text. */
+  watchRuntime(): void;
   /** The text that Prometheus scrapes. */
   text(): Promise<string>;
 };
@@ -48,14 +50,23 @@ export function createMetrics<Table extends MetricTable>(options: {
     const values = row.label === undefined ? undefined : [...(options.labels[row.label] ?? []), ...others];
     cells.set(name, makeCell(name, row, { values, registry, clock: options.clock }));
   }
-  addRuntimeMetrics(registry, options);
+  // Not before somebody wants to read it: the watch over the event loop's delays alone wakes the process a hundred times a second.
+  let isWatched = false;
+  const watchRuntime = () => {
+    if (!isWatched) addRuntimeMetrics(registry, options);
+    isWatched = true;
+  };
   const cell = (name: string): Cell => cells.get(name) ?? neverCell;
   return {
     registry,
     add: (name, label, difference) => cell(name).add(label, difference),
     set: (name, label, value) => cell(name).set(label, value),
     observe: (name, label, value, times = 1, sum = value * times) => cell(name).observe(label, { value, times, sum }),
-    text: () => registry.metrics(),
+    watchRuntime,
+    text() {
+      watchRuntime();
+      return registry.metrics();
+    },
   };
 }
 
