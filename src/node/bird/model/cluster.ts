@@ -6,7 +6,6 @@ import type { BgpNode, BgpObjects } from "./objects.ts";
 
 /** Of a cluster whose BGPConfiguration says nothing. */
 const defaultAsNumber = 64512;
-export const bgpPort = 179;
 
 export class BgpCluster {
   readonly objects: BgpObjects;

@@ -346,6 +346,23 @@ const wanted: { name: string; given: Given; sessions: readonly string[]; session
     sessions: [],
   },
   {
+    name: "the other half, whatever the port, where nobody has said on which one we listen",
+    given: {
+      global: { nodeToNodeMeshEnabled: false },
+      peers: { p: { node: "n2", peerIP: "10.0.0.1:1790", asNumber: 64512 } },
+    },
+    sessions: ["Node_10_0_0_2"],
+  },
+  {
+    name: "no other half for another port than ours",
+    given: {
+      global: { nodeToNodeMeshEnabled: false, listenPort: 1790 },
+      configurations: { "node.n1": { listenPort: 1791 } },
+      peers: { p: { node: "n2", peerIP: "10.0.0.1:1790", asNumber: 64512 } },
+    },
+    sessions: [],
+  },
+  {
     name: "a workload on this node",
     given: {
       global: { nodeToNodeMeshEnabled: false },

@@ -4,7 +4,7 @@
 import { canonicalIp, parseIp } from "../../../base/lib/index.ts";
 import type { BgpPeerSpec } from "../../../calico/kinds/index.ts";
 import { parseDuration } from "../../../calico/model/index.ts";
-import { type BgpCluster, bgpPort } from "./cluster.ts";
+import type { BgpCluster } from "./cluster.ts";
 import type { BgpProblem, SessionKind } from "./intent.ts";
 import type { BgpNode, Named } from "./objects.ts";
 
@@ -225,11 +225,11 @@ export function addressAndPort(text: string): { address: string; family: 4 | 6; 
   return { address, family, port: number };
 }
 
-/** AS 0 means the cluster's; a port must be the one that the node listens on. */
+/** AS 0 means the cluster's. A port must be the one that the node listens on; where none is set, the original takes any. */
 function nodesAt(address: string, asNumber: number, port: number | undefined, cluster: BgpCluster): readonly BgpNode[] {
   const wanted = asNumber || cluster.asNumber;
   return cluster.withAddress(address).filter((node) => {
     if (cluster.asNumberOf(node) !== wanted) return false;
-    return port === undefined || (cluster.listenPortOf(node.name) ?? bgpPort) === port;
+    return port === undefined || port === (cluster.listenPortOf(node.name) ?? port);
   });
 }
