@@ -35,6 +35,8 @@ export { messageOf } from "./message-of.ts";
 export { editDistance, nearest } from "./nearest.ts";
 export { colouredText, plainLine, plainText } from "./plain-text.ts";
 export { isRecord, type JsonRecord } from "./records.ts";
+export { compileGoRegexp } from "./regexp/compile-go-regexp.ts";
+export { isGoRegexp } from "./regexp/go-regexp.ts";
 export { shuffled } from "./shuffled.ts";
 export { Backoff, type BackoffLimits, backoffLimits } from "./time/backoff.ts";
 export { type Clock, systemClock } from "./time/clock.ts";

@@ -1,6 +1,6 @@
 // The settings that this room asks for, as the table and the files beside it need them. What is wrong falls back to the default, as
 // node/settings has warned of it; names are the original's, but for DropSamplesPerSecond, which is ours.
-import { type AddressRange, parseAddress, parseRange } from "../../base/lib/index.ts";
+import { type AddressRange, compileGoRegexp, parseAddress, parseRange } from "../../base/lib/index.ts";
 import { type NodeSettings, nodeSettings } from "../../calico/policy/index.ts";
 import type { LiveSettings } from "../part/index.ts";
 import { isInterfaceName } from "./nft/names.ts";
@@ -73,7 +73,7 @@ function patternOf(text: string): readonly RegExp[] {
   const inner = /^\/(.*)\/$/.exec(text)?.[1];
   if (inner === undefined) return [new RegExp(`^${RegExp.escape(text)}$`)];
   try {
-    return [new RegExp(inner)];
+    return [compileGoRegexp(inner)];
   } catch {
     return []; // said by node/settings, where the setting is checked
   }

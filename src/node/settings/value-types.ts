@@ -1,7 +1,7 @@
 // The kinds of values that only a node's settings have, in the original's formats. What it reads and we can do nothing with is refused, too:
 // a name of an interface or a network goes into the kernel's tables.
 import type { Parsed, SettingType } from "../../base/config/index.ts";
-import { parseAddress, parseRange, rangeText } from "../../base/lib/index.ts";
+import { compileGoRegexp, parseAddress, parseRange, rangeText } from "../../base/lib/index.ts";
 
 const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const bad = (why: string): { ok: false; why: string } => ({ ok: false, why });
@@ -106,11 +106,9 @@ export const regularExpression: SettingType<RegExp | undefined> = {
   show: (value) => value?.source ?? "",
 };
 
-/** Go writes a flag at the start, (?i), that JavaScript has beside the expression. */
 function compiled(text: string): RegExp | undefined {
-  const [, flags = "", rest = text] = /^\(\?([ims]+)\)(.*)$/s.exec(text) ?? [];
   try {
-    return new RegExp(rest, flags);
+    return compileGoRegexp(text);
   } catch {
     return undefined; // the caller says so, with the setting's name
   }

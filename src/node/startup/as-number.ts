@@ -25,8 +25,8 @@ export function newAsNumber(node: V3Object, { asNumber, backend }: NodeSettings,
 }
 
 function parseAsNumber(text: string): number | undefined {
-  if (/^\d{1,10}$/.test(text)) return Number(text) < 2 ** 32 ? Number(text) : undefined;
-  const [, high, low] = /^(\d{1,5})\.(\d{1,5})$/.exec(text) ?? [];
+  if (/^\d+$/.test(text)) return Number(text) < 2 ** 32 ? Number(text) : undefined;
+  const [, high, low] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
   if (high === undefined || Number(high) > 0xffff || Number(low) > 0xffff) return undefined;
   return Number(high) * 0x10000 + Number(low);
 }

@@ -1,8 +1,7 @@
 // The rules that have a name in the original, each with the words in which we say it.
-import { canonicalMac, isMasked, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
+import { canonicalMac, isGoRegexp, isMasked, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import { selectorProblem } from "../../model/index.ts";
 import { type Check, type Tag, tagReason } from "./check.ts";
-import { isGoRegexp } from "./go-regexp.ts";
 import { isDnsName, labelsProblem } from "./name-rules.ts";
 
 type Text = Tag<string>;

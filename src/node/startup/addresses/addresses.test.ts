@@ -38,6 +38,9 @@ const methods: { method: string; family?: 4 | 6; found: string | undefined; give
   { method: "interface=docker0 , eth9", found: "172.17.0.1/16" },
   { method: "interface=th", found: "10.0.2.15/24" },
   { method: "interface=(", found: undefined },
+  { method: "interface=(?i)ETH0", found: "172.30.0.11/24" },
+  { method: "interface=^[[:alpha:]]+0$", found: "172.30.0.11/24" },
+  { method: "interface=eth(?!1)", found: undefined }, // Go has no looking ahead
   { method: "skip-interface=eth1,lo", found: "172.30.0.11/24" },
   { method: "skip-interface=eth.*", found: undefined },
   { method: "cidr=172.16.0.0/12", found: "172.30.0.11/24" },

@@ -1,6 +1,6 @@
 // The host's interfaces as detection sees them: the one that was made last comes first, each with its addresses in the kernel's order, whether it is
 // up or not.
-import type { Family } from "../../../base/lib/index.ts";
+import { compileGoRegexp, type Family } from "../../../base/lib/index.ts";
 import { openNetlink } from "../../../base/linux/kernel.ts";
 
 export type HostInterface = {
@@ -61,7 +61,7 @@ export function named(interfaces: readonly HostInterface[], filter: NameFilter):
 }
 
 function anyOf(expressions: readonly string[] = []): RegExp | undefined {
-  return expressions.length === 0 ? undefined : new RegExp(`(${expressions.join(")|(")})`);
+  return expressions.length === 0 ? undefined : compileGoRegexp(`(${expressions.join(")|(")})`);
 }
 
 /** The node's interfaces as they are written on the Node: by name, of these families, without those of other software. */
