@@ -2,6 +2,7 @@
 import { equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../base/lib/index.ts";
+import type { V3Object } from "../../calico/resources/index.ts";
 import { newAsNumber } from "./as-number.ts";
 import { readNodeSettings } from "./settings/read.ts";
 
@@ -20,7 +21,7 @@ const numbers: readonly { readonly text: string; readonly number: number | undef
   { text: " 1", number: undefined },
   { text: "0x10", number: undefined },
 ];
-const node = { kind: "Node", apiVersion: "projectcalico.org/v3", metadata: { name: "n1" }, spec: {} };
+const node: V3Object = { kind: "Node", apiVersion: "projectcalico.org/v3", metadata: { name: "n1" }, spec: {} };
 for (const { text, number } of numbers)
   test(`AS=${text}: ${number ?? "refused"}`, () => {
     const read = () => newAsNumber(node, readNodeSettings({ AS: text }).values, silentLog);
