@@ -1,7 +1,8 @@
 // Coming from the original: its tables and chains go once ours are in force, and never before. Going back: our table goes, once the
 // original's is there again.
+import { readFile } from "node:fs/promises";
 import { type Log, messageOf } from "../../../base/lib/index.ts";
-import { runProgram } from "../../../base/linux/index.ts";
+import { errnoOf, runProgram } from "../../../base/linux/index.ts";
 import type { NftTable } from "../../../base/linux/kernel.ts";
 import { families, tableName } from "../nft/names.ts";
 import { Nft, type NftOptions } from "./nft.ts";
@@ -51,21 +52,49 @@ export async function removeOwnTables(options: NftOptions = {}): Promise<void> {
 }
 
 const backends = ["iptables-nft", "ip6tables-nft", "iptables-legacy", "ip6tables-legacy"] as const;
+type Backend = (typeof backends)[number];
 
 /** Chains of its iptables mode, in whichever kind of iptables they are. */
 async function removeChains({
+  nft,
   namespace,
   log,
 }: {
+  readonly nft: Nft;
   readonly namespace?: string | undefined;
   readonly log: Log;
 }): Promise<void> {
+  const tables = nft.tables();
   for (const backend of backends) {
+    const legacy = namespace === undefined ? await legacyTables(backend) : undefined;
+    if (!mayHaveChains(backend, tables, legacy)) continue;
     const saved = await savedRules(`${backend}-save`, namespace);
     const restore = saved === undefined ? "" : withoutCali(saved);
     if (restore === "") continue;
     await runProgram(`${backend}-restore`, ["--noflush"], { stdin: restore, namespace });
     log.info("Removed the chains of the original", { backend });
+  }
+}
+
+const iptablesTables = ["raw", "mangle", "nat", "filter", "security"];
+
+/**
+ * False where the kernel has no table of that kind of iptables: to start its program only to hear so is a fifth of what the start of an agent costs,
+ * because the kernel copies the maps of our memory for each. `legacy` has the kernel's list of the older kind; undefined: it cannot be seen from here.
+ */
+export function mayHaveChains(backend: Backend, tables: readonly NftTable[], legacy: string | undefined): boolean {
+  if (backend.endsWith("-legacy")) return legacy?.trim() !== "";
+  return tables.some(({ family, name }) => family === familyOf(backend) && iptablesTables.includes(name));
+}
+
+const familyOf = (backend: Backend) => (backend.startsWith("ip6") ? "ip6" : "ip");
+
+/** "": there is no such file, so the kernel does not have that kind. */
+async function legacyTables(backend: Backend): Promise<string | undefined> {
+  try {
+    return await readFile(`/proc/net/${familyOf(backend)}_tables_names`, "utf8");
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? "" : undefined;
   }
 }
 
