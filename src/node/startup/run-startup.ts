@@ -15,7 +15,7 @@ import { ensureFolders, writeNameFile } from "./folders.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { type FoundNode, type NodePlan, planNode, readNode, writeNode } from "./own-node.ts";
 import { readNodeSettings } from "./settings/read.ts";
-import { startupError } from "./startup-error.ts";
+import { isStartupError, startupError } from "./startup-error.ts";
 import type { StartupWorld, Step } from "./step.ts";
 import { asKubernetes } from "./world.ts";
 
@@ -64,6 +64,7 @@ async function readAll(step: Step, found: FoundNode): Promise<ClusterFacts> {
     if (!isSame || found === undefined || found === "forbidden") return facts;
     return { ...facts, internalIps: internalAddresses(found.spec.addresses) };
   } catch (error) {
+    if (isStartupError(error)) throw error;
     throw startupError("Unable to access datastore to query the cluster's configuration", {
       cause: error,
       next: "Check that the datastore runs and can be reached from this node",

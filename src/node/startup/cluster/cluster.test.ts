@@ -109,6 +109,7 @@ test("kubeadm's subnets: the first of each family, up to what is none", () => {
     4: "10.1.0.0/16",
     6: "fd00::/48",
   });
+  deepEqual(kubeadmSubnets({ b: 'podSubnet: "10.1.0.0/16, fd00::/48"' }), { 4: "10.1.0.0/16", 6: "fd00::/48" });
   deepEqual(kubeadmSubnets({ b: "podSubnet: rubbish,10.2.0.0/16" }), { 4: "", 6: "" });
   deepEqual(kubeadmSubnets({}), { 4: "", 6: "" });
 });

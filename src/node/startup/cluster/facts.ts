@@ -4,6 +4,7 @@ import { type Family, isRecord, type JsonRecord, parseCidr } from "../../../base
 import { type Datastore, isDatastoreError } from "../../../calico/datastore/index.ts";
 import type { Kind } from "../../../calico/kinds/index.ts";
 import { isResourceError, type Resources, type V3Object } from "../../../calico/resources/index.ts";
+import { startupError } from "../startup-error.ts";
 import { isForbidden, type Patience, patiently } from "./patience.ts";
 import type { Need, Verb } from "./rights.ts";
 
@@ -125,6 +126,7 @@ async function configMap(
   }
 }
 
+/** Throws StartupError where Kubernetes has no such Node. */
 export async function internalIpsOf(
   name: string | undefined,
   kubernetes: Datastore | undefined,
@@ -132,7 +134,12 @@ export async function internalIpsOf(
 ): Promise<readonly string[] | undefined> {
   if (kubernetes === undefined || name === undefined) return undefined;
   const stored = await patiently((signal) => kubernetes.get("Node", cluster(name), { signal }), patience);
-  if (stored === undefined) return undefined;
+  if (stored === undefined) {
+    throw startupError("Failed to read Node from datastore", {
+      cause: new Error(`nodes "${name}" not found`),
+      next: "Set CALICO_K8S_NODE_REF to the name of this machine's Node (kubectl get nodes), or let the kubelet register it",
+    });
+  }
   const status = isRecord(stored.value) && isRecord(stored.value.status) ? stored.value.status : {};
   return internalAddresses(status.addresses);
 }
