@@ -1,4 +1,4 @@
-// A regular expression of Go's as one of JavaScript's: settings and variables of Calico hold Go's. What the two write differently is rewritten, from
+// A regular expression of Go's as one of JavaScript's: settings that programs in Go read are full of them. What the two write differently is rewritten, from
 // left to right: flags that hold from where they stand, classes with names, \A and \z, \Q...\E, names of groups. What stays different: \s, \w and
 // \b are JavaScript's, and what is matched is the same text, but not always the same part of it (nobody here asks for the part).
 import { isGoRegexp } from "./go-regexp.ts";

@@ -1,5 +1,5 @@
-// Whether Go's regexp would compile a text: FelixConfiguration has fields that are regular expressions, and Felix
-// compiles them. Only the syntax is looked at, from left to right and without recursion; nothing is ever matched. Not
+// Whether Go's regexp would compile a text: settings have fields that are regular expressions, and programs in Go
+// compile them. Only the syntax is looked at, from left to right and without recursion; nothing is ever matched. Not
 // looked at: Go's limits on the size of what it compiles to, which take thousands of characters or of nested groups.
 
 const flagsOrGroup = /\(\?[imsU]*(?:-[imsU]+)?([:)])/y;
