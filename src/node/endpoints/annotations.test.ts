@@ -29,6 +29,7 @@ const pools: {
     namespace: { ipv6pools: '["a"]' },
     ipam: { type: "calico-ipam", ipv6_pools: ["a"] },
   },
+  { name: "null is no list of pools", pod: { ipv4pools: "null" }, ipam: { type: "calico-ipam", ipv4_pools: [] } },
   {
     name: "the pod's win over the namespace's",
     pod: { ipv4pools: '["a"]' },
@@ -61,8 +62,8 @@ for (const { text, of, says } of refusedPools)
   test(`${of} ${text} is refused`, () =>
     throws(() => withAskedPools(calico, { pod: own({ [of]: text }), namespace: {} }), { message: says }));
 
-const off = { features: { ipAddrsNoIpam: false, floatingIps: false } };
-const on = { features: { ipAddrsNoIpam: true, floatingIps: true } };
+const off = { features: { ipAddrsNoIpam: false, floatingIps: false }, ipamType: "calico-ipam" };
+const on = { ...off, features: { ipAddrsNoIpam: true, floatingIps: true } };
 test("addresses come from IPAM, from IPAM by name, or from the annotation", () => {
   deepEqual(addressingOf({}, off), { from: "ipam" });
   const addresses = ["10.0.0.1", "fd00::1"];
@@ -86,7 +87,7 @@ const refusedAddresses: { name: string; given: Annotations; says: string | RegEx
   {
     name: "no list",
     given: { ipAddrs: "x" },
-    says: /^failed to parse IPs x for annotation "cni.projectcalico.org\/ipAddrs": /,
+    says: /^failed to parse IPs x for annotation "cni.projectcalico.org\/ipAddrs": failed to parse 'x' as JSON: /,
   },
   {
     name: "what is not enabled",
@@ -101,6 +102,11 @@ const refusedAddresses: { name: string; given: Annotations; says: string | RegEx
 ];
 for (const { name, given, says } of refusedAddresses)
   test(`addresses: ${name} is refused`, () => throws(() => addressingOf(own(given), off), { message: says }));
+for (const annotation of ["ipAddrs", "ipAddrsNoIpam"])
+  test(`addresses: ${annotation} beside another IPAM plugin is refused`, () =>
+    throws(() => addressingOf(own({ [annotation]: '["10.0.0.1"]' }), { ...on, ipamType: "host-local" }), {
+      message: `${annotation} is not compatible with configured IPAM: host-local`,
+    }));
 
 test("a MAC is taken as it is meant, and refused where it is none", () => {
   equal(askedMac({}), undefined);
@@ -117,4 +123,5 @@ test("floating addresses need the configuration's leave", () => {
   checkFloatingAddresses(asked, on);
   checkFloatingAddresses({}, off);
   deepEqual([floatingAddresses(asked), floatingAddresses({})], [["192.0.2.7"], []]);
+  throws(() => floatingAddresses(own({ floatingIPs: "x" })), { message: /^failed to parse 'x' as JSON: invalid char/ });
 });

@@ -51,17 +51,28 @@ export function withAskedPools(
 }
 
 /** Throws EndpointError. */
-export function addressingOf(pod: Annotations, { features }: Pick<EndpointSettings, "features">): Addressing {
+export function addressingOf(
+  pod: Annotations,
+  { features, ipamType }: Pick<EndpointSettings, "features" | "ipamType">,
+): Addressing {
   const [byName, withoutIpam] = [own(pod, "ipAddrs"), own(pod, "ipAddrsNoIpam")];
   if (byName !== undefined && withoutIpam !== undefined) {
     throw new EndpointError("can't have both annotations: 'ipAddrs' and 'ipAddrsNoIpam' in use at the same time");
   }
   if (withoutIpam !== undefined) {
+    mustBeCalicos(ipamType, "ipAddrsNoIpam");
     if (!features.ipAddrsNoIpam) throw notEnabled("ip_addrs_no_ipam");
     return { from: "annotation", addresses: addressList(withoutIpam, "ipAddrsNoIpam") };
   }
-  if (byName !== undefined) return { from: "ipam by name", addresses: addressList(byName, "ipAddrs") };
-  return { from: "ipam" };
+  if (byName === undefined) return { from: "ipam" };
+  mustBeCalicos(ipamType, "ipAddrs");
+  return { from: "ipam by name", addresses: addressList(byName, "ipAddrs") };
+}
+
+/** Another plugin knows nothing of the address, and may give it to somebody else. */
+function mustBeCalicos(ipamType: string, annotation: string): void {
+  if (ipamType === "calico-ipam") return;
+  throw new EndpointError(`${annotation} is not compatible with configured IPAM: ${ipamType}`);
 }
 
 /** Undefined: the kernel chooses one. Throws EndpointError. */
@@ -82,7 +93,7 @@ export function checkFloatingAddresses(pod: Annotations, { features }: Pick<Endp
 
 export function floatingAddresses(pod: Annotations): readonly string[] {
   const text = own(pod, "floatingIPs");
-  return text === undefined ? [] : textList(text);
+  return text === undefined ? [] : listOfAddresses(text);
 }
 
 function notEnabled(feature: string): EndpointError {
@@ -93,7 +104,7 @@ function addressList(text: string, annotation: string): readonly string[] {
   const named = JSON.stringify(prefix + annotation);
   let list: readonly string[];
   try {
-    list = textList(text);
+    list = listOfAddresses(text);
   } catch (error) {
     throw new EndpointError(`failed to parse IPs ${text} for annotation ${named}: ${messageOf(error)}`, {
       cause: error,
@@ -112,6 +123,14 @@ function addressList(text: string, annotation: string): readonly string[] {
   return list;
 }
 
+function listOfAddresses(text: string): readonly string[] {
+  try {
+    return textList(text);
+  } catch (error) {
+    throw new EndpointError(`failed to parse '${text}' as JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** As Go's parser of JSON says it, for the first letter at least: that is what people put there without quotes. */
 function textList(text: string): readonly string[] {
   let value: unknown;
@@ -123,6 +142,7 @@ function textList(text: string): readonly string[] {
     const why = isValue ? messageOf(error) : `invalid character '${first}' looking for beginning of value`;
     throw new EndpointError(why, { cause: error });
   }
+  if (value === null) return []; // as Go reads it
   if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
   throw new EndpointError(`an annotation must be a JSON list of texts, and is ${text.slice(0, 80)}`);
 }

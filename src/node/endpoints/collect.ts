@@ -1,6 +1,7 @@
 // GC: what is left of containers that the runtime does not know any more. Interfaces say whose they are; endpoints are found by the pods whose
 // addresses were given back. What belongs to other networks, or was made by a plugin that does not say for whom, is left alone.
 import { findPod } from "./cluster-facts.ts";
+import { usualInterface } from "./known-endpoint.ts";
 import type { EndpointEdge, EndpointRequest } from "./request.ts";
 import { forgetEndpoint } from "./unplug.ts";
 
@@ -22,8 +23,6 @@ export async function collect({ request, valid, holders }: Collection, edge: End
   for (const [containerId, pod] of gone) await forget({ ...request, containerId, pod, ifname: usualInterface }, edge);
   return gone.size;
 }
-
-const usualInterface = "eth0";
 
 async function forget(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
   const { datastore } = edge;

@@ -4,6 +4,7 @@ import type { JsonRecord } from "../../base/lib/index.ts";
 import { workloadEndpointName } from "../../calico/kinds/index.ts";
 import { readV3, type V3Object } from "../../calico/resources/index.ts";
 import { EndpointError } from "./endpoint-error.ts";
+import { mesosLabels } from "./mesos-labels.ts";
 import type { EndpointRequest } from "./request.ts";
 import { networkOf } from "./result.ts";
 
@@ -15,8 +16,9 @@ export type EndpointFacts = {
   readonly floatingAddresses: readonly string[];
 };
 
-/** Those who are no pods have the namespace default. */
-export function endpointId({ node, pod, containerId, ifname }: EndpointRequest): { namespace: string; name: string } {
+/** Those who are no pods have the namespace default, unless Mesos names one. */
+export function endpointId(request: EndpointRequest): { namespace: string; name: string } {
+  const { node, pod, containerId, ifname, configuration } = request;
   const orchestrator = pod === undefined ? "cni" : "k8s";
   const naming = workloadEndpointName({
     node,
@@ -30,7 +32,7 @@ export function endpointId({ node, pod, containerId, ifname }: EndpointRequest):
       `no name for this endpoint: ${naming.field} is ${JSON.stringify(naming.value)}: ${naming.reason}`,
     );
   }
-  return { namespace: pod?.namespace ?? "default", name: naming.name };
+  return { namespace: pod?.namespace ?? (mesosLabels(configuration).namespace || "default"), name: naming.name };
 }
 
 export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Object {
@@ -44,7 +46,7 @@ export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Ob
       name,
       namespace,
       ...(metadata.generateName === undefined ? {} : { generateName: metadata.generateName }),
-      labels: { ...metadata.labels, ...own },
+      labels: { ...metadata.labels, ...(pod === undefined ? mesosLabels(request.configuration).labels : {}), ...own },
     },
     spec: {
       ...spec,

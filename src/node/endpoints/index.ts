@@ -9,6 +9,6 @@ export { plugIn } from "./plug-in.ts";
 export { clusterInformation, mustBeReady, refuseUnready } from "./readiness.ts";
 export type { EndpointEdge, EndpointRequest, IpamCalls, PodNetwork } from "./request.ts";
 export { type Assigned, type PluggedIn, readIpamAnswer, resultOf, versionWhenUnsaid } from "./result.ts";
-export { checkDeviceType, type EndpointSettings, readEndpointSettings, readMtu } from "./settings.ts";
+export { checkDataplane, checkDeviceType, type EndpointSettings, readEndpointSettings, readMtu } from "./settings.ts";
 export { unplug } from "./unplug.ts";
 export { waitForPolicy } from "./wait-for-policy.ts";

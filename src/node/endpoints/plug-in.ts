@@ -13,22 +13,37 @@ import {
 import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
+import { isOnPod, joined, knownEndpoint, usualInterface } from "./known-endpoint.ts";
 import type { PodLink } from "./network/pod-network.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 import type { Assigned, PluggedIn } from "./result.ts";
+import { checkPolicyWait, readPodRoutes } from "./settings.ts";
 
 export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Promise<PluggedIn> {
   await edge.mustBeReady();
-  await refuseWhatCannotBe(request, edge);
   const { settings } = request;
+  if (request.pod !== undefined) checkPolicyWait(settings);
+  const routes = podRoutes(request);
+  await refuseWhatCannotBe(request, edge);
+  const known = await knownEndpoint(request, edge);
+  const there = await joined(request, edge, known);
+  if (there !== undefined) {
+    await makeProfile(request, edge);
+    return there;
+  }
   const { pod, namespace } = await factsOf(request, edge);
   const annotations = pod?.annotations ?? {};
   const mac = askedMac(annotations);
   checkFloatingAddresses(annotations, settings);
+  const floating = floatingAddresses(annotations);
   const asked = withAskedPools(request.configuration, { pod: annotations, namespace });
   const configuration = await withPodCidrs(asked, request.node, edge.cluster);
   edge.signal?.throwIfAborted();
-  const assigned = await assign(request, edge, { pod, configuration });
+  const assigned = await assign(request, edge, {
+    pod,
+    configuration,
+    old: pod === undefined ? known : (known ?? pod.view),
+  });
   return await undoing(request, edge, configuration, async () => {
     edge.signal?.throwIfAborted();
     const link: PodLink = {
@@ -41,17 +56,18 @@ export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Prom
       kind: settings.deviceType === "netkit" ? "netkit" : "veth",
       mac,
       addresses: assigned.addresses,
-      podRoutes: podRoutes(request),
+      podRoutes: routes,
       allowIpForwarding: settings.allowIpForwarding,
     };
     const made = await edge.network.plug(link, edge);
     const facts = { addresses: assigned.addresses, mac: made, view: pod?.view };
-    const endpoint = endpointOf(request, { ...facts, floatingAddresses: floatingAddresses(annotations) });
+    const called = named(request, known, edge);
+    const endpoint = endpointOf(called, { ...facts, floatingAddresses: floating });
     edge.signal?.throwIfAborted();
     await writeEndpoint(request, edge, { endpoint, pod });
     mustStand(await edge.network.lost(link, edge));
     const { hostSide, ifname, mtu, netns: sandbox } = request;
-    return { ...assigned, hostSide, ifname, mac: made, mtu, sandbox };
+    return { ...assigned, endpoint: called.ifname, hostSide, ifname, mac: made, mtu, sandbox };
   });
 }
 
@@ -66,13 +82,16 @@ function mustStand(lost: readonly string[]): void {
 /** Before anything is taken. */
 async function refuseWhatCannotBe(request: EndpointRequest, { datastore, resources }: EndpointEdge): Promise<void> {
   const { pod, settings } = request;
+  if (pod === undefined && settings.features.ipAddrsNoIpam) {
+    throw new EndpointError("requested feature is not supported for this runtime: ip_addrs_no_ipam");
+  }
   if (datastore.flavour !== "kubernetes" || datastore.holdsEveryKind === true) return;
   if (pod === undefined) {
     const { namespace, name } = endpointId(request);
     // Nothing but pods has endpoints there: refused in the words for an endpoint that is asked for.
     await resources.get("WorkloadEndpoint", { namespace, name: name.replace(/-[^-]*$/, "-*") });
   }
-  if (settings.policyType !== "k8s") throw new EndpointError(`Invalid name ${settings.network}`);
+  if (settings.policyType === "") throw new EndpointError(`Invalid name ${settings.network}`);
 }
 
 type Facts = { readonly pod: PodFacts | undefined; readonly namespace: Annotations };
@@ -81,12 +100,13 @@ type Facts = { readonly pod: PodFacts | undefined; readonly namespace: Annotatio
 async function factsOf({ pod, uid, settings }: EndpointRequest, edge: EndpointEdge): Promise<Facts> {
   if (pod === undefined || settings.policyType !== "k8s") return { pod: undefined, namespace: {} };
   const cluster = await edge.cluster();
-  const namespace = annotationsOfNamespace(cluster, pod.namespace);
-  namespace.catch(() => undefined); // the pod's error is told first
-  const found = await findPod(cluster, pod);
+  const pods = findPod(cluster, pod);
+  pods.catch(() => undefined); // the namespace's error is told first, as by the original
+  const namespace = await annotationsOfNamespace(cluster, pod.namespace);
+  const found = await pods;
   if (found === undefined) throw new EndpointError(`pods "${pod.name}" not found`);
   if (!isFor(found, uid)) throw replaced(pod);
-  return { pod: found, namespace: await namespace };
+  return { pod: found, namespace };
 }
 
 /** A pod that a node runs from a file has another uid there than its mirror has in the API. */
@@ -103,17 +123,22 @@ function replaced({ namespace, name }: Id, cause?: unknown): EndpointError {
 
 type Id = { readonly namespace: string; readonly name: string };
 
-type Assigning = { readonly pod: PodFacts | undefined; readonly configuration: JsonRecord };
+type Assigning = {
+  readonly pod: PodFacts | undefined;
+  readonly configuration: JsonRecord;
+  /** The pod's endpoint until now. */
+  readonly old: V3Object | undefined;
+};
 
 async function assign(
   request: EndpointRequest,
   edge: EndpointEdge,
-  { pod, configuration }: Assigning,
+  { pod, configuration, old }: Assigning,
 ): Promise<Assigned> {
   const addressing = addressingOf(pod?.annotations ?? {}, request.settings);
   if (addressing.from === "annotation") return { addresses: familiesOf(addressing.addresses), routes: [] };
   if (addressing.from === "ipam") return await edge.ipam.add(configuration);
-  await releaseOld(request, edge, pod);
+  await releaseOld(request, edge, old);
   const addresses: Assigned["addresses"][number][] = [];
   try {
     for (const address of addressing.addresses)
@@ -126,31 +151,28 @@ async function assign(
 }
 
 /** A named address can be held once: an older sandbox of the pod gives it up. */
-async function releaseOld(request: EndpointRequest, edge: EndpointEdge, pod: PodFacts | undefined): Promise<void> {
-  const old = edge.datastore.flavour === "kubernetes" ? pod?.view : await storedEndpoint(request, edge);
+async function releaseOld(request: EndpointRequest, edge: EndpointEdge, old: V3Object | undefined): Promise<void> {
   const { ipNetworks, containerID } = old?.spec ?? {};
   if (!Array.isArray(ipNetworks) || ipNetworks.length === 0 || containerID === request.containerId) return;
   await edge.ipam.release(ipNetworks.map((network) => String(network).replace(/\/\d+$/, "")));
 }
 
-async function storedEndpoint(request: EndpointRequest, { resources }: EndpointEdge): Promise<V3Object | undefined> {
-  try {
-    return await resources.get("WorkloadEndpoint", endpointId(request));
-  } catch (error) {
-    if (isResourceError(error, "not-found")) return undefined;
-    throw error;
-  }
+/** As the endpoint is called that is there. A pod that is its own endpoint has one interface, by the usual name. */
+function named(request: EndpointRequest, known: V3Object | undefined, edge: EndpointEdge): EndpointRequest {
+  if (isOnPod(request, edge)) return { ...request, ifname: usualInterface };
+  const { endpoint } = known?.spec ?? {};
+  return typeof endpoint === "string" && endpoint !== "" ? { ...request, ifname: endpoint } : request;
 }
 
 function familiesOf(addresses: readonly string[]): Assigned["addresses"] {
   return addresses.map((address) => ({ family: address.includes(":") ? 6 : 4, address }));
 }
 
-/** host-local's routes take the place of the default routes, unless both are asked for. */
-function podRoutes({ settings }: EndpointRequest): readonly string[] | undefined {
-  const { podRoutes: routes, includeDefaultRoutes } = settings;
+/** host-local's routes take the place of a pod's default routes, unless both are asked for. As the original, for pods alone. */
+function podRoutes({ settings, pod, configuration }: EndpointRequest): readonly string[] | undefined {
+  const routes = pod === undefined ? [] : readPodRoutes(configuration);
   if (routes.length === 0) return undefined;
-  return includeDefaultRoutes ? [...new Set([...routes, "0.0.0.0/0", "::/0"])] : routes;
+  return settings.includeDefaultRoutes ? [...new Set([...routes, "0.0.0.0/0", "::/0"])] : routes;
 }
 
 type Writing = { readonly endpoint: V3Object; readonly pod: PodFacts | undefined };
@@ -161,7 +183,12 @@ async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { end
     return await markPod(request.pod, edge, { endpoint, pod });
   }
   await resources.apply("WorkloadEndpoint", endpoint);
-  if (request.settings.policyType === "k8s" && request.pod !== undefined) return;
+  await makeProfile(request, edge);
+}
+
+/** Where nobody else says what is allowed. One that is there stays as it is. */
+async function makeProfile(request: EndpointRequest, { resources }: EndpointEdge): Promise<void> {
+  if (request.settings.policyType !== "") return;
   try {
     await resources.create("Profile", networkProfile(request));
   } catch (error) {

@@ -43,6 +43,8 @@ export type IpamCalls = {
 export type PodNetwork = {
   plug(link: PodLink, edge: NetworkEdge): Promise<string>;
   unplugInPod(netns: string, ifname: string): Promise<boolean>;
+  /** Whether the pod's namespace has an interface of that name. */
+  isPlugged(netns: string, ifname: string): Promise<boolean>;
   /** Only an interface of this holder, and, if so asked, one that names none. */
   unplugOnNode(side: NodeSide, edge: NetworkEdge): Promise<boolean>;
   /** Removes interfaces whose names begin so, and whose holders are gone; returns whose they were. */

@@ -10,6 +10,7 @@ const plugged: PluggedIn = {
     { family: 6, address: "fd00::1" },
   ],
   routes: [{ dst: "10.0.0.1/26" }, { dst: "fd00::1/122" }],
+  endpoint: "eth0",
   hostSide: "cali1",
   ifname: "eth0",
   mac: "0e:00:00:00:00:01",
@@ -51,6 +52,14 @@ test("1.0.0 has the MTU where somebody said one, and routes where there are some
   });
 });
 
+test("servers of names that the IPAM plugin knows are passed on, in every version", () => {
+  const dns = { nameservers: ["10.0.0.53"], search: ["example.org"] };
+  for (const version of ["0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]) {
+    const answer = { cniVersion: version, ips: [{ address: "10.0.0.1/24" }], dns };
+    deepEqual(resultOf(version, { ...plugged, ...readIpamAnswer(answer) }).dns, dns);
+  }
+});
+
 test("what is answered in any version is read again, but for the mask", () => {
   const version = fc.constantFrom("0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0");
   fc.assert(
@@ -61,7 +70,7 @@ test("what is answered in any version is read again, but for the mask", () => {
       ] as const;
       const dst = [{ dst: `${four}/26` }, { dst: `${six}/122` }];
       const answer = resultOf(cniVersion, { ...plugged, addresses, routes: dst });
-      deepEqual(readIpamAnswer(answer), { addresses, routes: dst });
+      deepEqual(readIpamAnswer(answer), { addresses, routes: dst, ...(cniVersion === "1.0.0" ? {} : { dns: {} }) });
     }),
   );
 });

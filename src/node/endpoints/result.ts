@@ -7,9 +7,13 @@ export type Assigned = {
   /** Without masks, in the order given. */
   readonly addresses: readonly { readonly family: 4 | 6; readonly address: string }[];
   readonly routes: readonly JsonRecord[];
+  /** Servers of names and such, of an IPAM plugin that knows some. */
+  readonly dns?: JsonRecord;
 };
 
 export type PluggedIn = Assigned & {
+  /** What the endpoint calls the interface, whatever the runtime does. */
+  readonly endpoint: string;
   readonly hostSide: string;
   readonly ifname: string;
   readonly mac: string;
@@ -22,8 +26,8 @@ export type PluggedIn = Assigned & {
 export const versionWhenUnsaid = "0.2.0";
 
 export function resultOf(cniVersion: string, plugged: PluggedIn): JsonRecord {
-  const { hostSide, ifname, mac, mtu, sandbox, addresses, routes } = plugged;
-  if (cniVersion === "0.1.0" || cniVersion === "0.2.0") return { cniVersion, ...oldFamilies(plugged), dns: {} };
+  const { hostSide, ifname, mac, mtu, sandbox, addresses, routes, dns = {} } = plugged;
+  if (cniVersion === "0.1.0" || cniVersion === "0.2.0") return { cniVersion, ...oldFamilies(plugged), dns };
   const isOld = cniVersion.startsWith("0.");
   const ips = addresses.map(({ family, address }) => ({
     ...(isOld ? { version: String(family) } : {}),
@@ -35,7 +39,7 @@ export function resultOf(cniVersion: string, plugged: PluggedIn): JsonRecord {
     interfaces: [{ name: hostSide }, { name: ifname, mac, ...(isOld || mtu === 0 ? {} : { mtu }), sandbox }],
     ips,
     ...(routes.length === 0 ? {} : { routes }),
-    ...(isOld ? { dns: {} } : {}),
+    ...(isOld || Object.keys(dns).length > 0 ? { dns } : {}),
   };
 }
 
@@ -60,7 +64,8 @@ export function readIpamAnswer(answer: unknown): Assigned {
   const addresses = [...ips, ...old.map(({ ip }) => ip)].map(addressOf);
   if (addresses.length === 0) throw new EndpointError("IPAM plugin returned missing IP config");
   const lists = [value.routes, ...old.map(({ routes }) => routes)];
-  return { addresses, routes: lists.flatMap((list) => (Array.isArray(list) ? list.filter(isRecord) : [])) };
+  const routes = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isRecord) : []));
+  return { addresses, routes, ...(isRecord(value.dns) ? { dns: value.dns } : {}) };
 }
 
 function addressOf(text: unknown): Assigned["addresses"][number] {

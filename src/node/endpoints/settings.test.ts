@@ -2,13 +2,20 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonRecord } from "../../base/lib/index.ts";
-import { checkDeviceType, readEndpointSettings, readMtu } from "./settings.ts";
+import {
+  checkDataplane,
+  checkDeviceType,
+  checkPolicyWait,
+  readEndpointSettings,
+  readMtu,
+  readPodRoutes,
+} from "./settings.ts";
 
 const read = (given: JsonRecord) => readEndpointSettings({ name: "net", ...given });
 
 test("what nobody says has the original's defaults", () => {
-  const { policyType, mtu, queues, deviceType, ipamType, podRoutes, features, policyWaitSeconds, logLevel } = read({});
-  deepEqual([policyType, mtu, queues, deviceType, ipamType, podRoutes], ["", 0, 1, "veth", "", []]);
+  const { policyType, mtu, queues, deviceType, ipamType, features, policyWaitSeconds, logLevel } = read({});
+  deepEqual([policyType, mtu, queues, deviceType, ipamType], ["", 0, 1, "veth", ""]);
   deepEqual([features, policyWaitSeconds, logLevel], [{ ipAddrsNoIpam: false, floatingIps: false }, 0, "info"]);
 });
 
@@ -17,14 +24,14 @@ test("what is said is read", () => {
     policy: { type: "k8s" },
     mtu: 1450,
     num_queues: 4,
-    ipam: { type: "host-local", routes: [{ dst: "10.1.2.3/8" }, {}] },
+    ipam: { type: "host-local" },
     container_settings: { allow_ip_forwarding: true },
     feature_control: { floating_ips: true },
     log_level: "Debug",
     log_file_path: "/a",
   });
   deepEqual([settings.policyType, settings.mtu, settings.queues, settings.ipamType], ["k8s", 1450, 4, "host-local"]);
-  deepEqual([settings.podRoutes, settings.allowIpForwarding, settings.logLevel], [["10.0.0.0/8"], true, "debug"]);
+  deepEqual([settings.allowIpForwarding, settings.logLevel], [true, "debug"]);
   deepEqual([settings.features.floatingIps, settings.logFile], [true, "/a"]);
 });
 
@@ -32,32 +39,55 @@ const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
   { name: "a number for a text", given: { device_type: 7 }, says: /device_type must be a text, and is 7/ },
   { name: "a text for a number", given: { mtu: "1450" }, says: /mtu must be a whole number, and is "1450"/ },
   { name: "a text for a flag", given: { require_mtu_file: "yes" }, says: /require_mtu_file must be true or false/ },
-  {
-    name: "a route to no network",
-    given: { ipam: { type: "host-local", routes: [{ dst: "10.0.0.1" }] } },
-    says: /^invalid CIDR address: 10\.0\.0\.1$/,
-  },
-  {
-    name: "a route for a list",
-    given: { ipam: { type: "host-local", routes: { dst: "10.0.0.0/8" } } },
-    says: /ipam\.routes must be a list/,
-  },
-  {
-    name: "a wait that ends before it begins",
-    given: { policy_setup_timeout_seconds: -1 },
-    says: /^invalid pod startup delay of -1$/,
-  },
 ];
 for (const { name, given, says } of refused)
   test(`${name} is refused`, () => throws(() => read(given), { message: says }));
 
-test("routes are host-local's alone", () =>
-  deepEqual(read({ ipam: { type: "calico-ipam", routes: [{ dst: "10.0.0.0/8" }] } }).podRoutes, []));
+const routes: { name: string; ipam: JsonRecord; are: readonly string[] | RegExp }[] = [
+  {
+    name: "networks, each once, without bits of hosts",
+    ipam: { type: "host-local", routes: [{ dst: "10.1.2.3/8" }, {}, { dst: "10.0.0.0/8" }] },
+    are: ["10.0.0.0/8"],
+  },
+  { name: "host-local's alone", ipam: { type: "calico-ipam", routes: [{ dst: "10.0.0.0/8" }] }, are: [] },
+  {
+    name: "one to no network",
+    ipam: { type: "host-local", routes: [{ dst: "10.0.0.1" }] },
+    are: /^invalid CIDR address: 10\.0\.0\.1$/,
+  },
+  {
+    name: "one for a list",
+    ipam: { type: "host-local", routes: { dst: "10.0.0.0/8" } },
+    are: /ipam\.routes must be a list/,
+  },
+];
+for (const { name, ipam, are } of routes)
+  test(`routes: ${name}`, () => {
+    const ask = () => readPodRoutes({ ipam });
+    if (are instanceof RegExp) throws(ask, { message: are });
+    else deepEqual(ask(), are);
+  });
+
+test("what only ADD needs is no reason to refuse DEL", () => {
+  const given = { policy_setup_timeout_seconds: -1, ipam: { type: "host-local", routes: "none" } };
+  const settings = read(given);
+  throws(() => checkPolicyWait(settings), { message: "invalid pod startup delay of -1" });
+  throws(() => readPodRoutes(given), { message: /ipam\.routes must be a list/ });
+});
 
 test("a device type that nobody knows is refused in the original's words", () => {
   checkDeviceType(read({ device_type: "netkit" }));
   throws(() => checkDeviceType(read({ device_type: "macvlan" })), {
     message: 'unknown device_type "macvlan" in CNI config (supported: "veth", "netkit")',
+  });
+});
+
+test("another dataplane than the kernel's is refused", () => {
+  checkDataplane({});
+  checkDataplane({ dataplane_options: {} });
+  throws(() => checkDataplane({ dataplane_options: { type: "x" } }), { message: "invalid dataplane type: x" });
+  throws(() => checkDataplane({ dataplane_options: { type: "grpc", socket: "unix:///s" } }), {
+    message: "the gRPC dataplane is not built in this plugin",
   });
 });
 

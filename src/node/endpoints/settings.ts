@@ -15,8 +15,6 @@ export type EndpointSettings = {
   readonly deviceType: string;
   readonly allowIpForwarding: boolean;
   readonly ipamType: string;
-  /** Of host-local: what the pod reaches through its interface, instead of everything. */
-  readonly podRoutes: readonly string[];
   readonly includeDefaultRoutes: boolean;
   readonly features: { readonly ipAddrsNoIpam: boolean; readonly floatingIps: boolean };
   readonly policyWaitSeconds: number;
@@ -35,7 +33,7 @@ const deviceTypes = ["veth", "netkit"];
 export function readEndpointSettings(value: JsonRecord & { readonly name: string }): EndpointSettings {
   const ipam = record(value.ipam);
   const features = record(value.feature_control);
-  const settings: EndpointSettings = {
+  return {
     network: value.name,
     policyType: text(record(value.policy), "type"),
     nodenameFileOptional: flag(value, "nodename_file_optional"),
@@ -45,7 +43,6 @@ export function readEndpointSettings(value: JsonRecord & { readonly name: string
     deviceType: text(value, "device_type") || "veth",
     allowIpForwarding: flag(record(value.container_settings), "allow_ip_forwarding"),
     ipamType: text(ipam, "type"),
-    podRoutes: text(ipam, "type") === "host-local" ? routesOf(ipam.routes) : [],
     includeDefaultRoutes: flag(value, "include_default_routes"),
     features: { ipAddrsNoIpam: flag(features, "ip_addrs_no_ipam"), floatingIps: flag(features, "floating_ips") },
     policyWaitSeconds: count(value, "policy_setup_timeout_seconds"),
@@ -59,10 +56,17 @@ export function readEndpointSettings(value: JsonRecord & { readonly name: string
       maxFiles: count(value, "log_file_max_count") || 10,
     },
   };
-  if (settings.policyWaitSeconds < 0) {
-    throw new EndpointError(`invalid pod startup delay of ${settings.policyWaitSeconds}`);
-  }
-  return settings;
+}
+
+/** Of ADD alone: what was added with a better configuration must still be deleted with this one. */
+export function checkPolicyWait({ policyWaitSeconds }: EndpointSettings): void {
+  if (policyWaitSeconds < 0) throw new EndpointError(`invalid pod startup delay of ${policyWaitSeconds}`);
+}
+
+/** Of host-local: what a pod reaches through its interface, instead of everything. Read by ADD alone. */
+export function readPodRoutes({ ipam }: JsonRecord): readonly string[] {
+  const { type, routes } = record(ipam);
+  return type === "host-local" ? [...new Set(routesOf(routes))] : [];
 }
 
 /** Said after the MTU's file was read, as the original does. */
@@ -70,6 +74,16 @@ export function checkDeviceType({ deviceType }: EndpointSettings): void {
   if (deviceTypes.includes(deviceType)) return;
   const known = deviceTypes.map((each) => JSON.stringify(each)).join(", ");
   throw new EndpointError(`unknown device_type ${JSON.stringify(deviceType)} in CNI config (supported: ${known})`);
+}
+
+/** Who asks for another dataplane must not get the kernel's instead: rules that hold there would not hold here. */
+export function checkDataplane({ dataplane_options }: JsonRecord): void {
+  const { type } = record(dataplane_options);
+  if (type === undefined) return;
+  if (type !== "grpc") throw new EndpointError(`invalid dataplane type: ${String(type).slice(0, 80)}`);
+  throw new EndpointError("the gRPC dataplane is not built in this plugin", {
+    next: "take dataplane_options out of the network configuration, or use the original's plugin on this node",
+  });
 }
 
 /** The file's number; undefined: there is no file. */

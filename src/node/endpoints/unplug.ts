@@ -1,10 +1,11 @@
 // DEL: the endpoint first, so that nobody is told of an address that is given back, then the interface, then the address. Everything may be gone
 // already, or belong to a newer sandbox of the same pod: that is left alone.
 import { isDatastoreError } from "../../calico/datastore/index.ts";
-import { isResourceError } from "../../calico/resources/index.ts";
+import { isResourceError, type V3Object } from "../../calico/resources/index.ts";
 import { findPod, withAnyCidrs } from "./cluster-facts.ts";
 import { endpointId } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
+import { knownEndpoint } from "./known-endpoint.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 
 const tries = 6;
@@ -22,13 +23,15 @@ export async function unplug(request: EndpointRequest, edge: EndpointEdge): Prom
   const ipam = async () => {
     if (settings.ipamType !== "") await edge.ipam.del(withAnyCidrs(configuration));
   };
-  if (pod === undefined) await ipam();
+  // One who is no pod gives the address back first, as by the original. That this failed is told when the interface is gone as well.
+  const [early] = await Promise.allSettled(pod === undefined ? [ipam()] : []);
   const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));
   // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too: it says itself whose
   // it is, unless the original made it. Then the endpoint does.
   const side = { hostSide: request.hostSide, holder: holderOf(request), orNobodys: owner === "this container" };
   if (isGone) await edge.network.unplugOnNode(side, edge);
   if (pod !== undefined) await ipam();
+  if (early?.status === "rejected") throw early.reason;
 }
 
 export async function forgetEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<Owner> {
@@ -73,25 +76,42 @@ async function clearPod(
   }
 }
 
-async function deleteEndpoint(request: EndpointRequest, { datastore, resources }: EndpointEdge): Promise<Owner> {
+async function deleteEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<Owner> {
+  const { datastore, resources } = edge;
   const id = endpointId(request);
   try {
     if (datastore.flavour === "kubernetes" && datastore.holdsEveryKind !== true) {
       await resources.delete("WorkloadEndpoint", id); // which refuses those that are no pods
       return "nobody";
     }
-    const { metadata, spec } = await resources.get("WorkloadEndpoint", id);
-    const { containerID = "" } = spec;
+    const found = await storedEndpoint(request, edge);
+    if (found === undefined) return "nobody";
+    const { containerID = "" } = found.spec;
     if (containerID !== "" && containerID !== request.containerId) return "another container";
-    const { resourceVersion, uid } = metadata;
-    await resources.delete("WorkloadEndpoint", id, {
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(uid === undefined ? {} : { uid }),
-    });
+    const { resourceVersion, uid, name = id.name } = found.metadata;
+    await resources.delete(
+      "WorkloadEndpoint",
+      { ...id, name },
+      {
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        ...(uid === undefined ? {} : { uid }),
+      },
+    );
     return "this container";
   } catch (error) {
     if (isResourceError(error, "not-found")) return "nobody";
     if (isResourceError(error, "invalid")) throw new EndpointError(error.message, { cause: error });
     throw error;
   }
+}
+
+/** A pod's may be called after an interface of an earlier sandbox: by its container it is known. */
+async function storedEndpoint(request: EndpointRequest, edge: EndpointEdge): Promise<V3Object | undefined> {
+  try {
+    return await edge.resources.get("WorkloadEndpoint", endpointId(request));
+  } catch (error) {
+    if (!isResourceError(error, "not-found")) throw error;
+  }
+  const known = request.pod === undefined ? undefined : await knownEndpoint(request, edge);
+  return known?.spec.containerID === request.containerId ? known : undefined;
 }

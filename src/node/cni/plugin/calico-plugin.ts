@@ -4,6 +4,7 @@ import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts
 import { errnoOf } from "../../../base/linux/files.ts";
 import {
   check,
+  checkDataplane,
   checkDeviceType,
   collect,
   type EndpointEdge,
@@ -43,9 +44,10 @@ export function createCalicoPlugin(options: PluginOptions): Plugin {
     add: (call, version) =>
       worked(options, call, async ({ request, edge, log, alone }) => {
         checkDeviceType(request.settings);
+        checkDataplane(call.configuration);
         const plugged = await alone(() => plugIn(request, edge));
         log("info", `added ${request.hostSide} for container ${request.containerId}`);
-        await waitForPolicy(request, edge);
+        await waitForPolicy({ ...request, ifname: plugged.endpoint }, edge);
         return resultOf(saysVersion(call.configuration) ? version : versionWhenUnsaid, plugged);
       }),
     check: (call) => worked(options, call, ({ request, edge }) => check(request, edge)),

@@ -116,6 +116,12 @@ export async function unplugInPod(netns: string, ifname: string): Promise<boolea
   return await deleteIfThere(inside, ifname);
 }
 
+export async function isPlugged(netns: string, ifname: string): Promise<boolean> {
+  openPodNamespace(netns)[Symbol.dispose]();
+  await using pod = openNetlink({ namespace: netns });
+  return (await pod.link(ifname)) !== undefined;
+}
+
 /** By its index: one that was made under its name meanwhile is another. */
 export async function unplugOnNode(
   { hostSide, holder, orNobodys }: NodeSide,
