@@ -2,7 +2,7 @@
 import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 import { type Datastore, DatastoreError } from "../../calico/datastore/index.ts";
 import { endpointOfPod, ResourceError, type V3Object } from "../../calico/resources/index.ts";
-import type { Annotations } from "./annotations.ts";
+import type { Annotations } from "./asked/annotations.ts";
 import { EndpointError } from "./endpoint-error.ts";
 
 export type PodFacts = {

@@ -3,8 +3,8 @@
 import type { JsonRecord } from "../../base/lib/index.ts";
 import { workloadEndpointName } from "../../calico/kinds/index.ts";
 import { readV3, type V3Object } from "../../calico/resources/index.ts";
+import { mesosLabels } from "./asked/mesos-labels.ts";
 import { EndpointError } from "./endpoint-error.ts";
-import { mesosLabels } from "./mesos-labels.ts";
 import type { EndpointRequest } from "./request.ts";
 import { networkOf } from "./result.ts";
 

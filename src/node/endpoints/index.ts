@@ -1,4 +1,12 @@
 // Pods' network interfaces and the endpoints that stand for them: what CNI's ADD, DEL and CHECK do. request.ts has the picture.
+
+export {
+  checkDataplane,
+  checkDeviceType,
+  type EndpointSettings,
+  readEndpointSettings,
+  readMtu,
+} from "./asked/settings.ts";
 export { check } from "./check.ts";
 export { withAnyCidrs } from "./cluster-facts.ts";
 export { collect } from "./collect.ts";
@@ -9,6 +17,5 @@ export { plugIn } from "./plug-in.ts";
 export { clusterInformation, mustBeReady, refuseUnready } from "./readiness.ts";
 export type { EndpointEdge, EndpointRequest, IpamCalls, PodNetwork } from "./request.ts";
 export { type Assigned, type PluggedIn, readIpamAnswer, resultOf, versionWhenUnsaid } from "./result.ts";
-export { checkDataplane, checkDeviceType, type EndpointSettings, readEndpointSettings, readMtu } from "./settings.ts";
 export { unplug } from "./unplug.ts";
 export { waitForPolicy } from "./wait-for-policy.ts";

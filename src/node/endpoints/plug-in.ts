@@ -9,7 +9,8 @@ import {
   checkFloatingAddresses,
   floatingAddresses,
   withAskedPools,
-} from "./annotations.ts";
+} from "./asked/annotations.ts";
+import { checkPolicyWait, readPodRoutes } from "./asked/settings.ts";
 import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
@@ -17,7 +18,6 @@ import { isOnPod, joined, knownEndpoint, usualInterface } from "./known-endpoint
 import type { PodLink } from "./network/pod-network.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 import type { Assigned, PluggedIn } from "./result.ts";
-import { checkPolicyWait, readPodRoutes } from "./settings.ts";
 
 export async function plugIn(request: EndpointRequest, edge: EndpointEdge): Promise<PluggedIn> {
   await edge.mustBeReady();

@@ -7,10 +7,10 @@
 import type { JsonRecord } from "../../base/lib/index.ts";
 import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Resources } from "../../calico/resources/index.ts";
+import type { EndpointSettings } from "./asked/settings.ts";
 import type { PodName } from "./network/names.ts";
 import type { NetworkEdge, NodeSide, PodLink } from "./network/pod-network.ts";
 import type { Assigned } from "./result.ts";
-import type { EndpointSettings } from "./settings.ts";
 
 export type EndpointRequest = {
   readonly containerId: string;

@@ -4,8 +4,8 @@
 //   ipAddrs, ipAddrsNoIpam             these very addresses, from IPAM or without asking it
 //   hwAddr                             the MAC of the pod's end
 //   floatingIPs                        for endpoints; refused where the configuration does not allow them
-import { canonicalMac, isRecord, type JsonRecord, messageOf, parseIp } from "../../base/lib/index.ts";
-import { EndpointError } from "./endpoint-error.ts";
+import { canonicalMac, isRecord, type JsonRecord, messageOf, parseIp } from "../../../base/lib/index.ts";
+import { EndpointError } from "../endpoint-error.ts";
 import type { EndpointSettings } from "./settings.ts";
 
 export type Annotations = { readonly [name: string]: string };

@@ -1,7 +1,7 @@
 // What the network configuration says about a pod's interface.
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonRecord } from "../../base/lib/index.ts";
+import type { JsonRecord } from "../../../base/lib/index.ts";
 import {
   checkDataplane,
   checkDeviceType,

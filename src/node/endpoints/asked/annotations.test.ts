@@ -1,7 +1,7 @@
 // What pods and namespaces ask for with annotations.
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonRecord } from "../../base/lib/index.ts";
+import type { JsonRecord } from "../../../base/lib/index.ts";
 import {
   type Annotations,
   addressingOf,

@@ -1,6 +1,6 @@
 // Labels that Mesos gives a container, in `args` of the network configuration. They become labels of the container's endpoint, in letters that
 // a label may have; one of them is no label but the endpoint's namespace.
-import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
+import { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 
 export type MesosLabels = {
   readonly labels: { readonly [name: string]: string };

@@ -1,7 +1,7 @@
 // What the network configuration says about a pod's interface and endpoint. Which datastore is used, and what IPAM reads, is read elsewhere:
 // the configuration is passed on to IPAM as it came.
-import { cidrToText, isRecord, type JsonRecord, mask, parseCidr } from "../../base/lib/index.ts";
-import { EndpointError } from "./endpoint-error.ts";
+import { cidrToText, isRecord, type JsonRecord, mask, parseCidr } from "../../../base/lib/index.ts";
+import { EndpointError } from "../endpoint-error.ts";
 
 export type EndpointSettings = {
   readonly network: string;
