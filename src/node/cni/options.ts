@@ -1,5 +1,6 @@
 // What a plugin is given for one call, whoever answers it.
 import type { Clock } from "../../base/lib/index.ts";
+import type { PodNetwork } from "../endpoints/index.ts";
 import type { Backing } from "./backing.ts";
 import type { Variables } from "./protocol/call.ts";
 
@@ -7,6 +8,8 @@ export type PluginOptions = {
   /** Of the runtime's call. */
   readonly variables: Variables;
   readonly backing: Backing;
+  /** Of a program that stays; not given: one for this call. */
+  readonly network?: PodNetwork;
   readonly clock: Clock;
   readonly random: () => number;
   readonly version: string;

@@ -10,17 +10,18 @@ import { createMemoryDatastore } from "../../calico/datastore/index.ts";
 import { openResources } from "../../calico/resources/index.ts";
 import {
   check,
+  createNetwork,
   type EndpointEdge,
   type EndpointRequest,
   hostSideName,
   mustBeReady,
-  network,
   plugIn,
   readEndpointSettings,
   unplug,
 } from "./index.ts";
 
 const skip = noNamespaces;
+const network = createNetwork();
 const pod = { namespace: "default", name: "p1" };
 const addresses = [
   { family: 4, address: "10.65.0.5" },

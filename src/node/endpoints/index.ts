@@ -11,7 +11,7 @@ export { check } from "./check.ts";
 export { withAnyCidrs } from "./cluster-facts.ts";
 export { collect } from "./collect.ts";
 export { EndpointError } from "./endpoint-error.ts";
-export { network } from "./network/index.ts";
+export { createNetwork } from "./network/index.ts";
 export { hostSideName, interfacePrefix, type PodName } from "./network/names.ts";
 export { plugIn } from "./plug-in.ts";
 export { clusterInformation, mustBeReady, refuseUnready } from "./readiness.ts";

@@ -7,17 +7,18 @@ import { openNetlink } from "../../base/linux/kernel.ts";
 import { createMemoryDatastore } from "../../calico/datastore/index.ts";
 import { openResources } from "../../calico/resources/index.ts";
 import {
+  createNetwork,
   type EndpointEdge,
   type EndpointRequest,
   hostSideName,
   mustBeReady,
-  network,
   plugIn,
   readEndpointSettings,
   unplug,
 } from "./index.ts";
 
 const skip = noNamespaces;
+const network = createNetwork();
 const pod = { namespace: "default", name: "p1" };
 
 async function stage() {

@@ -25,11 +25,14 @@ export async function unplug(request: EndpointRequest, edge: EndpointEdge): Prom
   };
   // One who is no pod gives the address back first, as by the original. That this failed is told when the interface is gone as well.
   const [early] = await Promise.allSettled(pod === undefined ? [ipam()] : []);
-  const isGone = request.netns === "" || !(await edge.network.unplugInPod(request.netns, request.ifname));
-  // Without the pod's namespace the interface is known by its name alone, which a newer sandbox of the pod has too: it says itself whose
-  // it is, unless the original made it. Then the endpoint does.
-  const side = { hostSide: request.hostSide, holder: holderOf(request), orNobodys: owner === "this container" };
-  if (isGone) await edge.network.unplugOnNode(side, edge);
+  const side = { hostSide: request.hostSide, holder: holderOf(request) };
+  const byNode = await edge.network.unplugOnNode({ ...side, orNobodys: false }, edge);
+  const inPod = request.netns !== "" && (await edge.network.unplugInPod(request.netns, request.ifname));
+  // An interface that does not say whose it is was made by the original. Without the pod's namespace it is known by its name alone, which a newer
+  // sandbox of the pod has too: then the endpoint says whose it is.
+  if (!byNode && !inPod && owner === "this container") {
+    await edge.network.unplugOnNode({ ...side, orNobodys: true }, edge);
+  }
   if (pod !== undefined) await ipam();
   if (early?.status === "rejected") throw early.reason;
 }

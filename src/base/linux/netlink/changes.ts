@@ -5,6 +5,7 @@ import {
   type LinkRef,
   type NewLink,
   writeLinkEdit,
+  writeLinkGroup,
   writeLinkRef,
   writeNewLink,
 } from "./messages/links.ts";
@@ -22,6 +23,8 @@ export type KernelChange =
   | { readonly do: "create"; readonly link: NewLink }
   | { readonly do: "edit"; readonly link: LinkEdit }
   | { readonly do: "delete"; readonly link: LinkRef }
+  /** Every link of the group, in about the time of one: the kernel waits for the last of a link's users once for all of them. */
+  | { readonly do: "delete"; readonly linkGroup: number }
   | { readonly do: "create" | "replace" | "delete"; readonly address: NewAddress }
   | { readonly do: "create" | "replace" | "append" | "delete"; readonly route: NewRoute }
   | { readonly do: "create" | "replace" | "append" | "delete"; readonly neighbour: NewNeighbour }
@@ -46,6 +49,9 @@ export function writeChange(out: MessageWriter, change: KernelChange, sequence: 
     if (change.do === "create") writeNewLink(out, change.link);
     else if (change.do === "edit") writeLinkEdit(out, change.link);
     else writeLinkRef(out, change.link);
+  } else if ("linkGroup" in change) {
+    begin(type.RTM_NEWLINK);
+    writeLinkGroup(out, change.linkGroup);
   } else if ("address" in change) {
     begin(type.RTM_NEWADDR);
     writeAddress(out, change.address);
@@ -72,6 +78,7 @@ function describeSubject(change: KernelChange): string {
     if (change.do === "create") return `${change.link.kind} link ${change.link.name}`;
     return `link ${change.do === "edit" ? change.link.link : change.link}`;
   }
+  if ("linkGroup" in change) return `links of group ${change.linkGroup}`;
   if ("address" in change) return `address ${change.address.address} of link ${change.address.index}`;
   if ("route" in change) {
     const { destination, gateway, index, table = mainTable } = change.route;

@@ -7,12 +7,12 @@ import {
   checkDataplane,
   checkDeviceType,
   collect,
+  createNetwork,
   type EndpointEdge,
   type EndpointRequest,
   hostSideName,
   interfacePrefix,
   mustBeReady,
-  network,
   plugIn,
   readEndpointSettings,
   readMtu,
@@ -144,7 +144,7 @@ async function withEdge<T>(options: PluginOptions, given: Given, work: (given: W
         await waitForGates(settings.readinessGates, { clock: options.clock, signal: options.signal });
     },
     ipam: createIpamCalls(ipam),
-    network,
+    network: options.network ?? createNetwork(),
     signal: options.signal,
   };
   log("info", `${call.command} of container ${call.containerId} on node ${request.node}, network ${settings.network}`);

@@ -8,6 +8,7 @@ import { chmodSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CattailError, isRecord, messageOf, passAbort } from "../../../base/lib/index.ts";
 import { answerCalls } from "../../../base/linux/index.ts";
+import { createNetwork } from "../../endpoints/index.ts";
 import type { Part, PartWorld } from "../../part/index.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
 import { createIpamPlugin } from "../ipam/ipam-plugin.ts";
@@ -85,6 +86,7 @@ type CallsOptions = { readonly world: PartWorld; readonly version: string; reado
 class ResidentCalls {
   readonly #options: CallsOptions;
   readonly #same: SameDatastore;
+  readonly #network = createNetwork();
   readonly #queue = new OneAtATime();
   readonly #stop = new AbortController();
   #isEnding = false;
@@ -132,6 +134,7 @@ class ResidentCalls {
       random: Math.random,
       warn: (text) => void warnings.push(`${text}\n`),
       isOwnFile: (file) => ipam?.isOwn === true && file === ipam.file,
+      network: this.#network,
       backing: { open: async (configuration) => backing.lend(configuration) },
       signal,
     });

@@ -17,6 +17,7 @@ import {
 } from "../../../base/linux/kernel.ts";
 import { EndpointError } from "../endpoint-error.ts";
 import { networkOf } from "../result.ts";
+import type { LinkRemover } from "./remove-links.ts";
 
 export type PodLink = {
   /** Whose it is, written on the node's end. */
@@ -54,6 +55,7 @@ export type NodeSide = {
 };
 
 type NodeNamespace = Pick<NetworkEdge, "nodeNamespace">;
+type Removing = { readonly remover: LinkRemover };
 
 const hostMac = "ee:ee:ee:ee:ee:ee";
 const gateway4 = "169.254.1.1";
@@ -125,28 +127,26 @@ export async function isPlugged(netns: string, ifname: string): Promise<boolean>
 /** By its index: one that was made under its name meanwhile is another. */
 export async function unplugOnNode(
   { hostSide, holder, orNobodys }: NodeSide,
-  { nodeNamespace }: NodeNamespace = {},
+  { nodeNamespace, remover }: NodeNamespace & Removing,
 ): Promise<boolean> {
   await using node = openNetlink({ namespace: nodeNamespace });
   const found = await node.link(hostSide);
   const { alias = "" } = found ?? {};
   const isHis = alias === holder || (alias === "" && orNobodys);
-  return found !== undefined && isHis && (await deleteLink(node, found.index));
+  return found !== undefined && isHis && (await remover.remove(found.index, nodeNamespace));
 }
 
 export async function collectOnNode(
   prefix: string,
   isGone: (holder: string) => boolean,
-  { nodeNamespace }: NodeNamespace = {},
+  { nodeNamespace, remover }: NodeNamespace & Removing,
 ): Promise<string[]> {
   await using node = openNetlink({ namespace: nodeNamespace });
-  const holders: string[] = [];
-  for (const { name, index, alias = "" } of await node.links()) {
-    if (!name.startsWith(prefix) || alias === "" || !isGone(alias)) continue;
-    await deleteLink(node, index);
-    holders.push(alias);
-  }
-  return holders;
+  const gone = (await node.links()).flatMap(({ name, index, alias = "" }) =>
+    name.startsWith(prefix) && alias !== "" && isGone(alias) ? [{ index, alias }] : [],
+  );
+  await Promise.all(gone.map(({ index }) => remover.remove(index, nodeNamespace)));
+  return gone.map(({ alias }) => alias);
 }
 
 /** By the way that a packet takes; only where that is another one the whole table is looked at. */

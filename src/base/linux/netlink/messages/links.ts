@@ -94,6 +94,8 @@ export type LinkEdit = LinkSettings & {
   readonly newName?: string;
   /** The kernel takes none when a link is made. */
   readonly alias?: string;
+  /** A number that several links of a namespace share, so that they can be deleted at once. */
+  readonly group?: number;
 };
 
 export function writeNewLink(out: MessageWriter, link: NewLink): void {
@@ -134,12 +136,20 @@ export function writeLinkEdit(out: MessageWriter, edit: LinkEdit): void {
     out.attributeText(at.IFLA_IFNAME, checkedLinkName(edit.newName));
   }
   if (edit.alias !== undefined) out.attributeText(at.IFLA_IFALIAS, edit.alias);
+  if (edit.group !== undefined) out.attributeU32(at.IFLA_GROUP, edit.group);
   writeSettings(out, edit);
 }
 
 export function writeLinkRef(out: MessageWriter, link: LinkRef, up?: boolean): void {
   writeLinkHeader(out, typeof link === "number" ? link : 0, up);
   if (typeof link === "string") out.attributeText(at.IFLA_IFNAME, checkedLinkName(link));
+}
+
+/** 0 is the group of every link that nobody has put into another. */
+export function writeLinkGroup(out: MessageWriter, group: number): void {
+  if (group === 0) throw badLink("links of group 0 are not deleted together", "Put those that are to go into a group");
+  writeLinkHeader(out, 0);
+  out.attributeU32(at.IFLA_GROUP, group);
 }
 
 /** `ifinfomsg`: family u8, pad u8, type u16, index i32, flags u32, change u32. */

@@ -52,6 +52,7 @@ export const linkAttributes = {
   IFLA_LINKINFO: 18,
   IFLA_NET_NS_PID: 19,
   IFLA_IFALIAS: 20,
+  IFLA_GROUP: 27,
   IFLA_NET_NS_FD: 28,
   IFLA_EXT_MASK: 29,
   IFLA_NUM_TX_QUEUES: 31,
