@@ -28,8 +28,9 @@ export function endpointId(request: EndpointRequest): { namespace: string; name:
     endpoint: ifname,
   });
   if (naming.is === "problem") {
+    const { field, value = "", reason } = naming;
     throw new EndpointError(
-      `no name for this endpoint: ${naming.field} is ${JSON.stringify(naming.value)}: ${naming.reason}`,
+      `error constructing WorkloadEndpoint name: error with field ${field} = '${value}' (${reason})`,
     );
   }
   return { namespace: pod?.namespace ?? (mesosLabels(configuration).namespace || "default"), name: naming.name };

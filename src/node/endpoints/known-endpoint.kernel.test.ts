@@ -167,6 +167,15 @@ test("a container's address that cannot be given back is told when its interface
   deepEqual([await namesIn(node), await endpoints()], [[], []]);
 });
 
+test("an interface that no endpoint can be called after is refused before anything is taken", { skip }, async () => {
+  const { edge, request, asked } = await stage();
+  await rejects(plugIn(request({ ifname: "-x" }), edge), {
+    message:
+      "error constructing WorkloadEndpoint name: error with field endpoint = '-x' (field must not begin with a '-')",
+  });
+  deepEqual(asked, []);
+});
+
 test("addresses without IPAM are for pods alone", { skip }, async () => {
   const { edge, request, asked } = await stage();
   const more = { feature_control: { ip_addrs_no_ipam: true } };

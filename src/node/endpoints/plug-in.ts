@@ -80,8 +80,10 @@ function mustStand(lost: readonly string[]): void {
 }
 
 /** Before anything is taken. */
-async function refuseWhatCannotBe(request: EndpointRequest, { datastore, resources }: EndpointEdge): Promise<void> {
+async function refuseWhatCannotBe(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
   const { pod, settings } = request;
+  const { datastore, resources } = edge;
+  if (!isOnPod(request, edge)) endpointId(request); // which throws what cannot be named
   if (pod === undefined && settings.features.ipAddrsNoIpam) {
     throw new EndpointError("requested feature is not supported for this runtime: ip_addrs_no_ipam");
   }

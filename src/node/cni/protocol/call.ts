@@ -49,20 +49,33 @@ const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
 function readConfiguration(stdin: string): JsonRecord & { readonly name: string } {
   const configuration = parsed(stdin);
-  const { name = "" } = configuration;
-  if (name === "" || typeof name !== "string") {
-    throw new CniError(cniErrorCodes.configuration, "missing network name");
-  }
+  const name = textOf(configuration, "name");
+  if (name === "") throw new CniError(cniErrorCodes.configuration, "missing network name");
   if (!nameForm.test(name)) {
     throw new CniError(cniErrorCodes.configuration, "invalid characters found in network name", { details: name });
   }
   return { ...configuration, name };
 }
 
+/** Empty: nothing is said. */
+function textOf(configuration: JsonRecord, name: string): string {
+  const value = (Object.hasOwn(configuration, name) ? configuration[name] : undefined) ?? "";
+  if (typeof value === "string") return value;
+  const seen = Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  throw new CniError(cniErrorCodes.decode, `error unmarshall network config: ${name} must be a text, and is ${seen}`);
+}
+
+/** Undefined: the configuration names none. */
+export function configuredVersion(configuration: JsonRecord): string | undefined {
+  return textOf(configuration, "cniVersion") || undefined;
+}
+
+/** `null` is a configuration that says nothing, as in Go. */
 function parsed(stdin: string): JsonRecord {
   try {
     const value: unknown = JSON.parse(stdin);
     if (isRecord(value)) return value;
+    if (value === null) return {};
     throw new TypeError(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
   } catch (error) {
     throw new CniError(cniErrorCodes.decode, `error unmarshall network config: ${messageOf(error)}`, { cause: error });

@@ -51,10 +51,22 @@ const calls: {
     says: [6, "error unmarshall network config: it must be an object, and is a list"],
   },
   {
+    name: "null for a configuration",
+    variables: { CNI_COMMAND: "DEL", ...usual },
+    stdin: "null",
+    says: [7, "missing network name"],
+  },
+  {
     name: "a number for a name",
     variables: { CNI_COMMAND: "ADD", ...usual },
     change: { name: 7 },
-    says: [7, "missing network name"],
+    says: [6, "error unmarshall network config: name must be a text, and is a number"],
+  },
+  {
+    name: "a list for a version",
+    variables: { CNI_COMMAND: "ADD", ...usual },
+    change: { cniVersion: [] },
+    says: [6, "error unmarshall network config: cniVersion must be a text, and is a list"],
   },
   {
     name: "CHECK before version 0.4.0",

@@ -1,7 +1,7 @@
 // What every CNI plugin does around its work: read what is asked, check that it can be asked, and answer on standard output, with nothing
 // else there. Takes its surroundings as values, so that it can be tried without a process.
 import type { JsonRecord } from "../../../base/lib/index.ts";
-import { type PluginCall, readCall, type Variables } from "./call.ts";
+import { configuredVersion, type PluginCall, readCall, type Variables } from "./call.ts";
 import { CniError, cniErrorCodes, cniErrorJson, toCniError } from "./cni-error.ts";
 import { type CniVersion, checkedVersion, mustHaveCommand, versionAnswer } from "./versions.ts";
 
@@ -40,7 +40,7 @@ async function answered(
 ): Promise<JsonRecord | undefined> {
   if (variables.CNI_COMMAND === "VERSION") return versionAnswer;
   const call = readCall(variables, await readStdin());
-  const configured = textOf(call.configuration.cniVersion);
+  const configured = configuredVersion(call.configuration);
   switch (call.command) {
     case "ADD":
       return await plugin.add(call, checkedVersion(configured));
@@ -75,8 +75,4 @@ async function saysStatus(plugin: Plugin, call: PluginCall): Promise<void> {
       ...(details === undefined ? {} : { details }),
     });
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
