@@ -110,8 +110,9 @@ function ipamType(configuration: JsonRecord): string {
 function find(type: string, path: string): string {
   const folders = path.split(":").filter((folder) => folder !== "");
   const refused = (message: string) => new CniError(cniErrorCodes.other, message);
+  if (type === "") throw refused("no plugin name provided");
   if (type.includes("/")) throw refused(`invalid plugin name: ${type}`);
-  for (const folder of type === "" ? [] : folders) {
+  for (const folder of folders) {
     const file = join(folder, type);
     try {
       accessSync(file, constants.X_OK);
