@@ -55,7 +55,9 @@ for (const { name, pod = {}, namespace = {}, configuration = calico, ipam } of p
 
 const refusedPools: { text: string; of: string; says: string | RegExp }[] = [
   { of: "ipv4pools", text: "pool-1", says: "invalid character 'p' looking for beginning of value" },
-  { of: "ipv4pools", text: "{}", says: /must be a JSON list of texts/ },
+  { of: "ipv4pools", text: "{}", says: "json: cannot unmarshal object into Go value of type []string" },
+  { of: "ipv4pools", text: "[4]", says: "json: cannot unmarshal number into Go value of type string" },
+  { of: "ipv6pools", text: "true", says: "json: cannot unmarshal bool into Go value of type []string" },
   { of: "ipFamilies", text: '["IPv5"]', says: 'error parsing ipFamilies: ["IPv5"]' },
 ];
 for (const { text, of, says } of refusedPools)

@@ -143,6 +143,16 @@ function textList(text: string): readonly string[] {
     throw new EndpointError(why, { cause: error });
   }
   if (value === null) return []; // as Go reads it
-  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
-  throw new EndpointError(`an annotation must be a JSON list of texts, and is ${text.slice(0, 80)}`);
+  const next = 'write a JSON list of texts, such as ["a","b"]';
+  const refused = (seen: unknown, wanted: string) =>
+    new EndpointError(`json: cannot unmarshal ${jsonType(seen)} into Go value of type ${wanted}`, { next });
+  if (!Array.isArray(value)) throw refused(value, "[]string");
+  const stranger: unknown = value.find((each) => typeof each !== "string");
+  if (stranger !== undefined) throw refused(stranger, "string");
+  return value;
+}
+
+function jsonType(value: unknown): string {
+  if (typeof value === "boolean") return "bool";
+  return Array.isArray(value) ? "array" : typeof value;
 }
