@@ -1,6 +1,7 @@
 // A lab is removed with its folder: what is somebody's stays, however the folder was named.
 import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -36,6 +37,14 @@ const theirs: { name: string; make: (path: string) => void; says: RegExp }[] = [
       symlinkSync(`${path}-target`, path);
     },
     says: /is a link, not a folder/,
+  },
+  {
+    name: "a folder that everybody may write to",
+    make(path) {
+      mkdirSync(path);
+      chmodSync(path, 0o777);
+    },
+    says: /everybody may write to the lab's folder/,
   },
   {
     name: "a state that could only be of something else",

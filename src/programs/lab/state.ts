@@ -50,6 +50,7 @@ export function requireOwn(folder: string): void {
   if (found === undefined) return;
   if (!found.isDirectory()) throw notOurs(`${folder} is ${found.isSymbolicLink() ? "a link" : "a file"}, not a folder`);
   if (found.uid !== process.getuid?.()) throw notOurs(`the lab's folder ${folder} belongs to user ${found.uid}`);
+  if ((found.mode & 0o002) !== 0) throw notOurs(`everybody may write to the lab's folder ${folder}`);
   const [first] = readdirSync(folder);
   // The state alone tells a lab of an older release.
   if (first !== undefined && !existsSync(markOf(folder)) && !isLabState(readJson(stateFile(folder))))
