@@ -4,33 +4,7 @@
 //   oldest ⇄ a@3 ⇄ †c@7 ⇄ b@9 ⇄ d@12 newest        a change of a moves it to the end: … ⇄ d@12 ⇄ a@13
 //
 // A position is the number of a change, so no two keys share one, and any place in the list is a place to go on from.
-import type { UpdateType } from "../../calico/model/basics.ts";
-import type { StoredPiece } from "./piece-store.ts";
-
-/** The number of a change; 0 is before the first. */
-export type Position = number;
-
-/** Who may see an entry: policies are said under one path to modern clients and under another to legacy ones. */
-export type Audience = "both" | "modern" | "legacy";
-
-export type Entry = {
-  readonly path: string;
-  readonly hash: number;
-  audience: Audience;
-  piece: StoredPiece;
-  valueEnd: number;
-  /** As the syncer called the last change. */
-  type: UpdateType;
-  isLive: boolean;
-  position: Position;
-  previousPosition: Position;
-  /** When the key last came into being. */
-  bornAt: Position;
-  /** Index among its segment's members while live. */
-  slot: number;
-  older: Entry | undefined;
-  newer: Entry | undefined;
-};
+import type { Entry, Position } from "./entry.ts";
 
 /** How far those who read are: up to `byAll` everybody, and nobody further than what is published. */
 export type Seen = { readonly byAll: Position; readonly published: Position };

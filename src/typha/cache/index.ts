@@ -1,5 +1,4 @@
 // The current snapshot of each syncer and the changes after it, as bytes made once.
-export type { Position } from "./change-log.ts";
 export {
   type CacheCodec,
   type Compression,
@@ -9,6 +8,7 @@ export {
   type Piece,
   type Variant,
 } from "./codec.ts";
+export type { Position } from "./entry.ts";
 export type { KeyInfo } from "./key-index.ts";
 export {
   type Applied,

@@ -1,7 +1,8 @@
 // The live keys in the order of their paths, for those who look at a running server. Made when first asked for; from then
 // on it is told what goes, and the change log says what came, so that asking again costs a few searches and not a sort of
 // 100,000 paths (bench/dashboard).
-import type { ChangeLog, Entry, Position } from "./change-log.ts";
+import type { ChangeLog } from "./change-log.ts";
+import type { Entry, Position } from "./entry.ts";
 
 /** One key as the cache holds it. Good until the next change. */
 export type KeyInfo = Readonly<Pick<Entry, "path" | "position" | "isLive" | "type" | "piece">>;

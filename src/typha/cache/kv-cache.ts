@@ -3,13 +3,14 @@
 // positions. Everything here is synchronous, so a snapshot is of one moment.
 import type { Clock } from "../../base/lib/index.ts";
 import { type KvUpdate, type SyncStatus, syncStatus, type UpdateType, updateType } from "../../calico/model/basics.ts";
-import { type Audience, ChangeLog, type Entry, type Position, type Seen } from "./change-log.ts";
+import { ChangeLog, type Seen } from "./change-log.ts";
 import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
+import type { Audience, Entry, Position } from "./entry.ts";
 import { KeyIndex, type KeyInfo } from "./key-index.ts";
 import { type LegacyForm, LegacyNames, type Said } from "./legacy-names.ts";
 import { PieceStore } from "./piece-store.ts";
 import { Scratch } from "./scratch.ts";
-import { hashOf, messagesOf, Segments } from "./segments.ts";
+import { messagesOf, Segments } from "./segments.ts";
 import { type Snapshot, SnapshotShelf } from "./snapshot-shelf.ts";
 
 export type CacheLimits = {
@@ -236,7 +237,6 @@ export class KvCache {
   #insert(key: string, to: EntryContent): void {
     const entry: Entry = {
       path: to.update.path,
-      hash: hashOf(to.update.path),
       audience: to.audience,
       piece: this.#store.add(to.bytes),
       valueEnd: to.valueEnd,
@@ -245,7 +245,7 @@ export class KvCache {
       position: 0,
       previousPosition: 0,
       bornAt: this.#log.head + 1,
-      slot: 0,
+      segment: undefined,
       older: undefined,
       newer: undefined,
     };

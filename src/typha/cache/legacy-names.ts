@@ -2,7 +2,7 @@
 // Each update becomes what both kinds of clients, or each of the two, are to hear; an old name that no longer holds is
 // taken back. Two policies whose legacy names collide take turns: the last change wins, and only its going deletes.
 import { type KvUpdate, updateType } from "../../calico/model/basics.ts";
-import type { Audience } from "./change-log.ts";
+import type { Audience } from "./entry.ts";
 
 /** The update as legacy clients know it: itself where nothing differs, undefined where they cannot be told. */
 export type LegacyForm = (update: KvUpdate) => KvUpdate | undefined;

@@ -4,8 +4,9 @@
 // the newest of them serves whoever comes next, and the merged changes since then follow it. One that changes can no
 // longer follow, or soon could not, serves nobody new and does not count: who is sent it would only have to come again. Of
 // those, too, there may be only so many: beyond sixteen in all the newest serves everybody, whatever comes of it.
-import type { Position } from "./change-log.ts";
+
 import type { Variant } from "./codec.ts";
+import type { Position } from "./entry.ts";
 
 const freshMs = 1000;
 const mostVersions = 4;
