@@ -14,5 +14,6 @@ export function textCodec(endMark: string): CacheCodec {
       return memory;
     },
     compress: (plain) => plain.slice(),
+    allocate: (size) => new Uint8Array(size),
   };
 }

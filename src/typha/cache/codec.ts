@@ -21,11 +21,10 @@ export type CacheCodec = {
   encode(update: KvUpdate): { readonly bytes: Uint8Array; readonly valueEnd: number };
   /** One message with these updates, each with the type given beside it, in memory from `allocate`. */
   message(pieces: readonly Piece[], allocate: (size: number) => Uint8Array): Uint8Array;
-  /**
-   * Bytes that may be concatenated with other results of the same compression, in memory of their own; shared memory
-   * where other threads write them to sockets.
-   */
-  compress(plain: Uint8Array, compression: Compression): Uint8Array;
+  /** Bytes that may be concatenated with other results of the same compression, in memory from `allocate`. */
+  compress(plain: Uint8Array, compression: Compression, allocate: (size: number) => Uint8Array): Uint8Array;
+  /** Memory for what is sent; shared memory where other threads write it to sockets. */
+  allocate(size: number): Uint8Array;
 };
 
 export function compressionOf(variant: Variant): Compression {

@@ -29,5 +29,5 @@ export type Entry = {
 
 /** Live keys that follow each other (segments.ts). Each knows where it is. */
 export type Segment = { readonly members: Entry[]; readonly frames: Map<Variant, Frame>; differing: number };
-/** A segment as it is sent. */
-export type Frame = { readonly bytes: Uint8Array; readonly rawBytes: number };
+/** A segment as it is sent; its bytes lie in a stretch (stretches.ts). */
+export type Frame = { bytes: Uint8Array; readonly rawBytes: number };

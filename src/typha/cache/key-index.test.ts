@@ -9,6 +9,7 @@ const codec: CacheCodec = {
   encode: (update) => ({ bytes: new TextEncoder().encode(`${update.path}=${update.value ?? ""}`), valueEnd: 0 }),
   message: () => new Uint8Array(),
   compress: (plain) => plain,
+  allocate: (size) => new Uint8Array(size),
 };
 const makeCache = () => new KvCache({ codec, clock: systemClock, legacyForm: (update) => update });
 const set = (path: string, value = "1"): KvUpdate => ({

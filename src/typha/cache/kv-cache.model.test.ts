@@ -19,7 +19,12 @@ const codec: CacheCodec = {
     memory.set(text);
     return memory;
   },
-  compress: (plain) => plain.slice(),
+  compress(plain, _compression, allocate) {
+    const memory = allocate(plain.length);
+    memory.set(plain);
+    return memory;
+  },
+  allocate: (size) => new Uint8Array(size),
 };
 
 // A value is "<version> <how legacy clients know it>".

@@ -17,6 +17,7 @@ const codec: CacheCodec = {
     return memory;
   },
   compress: (plain, compression) => toBytes(toText(plain).replaceAll("#", `#${compression}`)),
+  allocate: (size) => new Uint8Array(size),
 };
 const toBytes = (text: string) => new TextEncoder().encode(text);
 const toText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -211,7 +211,7 @@ export class KvCache {
     if (pieces.length === 0) return { messages: [], bytes: new Uint8Array(0) };
     const options = { codec: this.#codec, maxMessageKvs: this.#limits.maxMessageKvs, scratch: this.#scratch };
     const { bytes, sizes } = messagesOf(pieces, options);
-    return { messages: sizes, bytes: this.#codec.compress(bytes, compressionOf(variant)) };
+    return { messages: sizes, bytes: this.#codec.compress(bytes, compressionOf(variant), this.#codec.allocate) };
   }
 
   /** False: it says nothing new, so nobody is told. */

@@ -16,7 +16,12 @@ const codec: CacheCodec = {
     memory.set(bytes);
     return memory;
   },
-  compress: (plain) => plain.slice(),
+  compress(plain, _compression, allocate) {
+    const memory = allocate(plain.length);
+    memory.set(plain);
+    return memory;
+  },
+  allocate: (size) => new Uint8Array(size),
 };
 
 function makeSegments() {
@@ -123,15 +128,55 @@ test("a changed key, a new one and one that is gone each cost one segment, or tw
   ok(segments.collect("modern/none").remade <= 2);
 });
 
+test(`parts of random snapshots of both dialects hold what is there, and share what did not change (seed ${seed})`, () => {
+  const { segments, entry, lines } = makeSegments();
+  const random = randomFrom(seed);
+  const long = (index: number) => `/${`${index}`.padStart(5, "0")}${"x".repeat(index % 7 === 0 ? 3000 : 300)}`;
+  const live = new Map<number, Entry>();
+  const change = (index: number): void => {
+    const known = live.get(index);
+    if (known !== undefined) segments.remove(known);
+    live.delete(index);
+    if (known !== undefined && random() < 0.5) return;
+    const made = entry(long(index), index % 500 < 5 ? "modern" : "both");
+    live.set(index, made);
+    segments.add(made);
+  };
+  for (let index = 0; index < 4000; index += 1) change(index);
+  let before = new Set<Uint8Array>();
+  for (let round = 0; round < 40; round += 1) {
+    const changes = round % 10 === 0 ? 300 : 3;
+    for (let count = 0; count < changes; count += 1) change(Math.floor(random() * 4000));
+    const variant: Variant = random() < 0.5 ? "modern/none" : "legacy/none";
+    const seen = [...live.values()].filter(({ audience }) => variant === "modern/none" || audience === "both");
+    deepEqual(lines(variant), seen.map(({ path, audience }) => `${path} ${audience}`).sort());
+    const { parts } = segments.collect(variant);
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    ok(parts.length <= 2 + bytes / (24 * 1024), `${parts.length} parts of ${bytes} bytes`);
+    if (changes === 3 && round > 5) {
+      const shared = parts.filter((part) => before.has(part)).length;
+      ok(shared >= parts.length - 24, `${shared} of ${parts.length} parts are those of earlier snapshots`);
+    }
+    before = new Set([...parts, ...segments.collect("modern/none").parts, ...segments.collect("legacy/none").parts]);
+  }
+});
+
+function randomFrom(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
 function numbered(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `/k/${`${index}`.padStart(6, "0")}`);
 }
 
 function mixed<T>(items: readonly T[]): T[] {
-  let state = seed;
-  const all = items.map((item) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return { item, at: state };
-  });
-  return all.sort((left, right) => left.at - right.at).map(({ item }) => item);
+  const random = randomFrom(seed);
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((left, right) => left.at - right.at)
+    .map(({ item }) => item);
 }

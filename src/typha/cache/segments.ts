@@ -10,6 +10,7 @@
 import { type CacheCodec, compressionOf, dialectOf, type Piece, type Variant } from "./codec.ts";
 import type { Entry, Frame, Segment } from "./entry.ts";
 import { Scratch } from "./scratch.ts";
+import { Stretches, type Wanted } from "./stretches.ts";
 
 /** Small enough to be cheap to remake, large enough to compress. */
 const mostKeys = 128;
@@ -26,6 +27,7 @@ export class Segments {
   readonly #scratch = new Scratch();
   /** In the order of their keys; none is empty. */
   readonly #segments: Segment[] = [];
+  readonly #stretches = new Map<Variant, Stretches>();
   #size = 0;
 
   constructor(codec: CacheCodec, readPiece: (entry: Entry) => Uint8Array, maxMessageKvs: number) {
@@ -79,42 +81,36 @@ export class Segments {
 
   /** All live keys as bytes, with how many of the segments had to be made for it. */
   collect(variant: Variant): { parts: Uint8Array[]; rawBytes: number; remade: number } {
-    const parts: Uint8Array[] = [];
-    let rawBytes = 0;
     let remade = 0;
-    for (const segment of this.#segments) {
-      // Where a segment holds no policies, legacy clients are told the same bytes.
-      const sayable: Variant = segment.differing === 0 ? `modern/${compressionOf(variant)}` : variant;
-      let frame = segment.frames.get(sayable);
-      if (frame === undefined) {
-        frame = this.#make(segment, sayable);
-        segment.frames.set(sayable, frame);
-        remade += 1;
-      }
-      rawBytes += frame.rawBytes;
-      if (frame.bytes.length > 0) parts.push(frame.bytes);
-    }
+    // Where a segment holds no policies, legacy clients are told the same bytes.
+    const shared: Variant = `modern/${compressionOf(variant)}`;
+    const wanted = this.#segments.map((segment) => ({ segment, variant: segment.differing === 0 ? shared : variant }));
+    const stretches = this.#stretches.get(variant) ?? new Stretches(this.#codec.allocate);
+    this.#stretches.set(variant, stretches);
+    const make = ({ segment, variant: sayable }: Wanted, allocate: CacheCodec["allocate"]): Frame => {
+      remade += 1;
+      return this.#make(segment, sayable, allocate);
+    };
+    const parts = stretches.lay(wanted, make, shared === variant ? undefined : this.#stretches.get(shared));
+    const rawBytes = wanted.reduce((sum, { segment, variant: of }) => sum + (segment.frames.get(of)?.rawBytes ?? 0), 0);
     return { parts, rawBytes, remade };
   }
 
   /** Lets go of bytes kept for variants that nobody uses any more. */
   drop(isUnused: (variant: Variant) => boolean): void {
+    for (const variant of this.#stretches.keys()) if (isUnused(variant)) this.#stretches.delete(variant);
     for (const segment of this.#segments) {
       for (const variant of segment.frames.keys()) if (isUnused(variant)) segment.frames.delete(variant);
     }
   }
 
-  #make(segment: Segment, variant: Variant): Frame {
+  #make(segment: Segment, variant: Variant, allocate: CacheCodec["allocate"]): Frame {
     const hidden = dialectOf(variant) === "legacy" ? "modern" : "legacy";
     const visible = segment.members.filter((entry) => entry.audience !== hidden);
     const pieces = visible.map((entry): Piece => ({ bytes: this.#readPiece(entry), type: 1 }));
     const options = { codec: this.#codec, maxMessageKvs: this.#maxMessageKvs, scratch: this.#scratch };
     const { bytes: plain } = messagesOf(pieces, options);
-    const rawBytes = plain.length;
-    return {
-      bytes: this.#codec.compress(plain, compressionOf(variant)),
-      rawBytes,
-    };
+    return { bytes: this.#codec.compress(plain, compressionOf(variant), allocate), rawBytes: plain.length };
   }
 
   /** A new segment of these keys at this place. */

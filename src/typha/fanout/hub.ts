@@ -9,11 +9,12 @@ import { Broadcast, type BroadcastSource } from "./publishing/broadcast.ts";
 import type { Flush } from "./publishing/flush.ts";
 import type { FlushSink } from "./publishing/publisher.ts";
 import type { ClientReport } from "./session/client-report.ts";
+import { Flights } from "./session/flights.ts";
 import { SharedFrames } from "./session/frames.ts";
 import { Session, type SessionContext, type Transport } from "./session/session.ts";
 import { type SessionEnd, sessionEnds } from "./session/session-ends.ts";
 
-export type HubOptions = Omit<SessionContext, "broadcasts" | "frames" | "onGreeted" | "onEnd"> & {
+export type HubOptions = Omit<SessionContext, "broadcasts" | "frames" | "flights" | "now" | "onGreeted" | "onEnd"> & {
   readonly sources: ReadonlyMap<SyncerType, BroadcastSource>;
 };
 
@@ -36,6 +37,8 @@ export class Hub implements FlushSink {
       ...options,
       broadcasts: this.broadcasts,
       frames: new SharedFrames(streams),
+      flights: new Flights(),
+      now: () => clock.monotonicMs(),
       onGreeted: (session) => this.#noteGreeted(session),
       onEnd: (session, why) => this.#noteEnd(session, why),
     };

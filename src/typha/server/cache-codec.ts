@@ -17,11 +17,12 @@ export function createCodec(streams: ServerStreams): CacheCodec {
       return { bytes, valueEnd: valueEndOf(bytes) };
     },
     message: typedKvsMessage,
-    compress(plain, compression) {
+    compress(plain, compression, allocate) {
       const stream = streams.get(compression);
       if (stream === undefined) throw new Error(`compression ${compression} is not offered`);
-      return stream.pack(plain, allocateShared);
+      return stream.pack(plain, allocate);
     },
+    allocate: allocateShared,
   };
 }
 

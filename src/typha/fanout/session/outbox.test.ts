@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
+import { Flights } from "./flights.ts";
 import { Outbox } from "./outbox.ts";
 
 /** A connection whose other end takes bytes only when told to. */
@@ -52,7 +53,7 @@ class SlowPeer {
   }
 }
 
-function newOutbox() {
+function newOutbox(flights = new Flights()) {
   const peer = new SlowPeer();
   const seen = { idle: 0, nowMs: 0, latencies: [] as number[] };
   const outbox = new Outbox(
@@ -63,18 +64,45 @@ function newOutbox() {
       },
       onLatency: (ms) => void seen.latencies.push(ms),
     },
-    () => seen.nowMs,
+    { now: () => seen.nowMs, flights },
   );
   return { peer, outbox, seen };
 }
 
-test("a peer that does not read is never handed more than two chunks, whatever waits for it", async () => {
-  const { peer, outbox } = newOutbox();
-  const parts = Array.from({ length: 100 }, (_, index) => Buffer.alloc(100_000, index));
-  outbox.sendAll(parts);
-  await peer.takeAll();
-  ok(peer.mostPendingBytes <= 32 * 1024, `${peer.mostPendingBytes} bytes pending`);
-  deepEqual(Buffer.concat(peer.taken), Buffer.concat(parts));
+for (const { when, others, most } of [
+  { when: "few others read nothing", others: 10, most: 64 * 1024 },
+  { when: "many others read nothing", others: 1000, most: 32 * 1024 },
+]) {
+  test(`a peer that does not read is never handed more than ${most} bytes when ${when}`, async () => {
+    const flights = new Flights();
+    for (let other = 0; other < others; other += 1) newOutbox(flights).outbox.sendAll([Buffer.alloc(100_000)]);
+    const { peer, outbox } = newOutbox(flights);
+    const parts = Array.from({ length: 100 }, (_, index) => Buffer.alloc(100_000, index));
+    outbox.sendAll(parts);
+    await peer.takeAll();
+    ok(peer.mostPendingBytes <= most, `${peer.mostPendingBytes} bytes pending`);
+    deepEqual(Buffer.concat(peer.taken), Buffer.concat(parts));
+  });
+}
+
+test("what others have in flight together has a bound, and counts no longer when it has landed or they are gone", async () => {
+  const flights = new Flights();
+  const others = Array.from({ length: 1000 }, () => newOutbox(flights));
+  for (const { outbox } of others) outbox.sendAll([Buffer.alloc(65_536), Buffer.alloc(65_536)]);
+  const pending = others.reduce((total, { peer }) => total + peer.mostPendingBytes, 0);
+  ok(pending <= 8 * 1024 * 1024 + 1000 * 32 * 1024, `${pending} bytes pending`);
+  ok(!flights.mayBeLarge);
+  for (const [index, { outbox, peer }] of others.entries()) {
+    if (index % 2 === 0) await peer.takeAll();
+    else if (index % 4 === 1) outbox.close();
+    else {
+      peer.duplex.on("error", () => outbox.close());
+      peer.duplex.destroy(new Error("the connection broke"));
+    }
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  ok(flights.mayBeLarge);
+  equal(flights.bytes, 0);
 });
 
 test("what is sent arrives in order, whatever its sizes", async () => {
@@ -118,10 +146,10 @@ test("time without progress counts only while something waits for the peer", asy
   deepEqual(seen.latencies, [600]);
 });
 
-test("what is cleared is not sent", async () => {
+test("what has not been handed over is not sent after the end", async () => {
   const { peer, outbox } = newOutbox();
-  outbox.sendAll([Buffer.alloc(16_384), Buffer.alloc(100_000)]);
-  outbox.clear();
+  outbox.sendAll([Buffer.alloc(65_536), Buffer.alloc(100_000)]);
+  outbox.close();
   await peer.takeAll();
-  ok(Buffer.concat(peer.taken).length <= 32 * 1024);
+  equal(Buffer.concat(peer.taken).length, 65_536);
 });

@@ -1,16 +1,19 @@
 // What is on its way to one client: bounded writes with progress. Node buffers whatever it is handed (one write of 10 MB
 // to 200 stalled clients held 2 GB), so a client is never handed more than one chunk that the kernel has not taken.
 //
-//   queue: [snapshot: part|part|part|…][closing]   →  in flight: about 16 KiB, at most 32  →  kernel
+//   queue: [snapshot: part|part|part|…][closing]   →  in flight: 64 KiB, or 16 if many do not read  →  kernel
 //
 // The queue holds references to shared bytes, and its owner adds bulk only when it is empty: small messages (a hello, a
 // status, one ping) are all that can gather behind it.
 import type { Duplex } from "node:stream";
+import type { Flights } from "./flights.ts";
 
-/** One TLS record. Larger chunks cost as much CPU, and memory for every client that does not read (bench/fanout). */
-const chunkBytes = 16 * 1024;
-/** What is hardly larger than a chunk goes in one piece. */
-const largestWholeBytes = 2 * chunkBytes;
+/** How much is in flight: at most this, no more once half of it is, and what is longer is cut into pieces. */
+type FlightSize = { readonly most: number; readonly piece: number };
+/** A piece is one TLS record. */
+const smallFlight: FlightSize = { most: 32 * 1024, piece: 16 * 1024 };
+/** Four records, as large as the parts of a snapshot (cache/stretches.ts): written in one go, they cost half the CPU. */
+const largeFlight: FlightSize = { most: 64 * 1024, piece: 64 * 1024 };
 
 /** Whoever owns the outbox, in the present phase of the session. */
 export type OutboxOwner = {
@@ -26,6 +29,7 @@ type Run = { readonly parts: readonly Uint8Array[]; at: number; offset: number }
 export class Outbox {
   readonly #duplex: Duplex;
   readonly #now: () => number;
+  readonly #flights: Flights;
   #owner: OutboxOwner;
   #busySinceMs = 0;
   #queue: Run[] = [];
@@ -35,10 +39,11 @@ export class Outbox {
   #bytesSent = 0;
   #progressAtMs = 0;
 
-  constructor(duplex: Duplex, owner: OutboxOwner, now: () => number) {
+  constructor(duplex: Duplex, owner: OutboxOwner, thread: { readonly now: () => number; readonly flights: Flights }) {
     this.#duplex = duplex;
     this.#owner = owner;
-    this.#now = now;
+    this.#now = thread.now;
+    this.#flights = thread.flights;
   }
 
   /** From now on another one is told. */
@@ -67,7 +72,7 @@ export class Outbox {
   send(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#begin();
-    if (this.#inFlight === 0 && this.#queue.length === 0 && bytes.length <= largestWholeBytes) this.#write(bytes);
+    if (this.#inFlight === 0 && this.#queue.length === 0 && bytes.length <= smallFlight.most) this.#write(bytes);
     else this.#enqueue([bytes], bytes.length);
   }
 
@@ -81,10 +86,11 @@ export class Outbox {
     );
   }
 
-  /** Lets go of what has not been handed over. */
-  clear(): void {
+  /** Nothing more is sent: lets go of what has not been handed over, and of its share of the thread's flights. */
+  close(): void {
     this.#queue = [];
     this.#queuedBytes = 0;
+    this.#land();
   }
 
   #begin(): void {
@@ -100,23 +106,27 @@ export class Outbox {
   }
 
   #pump(): void {
-    // Corked, so that several small pieces leave in one packet and one TLS record.
-    this.#duplex.cork();
-    while (this.#inFlightBytes < chunkBytes) {
-      const chunk = this.#nextChunk();
-      if (chunk === undefined) break;
+    const flight = this.#flights.mayBeLarge ? largeFlight : smallFlight;
+    const first = this.#nextChunk(flight);
+    if (first === undefined) return;
+    // Several small pieces leave corked, in one packet and one TLS record. One alone is not copied for that.
+    const isAlone = first.length >= flight.most / 2 || this.#queue.length === 0;
+    if (!isAlone) this.#duplex.cork();
+    for (let chunk: Uint8Array | undefined = first; chunk !== undefined; chunk = this.#nextChunk(flight)) {
       this.#queuedBytes -= chunk.length;
       this.#write(chunk);
     }
-    this.#duplex.uncork();
+    if (!isAlone) this.#duplex.uncork();
   }
 
-  #nextChunk(): Uint8Array | undefined {
+  /** Undefined: there is nothing more, or enough in flight. */
+  #nextChunk({ most, piece }: FlightSize): Uint8Array | undefined {
     const [run] = this.#queue;
     const part = run?.parts[run.at];
-    if (run === undefined || part === undefined) return undefined;
+    if (run === undefined || part === undefined || this.#inFlightBytes >= most / 2) return undefined;
     const left = part.length - run.offset;
-    const size = left <= largestWholeBytes - this.#inFlightBytes ? left : Math.min(left, chunkBytes);
+    const room = most - this.#inFlightBytes;
+    const size = left <= room ? left : Math.min(piece, room);
     const chunk = size === part.length ? part : part.subarray(run.offset, run.offset + size);
     run.offset += size;
     if (run.offset === part.length) {
@@ -131,6 +141,7 @@ export class Outbox {
     this.#inFlight += 1;
     this.#inFlightBytes += chunk.length;
     this.#bytesSent += chunk.length;
+    this.#flights.begin(chunk.length);
     this.#duplex.write(chunk, this.#onWritten);
   }
 
@@ -140,11 +151,16 @@ export class Outbox {
     if (error !== undefined && error !== null) return; // the duplex reports it, and its owner ends
     this.#progressAtMs = this.#now();
     if (this.#inFlight > 0) return;
-    this.#inFlightBytes = 0;
+    this.#land();
     if (this.#queue.length > 0) this.#pump();
     else {
       this.#owner.onLatency(this.#progressAtMs - this.#busySinceMs);
       this.#owner.onIdle();
     }
   };
+
+  #land(): void {
+    this.#flights.end(this.#inFlightBytes);
+    this.#inFlightBytes = 0;
+  }
 }

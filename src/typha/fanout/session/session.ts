@@ -13,6 +13,7 @@ import type { Tally } from "../counting/tally.ts";
 import type { FanoutLimits } from "../limits.ts";
 import type { Broadcast } from "../publishing/broadcast.ts";
 import { type ClientReport, cut } from "./client-report.ts";
+import type { Flights } from "./flights.ts";
 import { fromWireTime, type SharedFrames } from "./frames.ts";
 import { LagWatch } from "./lag-watch.ts";
 import { Outbox } from "./outbox.ts";
@@ -28,6 +29,8 @@ export type SessionContext = {
   readonly log: Log;
   readonly tally: Tally;
   readonly frames: SharedFrames;
+  readonly flights: Flights;
+  readonly now: () => number;
   readonly streams: ServerStreams;
   readonly preference: readonly ("zstd" | "snappy")[];
   readonly version: string;
@@ -195,7 +198,7 @@ export class Session {
 
   #link(duplex: Duplex): Link {
     const owner = { onIdle: () => this.#step(written), onLatency: () => undefined };
-    const outbox = new Outbox(duplex, owner, () => this.#context.clock.monotonicMs());
+    const outbox = new Outbox(duplex, owner, this.#context);
     duplex.on("data", (bytes: Uint8Array) => this.#receive(bytes, duplex));
     duplex.on("end", () => this.#carryOut(this.#machine.end()));
     duplex.on("error", (error) => this.end(sessionEnds.socket(error)));
@@ -300,7 +303,7 @@ export class Session {
   #close(phase: Exclude<Phase, { at: "closed" }>, why: SessionEnd): void {
     const service = this.#service;
     this.#phase = { at: "closed", service, position: this.position };
-    if ("link" in phase) phase.link.outbox.clear();
+    if ("link" in phase) phase.link.outbox.close();
     if (phase.at === "snapshot") phase.service.broadcast.source.release(phase.snapshot);
     if ("streaming" in phase) {
       phase.streaming.stop();
