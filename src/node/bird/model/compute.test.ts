@@ -233,6 +233,16 @@ test("nothing inside a service's range is put into the kernel, also on a node th
   deepEqual(family({ ...clusterRange, labels }).unprogrammedRanges, ["10.96.0.0/16"]);
 });
 
+test("balanced addresses of other nodes are put into the kernel where each is announced by itself", () => {
+  const ranges = {
+    serviceLoadBalancerIPs: [{ cidr: "198.51.100.0/24" }],
+    serviceExternalIPs: [{ cidr: "192.0.2.0/24" }],
+  };
+  deepEqual(family({ global: ranges }).unprogrammedRanges, ["192.0.2.0/24", "198.51.100.0/24"]);
+  const oneByOne = { ...ranges, serviceLoadBalancerAggregation: "Disabled" };
+  deepEqual(family({ global: oneByOne }).unprogrammedRanges, ["192.0.2.0/24"]);
+});
+
 const passwords: { name: string; password: string | undefined; problem: RegExp | undefined; isThere: boolean }[] = [
   { name: "a plain one is used", password: "s3cret;}", problem: undefined, isThere: true },
   { name: "a quote", password: 'a"; protocol', problem: /has a quote/, isThere: false },

@@ -14,7 +14,6 @@ import {
   type SliceFacts,
   serviceAddresses,
   serviceRanges,
-  wholeRanges,
 } from "./services.ts";
 import { type SecretAnswer, sessionsOf } from "./sessions.ts";
 
@@ -150,7 +149,7 @@ function familyIntent(family: 4 | 6, common: Common): FamilyIntent {
     exportedPools: pools.filter(({ isExported }) => isExported).map(({ cidr }) => cidr),
     serviceRoutes,
     reflectedRanges: isReflector ? textsOf([...ranges.loadBalancer, ...ranges.external], family) : [],
-    unprogrammedRanges: textsOf(wholeRanges(ranges), family),
+    unprogrammedRanges: textsOf(announcedRanges(ranges), family),
     kernelPools: pools.map((pool) => kernelPool(pool, { programs, self, canTunnel: settings.canTunnel, problem })),
     wireguardHops: wireguardHops(family, self, cluster),
     tunnelInterfaces: ["*.cali", "*.calico", ...(programs.ipip && settings.canTunnel ? [] : ["tunl0"])],

@@ -56,13 +56,17 @@ export function hasServiceRanges({ cluster, external, loadBalancer }: ServiceRan
 
 export const isSingle = ({ family, prefixLength }: AddressRange): boolean => prefixLength === bitsOf(family);
 
-/** Announced by every node, and nothing inside is put into the kernel: not single addresses of the last two lists. */
-export function wholeRanges({ cluster, external, loadBalancer }: ServiceRanges): readonly AddressRange[] {
-  return [...cluster, ...[...external, ...loadBalancer].filter((range) => !isSingle(range))];
-}
-
-export function announcedRanges(ranges: ServiceRanges): readonly AddressRange[] {
-  return wholeRanges(ranges.aggregates ? ranges : { ...ranges, loadBalancer: [] });
+/**
+ * Announced by every node, and nothing inside is put into the kernel: not single addresses of the last two lists. Balanced addresses that are
+ * announced one by one are routes like any other, which lead to a node that has an endpoint.
+ */
+export function announcedRanges({
+  cluster,
+  external,
+  loadBalancer,
+  aggregates,
+}: ServiceRanges): readonly AddressRange[] {
+  return [...cluster, ...[...external, ...(aggregates ? loadBalancer : [])].filter((range) => !isSingle(range))];
 }
 
 /** The services' own addresses that a node announces, as networks of one. */
