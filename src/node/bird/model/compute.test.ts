@@ -197,8 +197,19 @@ const announcements: { name: string; given: Given; routes: readonly string[] }[]
       services: [
         service({ type: "NodePort", externalTrafficPolicy: "Cluster", externalIPs: ["192.0.2.7", "192.0.2.8"] }),
       ],
+      slices: [slice(["n2"])],
     },
     routes: ["192.0.2.7/32"],
+  },
+  {
+    name: "a range of one address is not announced for a service that has no endpoint slice",
+    given: {
+      global: { serviceExternalIPs: [{ cidr: "192.0.2.7/32" }] },
+      services: [
+        service({ type: "NodePort", externalTrafficPolicy: "Cluster", externalIPs: ["192.0.2.7", "192.0.2.8"] }),
+      ],
+    },
+    routes: [],
   },
   {
     name: "a range of one address without a service is not announced",

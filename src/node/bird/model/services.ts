@@ -93,6 +93,7 @@ function isAnnounced(
 ): boolean {
   const [clusterIp = ""] = service.clusterIps;
   if (!types.includes(service.type) || clusterIp === "" || clusterIp === "None") return false;
+  if (slices.length === 0) return false; // nobody ever answers there
   const { trafficPolicy } = service;
   if (trafficPolicy === "Cluster" && hasSingleAddress(service, ranges)) return true;
   const isLocal = trafficPolicy === "Local";
