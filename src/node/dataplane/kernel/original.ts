@@ -79,8 +79,8 @@ async function removeChains({
 const iptablesTables = ["raw", "mangle", "nat", "filter", "security"];
 
 /**
- * False where the kernel has no table of that kind of iptables: to start its program only to hear so is a fifth of what the start of an agent costs,
- * because the kernel copies the maps of our memory for each. `legacy` has the kernel's list of the older kind; undefined: it cannot be seen from here.
+ * False where the kernel has no table of that kind of iptables: to start four programs only to hear so is a tenth of what the start of an agent
+ * costs, because the kernel copies the maps of our memory for each (docs/performance.md). `legacy` has the kernel's list of the older kind; undefined: it cannot be seen from here.
  */
 export function mayHaveChains(backend: Backend, tables: readonly NftTable[], legacy: string | undefined): boolean {
   if (backend.endsWith("-legacy")) return legacy?.trim() !== "";
