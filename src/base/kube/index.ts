@@ -5,7 +5,6 @@ export { Discovery } from "./discovery.ts";
 export { type Endpoint, endpointsOf, listServiceSlices, type ServiceName, serviceOf } from "./endpoint-slices.ts";
 export { type Identity, loadIdentity } from "./identity/load-identity.ts";
 export { isKubeError, KubeError, type KubeErrorCode } from "./kube-error.ts";
-export { type ListPage, type ListRequest, ListStyle, list, readPages } from "./list.ts";
-export { metadataOf, revisionOf } from "./object-metadata.ts";
+export { type ListPage, type ListRequest, ListStyle, list } from "./list.ts";
 export type { KubeSettings } from "./settings.ts";
 export { type KubeEvent, type WatchRequest, watch } from "./watch.ts";

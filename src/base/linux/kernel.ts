@@ -27,7 +27,6 @@ export {
   deleteNamespace,
   inNamespace,
   namespaceNames,
-  namespacePath,
   type OpenNamespace,
   openNamespace,
 } from "./namespaces/network-namespace.ts";
@@ -40,7 +39,6 @@ export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilte
 export type { KernelSocket, Received } from "./netlink/kernel-socket.ts";
 export type * from "./netlink/messages/addresses.ts";
 export type { Link, LinkEdit, LinkRef, LinkSettings, NewLink, Vxlan } from "./netlink/messages/links.ts";
-export { checkedLinkName } from "./netlink/messages/links.ts";
 export type { Neighbour, NeighbourFlag, NeighbourState, NewNeighbour } from "./netlink/messages/neighbours.ts";
 export type { Family } from "./netlink/messages/numbers.ts";
 export {

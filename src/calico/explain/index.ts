@@ -3,5 +3,5 @@
 export { type Answered, type Asked, answer } from "./answer.ts";
 export { type Matrix, matrixOf, matrixText } from "./matrix.ts";
 export { type ReportOptions, reportJson, reportText, type Shown, shownOf } from "./report.ts";
-export { addPod, parseSubject, type Subject, subjectForms, subjectText } from "./subject.ts";
+export { addPod, parseSubject, type Subject, subjectForms } from "./subject.ts";
 export { ruleText } from "./words.ts";

@@ -9,8 +9,8 @@
 // cache there, which answers steps from what it follows and passes on the rest. Whoever has steps of its own uses `carryOut`.
 // `ipamSteps` is what calico/resources wants to be given (openResources, option `ipam`), so that deleting a node or a pool gives
 // addresses and blocks back.
-export { type Call, defaultConfig, type IpamAccess, type IpamConfig, type IpamFacts } from "./access.ts";
-export { carryOut, type Edge } from "./carry-out.ts";
+export type { Call, IpamAccess, IpamConfig, IpamFacts } from "./access.ts";
+export type { Edge } from "./carry-out.ts";
 export { type AccessOptions, openIpamAccess } from "./datastore-access.ts";
 export type {
   AssignedOfFamily,

@@ -2,46 +2,25 @@
 // reads and writes brings the datastore, the clock and the log.
 export { type Affinity, affinitySpec, type Owner, ownerText, parseOwner, readAffinity } from "./affinity.ts";
 export * from "./audit/index.ts";
-export {
-  type Attribute,
-  addressOf,
-  type Block,
-  blockSpec,
-  cidrOf,
-  isEmpty,
-  ordinalOf,
-  type ReadBlock,
-  readBlock,
-} from "./block.ts";
+export { type Attribute, addressOf, type Block, blockSpec, cidrOf, type ReadBlock, readBlock } from "./block.ts";
 export {
   type Assigned,
   assign,
-  assignNamed,
   forWrite,
   type Holder,
   type NotAssigned,
   newBlock,
   type Released,
   type ReleaseRequest,
-  releaseAddresses,
   releaseByHandle,
   sweep,
   type Waiting,
   withoutOwner,
 } from "./block-changes.ts";
-export {
-  type BlockSource,
-  blockAt,
-  blockOf,
-  blocksInOrder,
-  firstIndex,
-  numberOfBlocks,
-  type OrderOf,
-} from "./block-order.ts";
-export { type Handle, handleSpec, isUnused, lowered, newHandle, raised, readHandle, withoutBlock } from "./handle.ts";
+export type { BlockSource, OrderOf } from "./block-order.ts";
+export { type Handle, handleSpec, readHandle } from "./handle.ts";
 export {
   type ChosenPools,
-  choosePools,
   namedRanges,
   type Pool,
   type PoolObject,
@@ -49,12 +28,11 @@ export {
   poolOf,
   type Refusal,
   readPool,
-  selects,
   selectsByLabels,
   type Use,
 } from "./pools.ts";
 export { isReserved, type Reservations, readReservations } from "./reservations.ts";
-export { assignInBlock, type InBlock, type InBlockResult } from "./steps/assign-in-block.ts";
+export type { InBlock, InBlockResult } from "./steps/assign-in-block.ts";
 export { assignAddress, type NamedRequest, type NamedResult } from "./steps/assign-named.ts";
 export {
   type AssignedAddress,
@@ -65,20 +43,12 @@ export {
   ensureBlock,
   type IpamSettings,
 } from "./steps/auto-assign.ts";
-export {
-  type Claim,
-  type Claimed,
-  type ClaimReleased,
-  claimBlock,
-  type ReleaseOfClaim,
-  releaseClaim,
-} from "./steps/claim.ts";
+export { type Claim, type Claimed, type ClaimReleased, type ReleaseOfClaim, releaseClaim } from "./steps/claim.ts";
 export {
   blocksOfRange,
   type ClaimOf,
   type ClaimsReleased,
   claimRange,
-  listAffinities,
   type RangeClaimed,
   releaseClaims,
 } from "./steps/claims-of-many.ts";
@@ -88,7 +58,6 @@ export {
   collectCold,
   type HeldAddress,
   heldByHandle,
-  heldIn,
   listAllBlocks,
 } from "./steps/look-up.ts";
 export { type AddressesReleased, releaseIps } from "./steps/release-addresses.ts";
@@ -103,7 +72,6 @@ export {
   advance,
   getHandle,
   type Ref,
-  replay,
   type Step,
   StepFailed,
   type Steps,

@@ -9,8 +9,8 @@ export {
   calicoNodeStatusStatus,
 } from "./bgp/calico-node-status.ts";
 export { type Problem, problemText } from "./checks/check.ts";
-export { annotationsProblem, isDnsName, isDnsSubdomain, labelsProblem, utf8Length } from "./checks/name-rules.ts";
-export { isInterfaceName, isPortName, isStrictNetwork } from "./checks/tags.ts";
+export { annotationsProblem, isDnsSubdomain, labelsProblem, utf8Length } from "./checks/name-rules.ts";
+export { isInterfaceName, isStrictNetwork } from "./checks/tags.ts";
 export { type ClusterInformationSpec, clusterInformationSpec } from "./cluster/cluster-information.ts";
 export {
   type FelixConfigurationSpec,
@@ -36,8 +36,8 @@ export {
 export { blockAffinitySpec, v1BlockAffinity, v3BlockAffinitySpec } from "./ipam/block-affinity.ts";
 export { type IpPoolSpec, ipPoolSpec } from "./ipam/ip-pool.ts";
 export { type AllocationBlock, allocationBlock, type IpamBlockSpec, ipamBlockSpec } from "./ipam/ipam-block.ts";
-export { ipamConfigSpec, v1IpamConfig } from "./ipam/ipam-config.ts";
-export { ipamHandleSpec, v1IpamHandle } from "./ipam/ipam-handle.ts";
+export { v1IpamConfig } from "./ipam/ipam-config.ts";
+export { v1IpamHandle } from "./ipam/ipam-handle.ts";
 export type {
   CalicoGroup,
   CrossRule,
@@ -60,7 +60,7 @@ export {
   kubernetesNetworkPolicySpec,
 } from "./policy/kubernetes-network-policy.ts";
 export { type NetworkPolicySpec, networkPolicySpec } from "./policy/network-policy.ts";
-export { type EntityRule, type Rule, rule } from "./policy/rule.ts";
+export type { EntityRule, Rule } from "./policy/rule.ts";
 export { stagedGlobalNetworkPolicySpec } from "./policy/staged-global-network-policy.ts";
 export { stagedKubernetesNetworkPolicySpec } from "./policy/staged-kubernetes-network-policy.ts";
 export { stagedNetworkPolicySpec } from "./policy/staged-network-policy.ts";
@@ -71,7 +71,6 @@ export {
   customKinds,
   customResourceInfo,
   followedKinds,
-  isCustomKind,
   type Kind,
   kindByName,
   kindInfo,

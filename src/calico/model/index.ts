@@ -34,7 +34,6 @@ export { pathToKey } from "./keys/path-to-key.ts";
 export {
   type ResourceKind,
   resourceKindInfo,
-  resourceKindOfPlural,
   resourceKinds,
   resourcePrefix,
   resourceRoot,
@@ -85,7 +84,6 @@ export {
   map,
   nullableList,
   optional,
-  raw,
   readSchema,
   required,
   type Schema,

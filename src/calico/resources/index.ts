@@ -1,5 +1,5 @@
 // v3 objects over any datastore: what users write and read, whatever keeps it.
-export { type ApiKind, apiKinds, isApiKind, isNamespaced } from "./api-kinds.ts";
+export { type ApiKind, isApiKind, isNamespaced } from "./api-kinds.ts";
 export { type CtlVerb, refusedByCtl } from "./ctl-rules.ts";
 export { fromIpamRecord, type IpamKind } from "./forms/ipam.ts";
 export { fromPod as endpointOfPod } from "./forms/pod-view.ts";
@@ -15,7 +15,7 @@ export {
 export { annotatePod } from "./homes/pod-home.ts";
 export { initialiseDatastore } from "./initialise.ts";
 export { type MigratedNames, migratePolicyNames } from "./migrate-policy-names.ts";
-export { affinityName, cidrName, endpointNameOfPod, handleName, hostnameHash, nameInMessages } from "./names.ts";
+export { cidrName, handleName, hostnameHash, nameInMessages } from "./names.ts";
 export { openResources, type ResourcesOptions } from "./open-resources.ts";
 export {
   isResourceError,

@@ -1,6 +1,6 @@
 // What several checks ask about addresses, pools and ways.
 import { addressText, holds, parseAddress, parseRange } from "../../base/lib/index.ts";
-import type { BlockFact, ClusterFacts, Encapsulation, NodeFact, PoolFact } from "./facts.ts";
+import type { ClusterFacts, Encapsulation, NodeFact, PoolFact } from "./facts.ts";
 
 /** `172.31.0.11` of `172.31.0.11/24`. */
 export function bare(address: string): string {
@@ -43,12 +43,6 @@ export type Way = "plain" | "vxlan" | "ipip";
 export function wayBetween(one: NodeFact, other: NodeFact, pool: PoolFact): Way {
   const applies = (mode: Encapsulation) => mode === "Always" || (mode === "CrossSubnet" && !isSameSubnet(one, other));
   return applies(pool.vxlan) ? "vxlan" : applies(pool.ipip) ? "ipip" : "plain";
-}
-
-export function blocksOfOthers(node: string, { blocks }: ClusterFacts): (BlockFact & { readonly node: string })[] {
-  return blocks.flatMap((block) =>
-    block.node === undefined || block.node === node ? [] : [{ ...block, node: block.node }],
-  );
 }
 
 /** Nodes that share an address, by it. */

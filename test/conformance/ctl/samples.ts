@@ -1,5 +1,5 @@
 // One object of every kind that can be written with ctl, with fields of every shape: numbers, durations, ports, nested lists.
-import { type JsonRecord, parseJson } from "../../../src/base/lib/index.ts";
+import type { JsonRecord } from "../../../src/base/lib/index.ts";
 
 const v3 = (kind: string, name: string, spec: object, namespace?: string): JsonRecord => ({
   apiVersion: "projectcalico.org/v3",
@@ -133,8 +133,4 @@ export const etcdSamples: readonly JsonRecord[] = [
 /** The same as the text of a file. */
 export function asFile(objects: readonly unknown[]): string {
   return objects.map((object) => JSON.stringify(object, null, 2)).join("\n---\n");
-}
-
-export function fromJson(text: string): JsonRecord {
-  return Object(parseJson(text));
 }

@@ -12,7 +12,6 @@ import {
 } from "../../../base/lib/index.ts";
 import type { Account, Datastore } from "../../../calico/datastore/index.ts";
 import {
-  diagnose,
   familiesOf,
   forwardingOf,
   type HostFacts,
@@ -121,10 +120,6 @@ function badFacts(file: string, cause: unknown): CattailError {
     next: "Make it on that host: cattail doctor node -o facts > FILE",
     cause,
   });
-}
-
-export function examineFacts(facts: WholeFacts): Section[] {
-  return sectionsOf({ facts, findings: diagnose(facts) });
 }
 
 /** The cluster first, then each host, with what is well in one line each. */

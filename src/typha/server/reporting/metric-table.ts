@@ -96,4 +96,3 @@ export const ownMetrics = {
 } as const satisfies MetricTable;
 
 export const metricTable = { ...originalMetrics, ...ownMetrics };
-export type MetricName = keyof typeof metricTable;
