@@ -90,3 +90,9 @@ test("doctor: a Go server that does not know our CA is heard to say so", { skip:
   equal(code, 2);
   match(stdout, /CLIENT_REFUSED/);
 });
+
+test("doctor path: a datastore that cannot be reached is said, and not that there is no such pod", async () => {
+  const { code, stderr } = await doctor(["path", "shop/web", "shop/db", "--etcd", "http://127.0.0.1:1"]);
+  equal(code, 2);
+  match(stderr, /^cattail: the datastore cannot be read: .*ECONNREFUSED.*\nCheck that its server runs/);
+});

@@ -1,6 +1,6 @@
 // `cattail doctor path`: the way between two pods, there and back, and the one cause why it is broken.
 import { Command, Option } from "commander";
-import { plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
+import { CattailError, plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
 import { openDatastore } from "../../../calico/datastore/index.ts";
 import {
   findEnds,
@@ -10,6 +10,7 @@ import {
   readPolicyData,
   subjectOf,
   type Walk,
+  type WholeCluster,
   walkPath,
 } from "../../../node/diagnosis/index.ts";
 import { gather } from "../../shared/option-values.ts";
@@ -50,6 +51,7 @@ async function examine(from: string, to: string, flags: PathFlags): Promise<void
   await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
   const options = optionsOf(flags, datastore);
   const facts = await readFacts(options);
+  requireNodes(facts.cluster);
   const paths = findEnds({ from, to, namespace: flags.namespace }, facts.cluster);
   const data = await readPolicyData(datastore, options.signal);
   const walks = paths.map((ends) => {
@@ -62,6 +64,16 @@ async function examine(from: string, to: string, flags: PathFlags): Promise<void
   const text = () => walks.map((walk) => walkText(walk, isColoured)).join("\n\n");
   process.stdout.write(`${flags.output === "json" ? walksJson(walks) : text()}\n`);
   process.exitCode = Math.max(...walks.map(exitCodeOfWalk));
+}
+
+/** Without them no end of a path is known, and to say that there is no such pod would mislead. */
+function requireNodes({ nodes, unreadable }: WholeCluster): void {
+  const problem = unreadable.find(({ what }) => what === "Node");
+  if (nodes.length > 0 || problem === undefined) return;
+  throw new CattailError("DATASTORE", {
+    problem: `the datastore cannot be read: ${problem.why}`,
+    next: "Check that its server runs, can be reached from here, and knows these credentials",
+  });
 }
 
 function exitCodeOfWalk({ cause, stations }: Walk): 0 | 1 | 2 {
