@@ -137,7 +137,7 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
     await page.locator("output").filter({ hasText: "2 of 2" }).waitFor();
     await page.goto(`${own.address}#/overview`);
     await page.getByRole("heading", { name: "1 of 2 nodes are up to date" }).waitFor();
-    await page.getByText("3: 1 of 1 node (a node has one for each data set it follows), 2 of").waitFor();
+    await page.getByText("3: 1 from 1 node (a node has one for each data set it follows), 2 from").waitFor();
     deepEqual(complaints.lines, []);
     await page.close();
   });

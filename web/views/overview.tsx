@@ -154,11 +154,11 @@ function Connections({ overview }: { overview: OverviewView }) {
     <dl class="card facts">
       <dt>Connections here</dt>
       <dd>
-        {amount(connections)}: {amount(connections - otherClients)} of {amount(nodes.here)}{" "}
+        {amount(connections)}: {amount(connections - otherClients)} from {amount(nodes.here)}{" "}
         {nodes.here === 1 ? "node" : "nodes"} (a node has one for each data set it follows)
         {otherClients > 0 && (
           <>
-            , {amount(otherClients)} of <a href={linkTo("nodes")}>other programs</a>
+            , {amount(otherClients)} from <a href={linkTo("nodes")}>other programs</a>
           </>
         )}
       </dd>
@@ -238,7 +238,7 @@ function barPercent(keys: number, most: number): number {
 function Certificates({ certificates, nowMs }: { certificates: CertificateView[]; nowMs: number }) {
   if (certificates.length === 0) return null;
   return (
-    <table class="card">
+    <table class="card certificates">
       <caption>
         Certificates <span class="quiet">the next to expire first</span>
       </caption>

@@ -167,6 +167,24 @@ export const nodeCatalogue = {
     why: "what nodes cannot do, their pods cannot",
     fix: "ping it by hand; see whether it runs, and which firewall stands between",
   },
+  NEIGHBOUR_WRONG: {
+    level: "broken",
+    title: "a node has the hardware address of another machine for a node",
+    why: "packets are delivered to the wrong machine, or to nobody: an entry was set by hand, or another machine answers for the address",
+    fix: "ip neigh flush dev INTERFACE; if it comes back, another machine has the node's address: arping -D -I INTERFACE ADDRESS",
+  },
+  TUNNEL_WRONG: {
+    level: "broken",
+    title: "a VXLAN device has a wrong entry for another node, or none",
+    why: "the agent writes an entry for each node (its tunnel's address, hardware address and node); without it packets for the pods there are lost",
+    fix: "restart the agent of this node: it writes the entries anew, and gives its device the hardware address that the others know",
+  },
+  CONNTRACK_FULL: {
+    level: "broken",
+    title: "the kernel follows as many connections as it may",
+    why: "it drops packets of new connections, now and then, and only the kernel's log tells (nf_conntrack: table full, dropping packet)",
+    fix: "sysctl -w net.netfilter.nf_conntrack_max=N, and look for who opens so many: conntrack -L",
+  },
   UNDERLAY_DROPS_PODS: {
     level: "broken",
     title: "the network between the nodes drops packets that have addresses of pods",
@@ -190,6 +208,12 @@ export const nodeCatalogue = {
     title: "a pod does not answer, and nothing that was looked at says why",
     why: "routes, forwarding, filters and policies are as they should be, as far as could be seen from here",
     fix: "run cattail doctor node on the pod's node, too; see whether the pod itself answers: its processes, its own firewall",
+  },
+  POD_INTERFACE: {
+    level: "broken",
+    title: "a pod's own interface, route or hardware address is not as the plugin made it",
+    why: "the pod can neither send nor be reached, not even by its own node: somebody or something has changed it since",
+    fix: "delete the pod, so that it is plugged in anew",
   },
   CNI_CONFIGURATION_MISSING: {
     level: "broken",

@@ -4,7 +4,7 @@ import { checkCluster } from "./checks/cluster.ts";
 import { checkHost } from "./checks/host.ts";
 import { checkProbes } from "./checks/probes.ts";
 import { checkRoutes } from "./checks/routes.ts";
-import type { Facts, Probe } from "./facts.ts";
+import type { ClusterFacts, Facts, Probe } from "./facts.ts";
 import { factsOf, familiesOf, type WholeFacts } from "./families.ts";
 import type { NodeFinding } from "./finding.ts";
 
@@ -25,15 +25,24 @@ export function diagnoseFamily(facts: Facts): NodeFinding[] {
     ...checkCluster(facts),
     ...hosts.flatMap((host) => [...checkHost(host, { cluster, nowMs }), ...checkRoutes(host, cluster)]),
   ];
-  return withoutConsequences([...direct, ...checkProbes(facts, direct)]);
+  return withoutConsequences([...direct, ...checkProbes(facts, direct)], cluster);
 }
 
 /** A session with a BIRD that waits is down, or about to be, and so is one with a node that does not answer at all: those say it all. */
-function withoutConsequences(findings: readonly NodeFinding[]): NodeFinding[] {
-  const causes = findings.filter(({ code }) => code === "BGP_WAITS" || code === "NODE_UNREACHABLE");
-  const peers = causes.map(({ node }) => node);
+function withoutConsequences(findings: readonly NodeFinding[], { nodes }: ClusterFacts): NodeFinding[] {
+  const waiting = findings.filter(({ code }) => code === "BGP_WAITS" || code === "NODE_UNREACHABLE");
+  const strayed = findings.filter(({ code }) => code === "NEIGHBOUR_WRONG");
+  const isOf = (cause: NodeFinding, session: NodeFinding) =>
+    nodes
+      .map(({ name }) => between(session.node, name))
+      .some((probe) => session.explains(probe) && cause.explains(probe));
   return findings.filter(
-    ({ code, node, explains }) => code !== "BGP_SESSION_DOWN" || !peers.some((peer) => explains(between(node, peer))),
+    (each) =>
+      each.code !== "BGP_SESSION_DOWN" ||
+      !(
+        waiting.some(({ node }) => each.explains(between(each.node, node))) ||
+        strayed.some((cause) => isOf(cause, each))
+      ),
   );
 }
 

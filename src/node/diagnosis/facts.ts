@@ -78,12 +78,23 @@ export type HostFacts = {
   readonly sysctls: { readonly [name: string]: string };
   /** Chains of others that drop what is forwarded. */
   readonly foreignDrops: readonly ForeignDrop[];
+  /** Rules of others that may drop some packets: asked only where one has no answer. Absent: of an older doctor. */
+  readonly suspects?: readonly SuspectRule[];
+  /** Hardware addresses that the kernel has for nodes, tunnels and pods. */
+  readonly neighbours?: readonly NeighbourFact[];
+  /** Behind which node a tunnel's hardware address is. */
+  readonly tunnelEntries?: readonly TunnelEntry[];
+  /** Of pods of this host that do not answer it: what is wrong inside. */
+  readonly podTroubles?: readonly { readonly pod: string; readonly says: string }[];
+  readonly conntrack?: { readonly count: number; readonly max: number };
   /** Whose rules are in the kernel: ours, the original's, or both. */
   readonly ruleOwners: readonly ("cattail" | "calico")[];
   readonly bird?: BirdFacts;
   readonly cni: CniFacts;
   /** Packets that the reverse path filter dropped while this was looked at. */
   readonly reversePathDrops?: number;
+  /** Segments of TCP that were dropped meanwhile because of their MD5 signature: a session's password that the other side does not have. */
+  readonly signatureDrops?: number;
   readonly probes: readonly Probe[];
   /** What policies make of the pings that had no answer. */
   readonly verdicts: readonly PingVerdict[];
@@ -97,7 +108,11 @@ export type LinkFact = {
   readonly kind?: string;
   readonly isUp: boolean;
   readonly mtu: number;
+  readonly mac?: string;
 };
+
+export type NeighbourFact = { readonly link: string; readonly address: string; readonly mac: string };
+export type TunnelEntry = { readonly link: string; readonly mac: string; readonly to: string };
 
 export type RouteFact = {
   readonly destination: string;
@@ -112,6 +127,8 @@ export type LookupFact = {
   readonly type?: string;
   readonly gateway?: string;
   readonly link?: string;
+  /** Of a route with several ways: all of them; gateway and link are the first's. */
+  readonly ways?: readonly { readonly gateway?: string; readonly link?: string }[];
   /** The kernel's word where there is no way: ENETUNREACH. */
   readonly refused?: string;
 };
@@ -122,6 +139,31 @@ export type ForeignDrop = {
   readonly chain: string;
   readonly what: "its policy is drop" | "a rule drops everything";
   /** How to see it. */
+  readonly command: string;
+};
+
+export type Hook = "ingress" | "prerouting" | "input" | "forward" | "output" | "postrouting";
+
+/** What a rule asks of a packet, as far as it can be told beforehand. */
+export type RuleCondition = { readonly isNot: boolean } & (
+  | { readonly on: "source" | "destination"; readonly networks: readonly string[] }
+  | { readonly on: "interface in" | "interface out"; readonly names: readonly string[] }
+  | { readonly on: "protocol"; readonly names: readonly string[] }
+  | { readonly on: "source port" | "destination port"; readonly ports: readonly (readonly [number, number])[] }
+);
+
+export type SuspectRule = {
+  readonly families: readonly Family[];
+  readonly table: string;
+  readonly chain: string;
+  /** Undefined: it may be reached from several. */
+  readonly hook?: Hook;
+  readonly rule: string;
+  readonly conditions: readonly RuleCondition[];
+  /** Packets that an earlier rule of the chain accepts. */
+  readonly unless: readonly (readonly RuleCondition[])[];
+  /** Packets that it dropped while this was looked at. Undefined: it does not count. */
+  readonly grew?: number;
   readonly command: string;
 };
 

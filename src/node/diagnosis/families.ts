@@ -78,6 +78,9 @@ function hostOf({ bird, bird6, ...host }: WholeHost, family: Family): HostFacts 
     routes: host.routes.filter(({ destination }) => familyOf(destination) === family),
     lookups: host.lookups.filter(({ to }) => familyOf(to) === family),
     foreignDrops: host.foreignDrops.filter((drop) => drop.families.includes(family)),
+    ...(host.suspects === undefined
+      ? {}
+      : { suspects: host.suspects.filter(({ families: of }) => of.includes(family)) }),
     probes: host.probes.filter(({ address }) => familyOf(address) === family),
     verdicts: host.verdicts.filter((verdict) => verdict.family === family),
     ...(daemon === undefined ? {} : { bird: birdOf(daemon, family) }),

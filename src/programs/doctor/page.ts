@@ -34,6 +34,9 @@ cattail doctor path default/a default/b --facts cka003.json
 
 What fails in the pings is told only where nothing else explains it: a node that does not forward is one finding, and not one for each pod that does not answer.
 
+Where pings fail, it also asks who else could have dropped them: rules of other firewalls at any hook (by their conditions, or by their counters, which are read before and after the pings), hardware addresses and the entries of VXLAN devices against what the other node has, an interface that does not forward, a full
+connection table, and the inside of a pod that does not answer its own node. What lets the pings through is no finding. Of each node three pods are pinged; \`--pod NAMESPACE/NAME\` adds one, and \`doctor path\` always pings its two ends.
+
 IPv4 and IPv6 are looked at each by itself, where pods or blocks have it: addresses, routes, tunnels, forwarding, firewalls, sessions, policies and pings. What is wrong with both is told once.
 Between two pods with both there are two paths; \`doctor path\` walks each (with addresses instead of names: that one), and \`-o json\` has them as \`paths\`. On etcd without Kubernetes pods are known by their WorkloadEndpoints.
 

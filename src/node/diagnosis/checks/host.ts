@@ -1,10 +1,12 @@
 // What a host says of itself: its name and address, the kernel's settings, firewalls of others, BIRD, the plugin's files.
 import { plainText } from "../../../base/lib/index.ts";
-import type { ClusterFacts, HostFacts } from "../facts.ts";
+import type { ClusterFacts, HostFacts, Probe } from "../facts.ts";
 import { at, finding, type NodeFinding } from "../finding.ts";
 import { bare, duplicates, nodeNamed } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
 import { missingRights } from "./cluster.ts";
+import { tunnelOf } from "./neighbours.ts";
+import { suspectOf, suspectText } from "./suspects.ts";
 
 const dayMs = 86_400_000;
 
@@ -63,37 +65,83 @@ const forwardingFix6 =
 /** The kernel's switch for all interfaces. */
 export const forwardingOf = { 4: "net.ipv4.ip_forward", 6: "net.ipv6.conf.all.forwarding" } as const;
 
-function checkKernel({ node, sysctls, foreignDrops, features }: HostFacts, { family }: ClusterFacts): NodeFinding[] {
-  const isPodTraffic = (probe: Parameters<NodeFinding["explains"]>[0]) => probe.kind !== "node" && at(node)(probe);
-  const forwarding =
-    sysctls[forwardingOf[family]] === "0"
-      ? [
-          finding({
-            code: "FORWARDING_OFF",
-            node,
-            what: `${node} does not forward ${family === 6 ? "IPv6 " : ""}packets`,
-            evidence: [`sysctl ${forwardingOf[family]}: 0`],
-            explains: isPodTraffic,
-            ...(family === 6 ? { fix: forwardingFix6 } : {}),
-          }),
-        ]
-      : [];
-  const drops = foreignDrops.map(({ table, chain, what, command }) =>
+function checkKernel(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
+  const { node, features, conntrack } = host;
+  const lacking = features
+    .filter(({ isThere }) => !isThere)
+    .map(({ name, says }) => finding({ code: "KERNEL_FEATURE", node, what: `${name}: ${plainText(says)}` }));
+  const isFull = conntrack !== undefined && conntrack.max > 0 && conntrack.count >= conntrack.max;
+  const full = isFull
+    ? [
+        finding({
+          code: "CONNTRACK_FULL",
+          node,
+          what: `${node} follows ${conntrack.count} connections, and may follow ${conntrack.max}`,
+          evidence: ["sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max"],
+          explains: at(node),
+        }),
+      ]
+    : [];
+  return [...checkForwarding(host, cluster), ...checkForeignDrops(host), ...lacking, ...full];
+}
+
+function isPodTrafficAt(node: string): NodeFinding["explains"] {
+  return (probe) => probe.kind !== "node" && at(node)(probe);
+}
+
+/** The switch for all interfaces, and in IPv4 one more for each, which the interface that a packet arrives on is asked for. */
+function checkForwarding({ node, sysctls, links }: HostFacts, { family, pods }: ClusterFacts): NodeFinding[] {
+  if (sysctls[forwardingOf[family]] === "0")
+    return [
+      finding({
+        code: "FORWARDING_OFF",
+        node,
+        what: `${node} does not forward ${family === 6 ? "IPv6 " : ""}packets`,
+        evidence: [`sysctl ${forwardingOf[family]}: 0`],
+        explains: isPodTrafficAt(node),
+        ...(family === 6 ? { fix: forwardingFix6 } : {}),
+      }),
+    ];
+  if (family === 6) return [];
+  return links.flatMap(({ name }) => {
+    const sysctl = linkForwarding(name);
+    if (sysctls[sysctl] !== "0") return [];
+    const pod = pods.find((each) => each.node === node && interfaceOfPod(each) === name);
+    const isOfPod = ({ from, address }: Probe) =>
+      pod !== undefined && (from === `${pod.namespace}/${pod.name}` || address === pod.address);
+    return [
+      finding({
+        code: "FORWARDING_OFF",
+        node,
+        what: `${node} does not forward packets that arrive on ${name}`,
+        evidence: [`sysctl ${sysctl}: 0`],
+        fix: `sysctl -w net/ipv4/conf/${name}/forwarding=1; look for who turns it off again: grep -r forwarding /etc/sysctl.d /usr/lib/sysctl.d`,
+        explains: pod === undefined ? isPodTrafficAt(node) : isOfPod,
+      }),
+    ];
+  });
+}
+
+export function linkForwarding(link: string): string {
+  return `net.ipv4.conf.${link}.forwarding`;
+}
+
+/** One that lets pings of pods through all the same has an accept for them before it. */
+function checkForeignDrops({ node, foreignDrops, probes }: HostFacts): NodeFinding[] {
+  if (probes.some(({ kind, ok, node: to }) => kind === "pod to pod" && ok && to !== node)) return [];
+  return foreignDrops.map(({ table, chain, what, command }) =>
     finding({
       code: "FOREIGN_FORWARD_DROP",
       node,
       what: `the chain ${chain} of the table ${table} on ${node} drops what is forwarded: ${what}`,
       evidence: [command],
-      explains: isPodTraffic,
+      explains: isPodTrafficAt(node),
     }),
   );
-  const lacking = features
-    .filter(({ isThere }) => !isThere)
-    .map(({ name, says }) => finding({ code: "KERNEL_FEATURE", node, what: `${name}: ${plainText(says)}` }));
-  return [...forwarding, ...drops, ...lacking];
 }
 
-function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): NodeFinding[] {
+function checkBird(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
+  const { node, bird, probes, signatureDrops } = host;
   if (bird === undefined) return [];
   if (bird.silent !== undefined)
     return [finding({ code: "BIRD_SILENT", node, what: `BIRD on ${node}: ${bird.silent}`, explains: at(node) })];
@@ -121,15 +169,24 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
   return down.map(({ address, state, info }) => {
     const peer = nameOf(address);
     const knocked = probes.find((probe) => probe.kind === "bgp" && probe.address === address);
+    const asked = { from: node, fromNode: node, to: peer ?? address, node: peer ?? "", address, ok: false } as const;
+    const signed = (signatureDrops ?? 0) > 0;
+    const suspected = suspectOf({ kind: "bgp", ...asked }, [host], cluster);
     const evidence = [
       `birdc show protocols: ${state}${info === "" ? "" : `, ${info}`}`,
       ...(knocked === undefined || knocked.ok ? [] : [`TCP port 179 of ${address}: ${knocked.says ?? "no answer"}`]),
+      ...(suspected === undefined ? [] : [`the firewall of ${node} drops it: ${suspectText(suspected.rule)}`]),
+      ...(signed
+        ? [`the kernel of ${node} dropped ${signatureDrops} segments because of their signature (TCP MD5)`]
+        : []),
     ];
+    const fix = sessionFix({ info, signed, isOpen: knocked?.ok === true });
     return finding({
       code: "BGP_SESSION_DOWN",
       node,
       what: `the session of ${node} with ${peer === undefined ? address : `${peer} (${address})`} is not established`,
       evidence,
+      ...(fix === undefined ? {} : { fix }),
       // Not that the node itself is silent: then the session is the consequence.
       explains: ({ kind, fromNode, node: to }) =>
         kind !== "node" &&
@@ -137,6 +194,20 @@ function checkBird({ node, bird, probes }: HostFacts, cluster: ClusterFacts): No
         ((fromNode === node && to === peer) || (fromNode === peer && to === node)),
     });
   });
+}
+
+/** Undefined: that of the catalogue, which is about the port. */
+function sessionFix(seen: {
+  readonly info: string;
+  readonly signed: boolean;
+  readonly isOpen: boolean;
+}): string | undefined {
+  if (/bad peer AS/i.test(seen.info))
+    return "both ends have to agree on their AS numbers: cattail ctl get node NAME -o yaml (spec.bgp.asNumber), asNumber of BGPConfiguration default and of the BGPPeer; then restart the agent whose BIRD has the old one";
+  if (seen.signed) return "both ends need the same password: the BGPPeer's password and its Secret, on both nodes";
+  return seen.isOpen
+    ? "the port answers, so the two BIRDs refuse each other: compare AS numbers, addresses and passwords of the BGPPeers, and see BIRD's log on both nodes"
+    : undefined;
 }
 
 function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, nowMs: number): NodeFinding[] {
@@ -176,16 +247,6 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
       }),
     );
   return found;
-}
-
-/** By its name; a device that somebody has named otherwise is IPv4's. */
-function tunnelOf(family: ClusterFacts["family"], links: HostFacts["links"]): HostFacts["links"][number] | undefined {
-  const six = "vxlan-v6.calico";
-  if (family === 6) return links.find(({ name }) => name === six);
-  return (
-    links.find(({ name }) => name === "vxlan.calico") ??
-    links.find(({ name, kind }) => kind === "vxlan" && name !== six)
-  );
 }
 
 function checkAgents({ node, ruleOwners }: HostFacts): NodeFinding[] {

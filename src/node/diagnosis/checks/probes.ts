@@ -1,14 +1,19 @@
 // What failed and is not explained by anything else: from which probes pass and which do not, the layer that is to blame.
 //
-//   node to node fails                     ─▶ NODE_UNREACHABLE
+//   node to node fails                     ─▶ NODE_UNREACHABLE, or NEIGHBOUR_WRONG where a hardware address is not the other's
 //   large ones fail, small ones pass       ─▶ MTU_PATH
 //   a policy says no                       ─▶ POLICY_DENIES
+//   a rule of others may drop it           ─▶ FOREIGN_FORWARD_DROP
+//   a pod does not answer its own node     ─▶ POD_SILENT, and nothing that it sends or gets counts for more
+//   a tunnel has wrong entries             ─▶ TUNNEL_WRONG
 //   a pod elsewhere is silent, and packets do not even arrive at its node         ─▶ the underlay: plain or VXLAN
 //   they arrive, its own node hears it, and the answer is lost                    ─▶ the underlay, on the way back
 //   anything else                          ─▶ POD_SILENT
 import type { ClusterFacts, Facts, HostFacts, PingVerdict, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
-import { nodeNamed, poolOf, wayBetween } from "../networks.ts";
+import { strayedNeighbour } from "./neighbours.ts";
+import { silences } from "./silences.ts";
+import { suspectOf, suspectText } from "./suspects.ts";
 
 export function checkProbes({ cluster, hosts }: Facts, causes: readonly NodeFinding[]): NodeFinding[] {
   const isExplained = (probe: Probe) => causes.some(({ explains }) => explains(probe));
@@ -21,7 +26,7 @@ export function checkProbes({ cluster, hosts }: Facts, causes: readonly NodeFind
     (probe) => (probe.kind === "pod" || probe.kind === "pod to pod") && !denied.includes(probe) && !isBelow(probe),
   );
   return [
-    ...unreachable(nodes),
+    ...unreachable(nodes, hosts, cluster),
     ...pathMtu(failed.filter((probe) => probe.kind === "large" && !isBelow(probe))),
     ...denials(denied, hosts),
     ...silences(silent, { all, cluster, hosts }),
@@ -33,16 +38,35 @@ function verdictOf({ from, to, kind }: Probe, hosts: readonly HostFacts[]): Ping
   return hosts.flatMap(({ verdicts }) => verdicts).find((each) => each.from === from && each.to === to);
 }
 
-function unreachable(probes: readonly Probe[]): NodeFinding[] {
-  return [...Map.groupBy(probes, ({ node }) => node)].map(([node, group]) =>
-    finding({
+function unreachable(probes: readonly Probe[], hosts: readonly HostFacts[], cluster: ClusterFacts): NodeFinding[] {
+  const pairOf = ({ fromNode, node }: Probe): [string, string] => [fromNode, node];
+  const strayed = probes.flatMap((probe) => {
+    const [one, other] = pairOf(probe);
+    return strayedNeighbour([one, other], hosts, cluster) ?? strayedNeighbour([other, one], hosts, cluster) ?? [];
+  });
+  const wrong = [...new Map(strayed.map((each) => [each.says, each])).values()].map(({ at, says }) =>
+    finding({ code: "NEIGHBOUR_WRONG", node: at, what: says, explains: among(probes) }),
+  );
+  if (wrong.length > 0) return wrong;
+  return [...Map.groupBy(probes, ({ node }) => node)].map(([node, group]) => {
+    const suspected = group.flatMap((probe) => suspectOf(probe, hosts, cluster) ?? [])[0];
+    return finding({
       code: "NODE_UNREACHABLE",
       node,
-      explains: (probe) => group.some((each) => each.fromNode === probe.fromNode && each.node === probe.node),
+      explains: among(group),
       what: `${node} does not answer at ${group[0]?.address} (asked from ${group.map(({ from }) => from).join(", ")})`,
-      evidence: group.map(({ from, address, says }) => `ping from ${from} to ${address}: ${says ?? "no answer"}`),
-    }),
-  );
+      evidence: [
+        ...group.map(({ from, address, says }) => `ping from ${from} to ${address}: ${says ?? "no answer"}`),
+        ...(suspected === undefined
+          ? []
+          : [`the firewall of ${suspected.host.node} drops it: ${suspectText(suspected.rule)}`]),
+      ],
+    });
+  });
+}
+
+function among(probes: readonly Probe[]): NodeFinding["explains"] {
+  return (probe) => probes.some((each) => each.fromNode === probe.fromNode && each.node === probe.node);
 }
 
 function pathMtu(probes: readonly Probe[]): NodeFinding[] {
@@ -78,75 +102,4 @@ function denials(probes: readonly Probe[], hosts: readonly HostFacts[]): NodeFin
 
 function explainName(from: string): string {
   return from.includes("/") ? from : `node/${from}`;
-}
-
-type Rest = { readonly all: readonly Probe[]; readonly cluster: ClusterFacts; readonly hosts: readonly HostFacts[] };
-
-function silences(probes: readonly Probe[], rest: Rest): NodeFinding[] {
-  const byCause = Map.groupBy(probes, (probe) => causeOf(probe, rest));
-  const found: NodeFinding[] = [];
-  const underlay = byCause.get("plain") ?? [];
-  if (underlay.length > 0) found.push(drops("UNDERLAY_DROPS_PODS", underlay, rest));
-  const tunnel = byCause.get("vxlan") ?? [];
-  if (tunnel.length > 0) found.push(drops("VXLAN_BLOCKED", tunnel, rest));
-  const silent = byCause.get("pod") ?? [];
-  for (const [to, group] of Map.groupBy(silent, (probe) => probe.to))
-    found.push(
-      finding({
-        code: "POD_SILENT",
-        explains: (probe) => group.some(({ from, address }) => probe.from === from && probe.address === address),
-        node: group[0]?.node ?? "",
-        what: `the pod ${to} (${group[0]?.address}) on ${group[0]?.node} does not answer ${[...new Set(group.map(({ from }) => from))].join(", ")}`,
-        evidence: group.map(({ from, address }) => `ping from ${from} to ${address}: no answer`),
-        fix: rest.hosts.some(({ node }) => node === group[0]?.node)
-          ? "see whether the pod itself answers: its processes, its own firewall"
-          : `run cattail doctor node on ${group[0]?.node}; see whether the pod itself answers`,
-      }),
-    );
-  return found;
-}
-
-function causeOf(probe: Probe, { all, cluster, hosts }: Rest): "plain" | "vxlan" | "pod" {
-  const [one, other] = [nodeNamed(probe.fromNode, cluster), nodeNamed(probe.node, cluster)];
-  const pool = poolOf(probe.address, cluster.pools);
-  if (one === undefined || other === undefined || pool === undefined || one.name === other.name) return "pod";
-  const way = wayBetween(one, other, pool) === "vxlan" ? "vxlan" : "plain";
-  const has = (kind: Probe["kind"], ok: boolean, fromNode: string) =>
-    all.some(
-      (each) => each.kind === kind && each.ok === ok && each.fromNode === fromNode && each.address === probe.address,
-    );
-  // Its own node hears it: the pod is well, and the way is to blame, in one direction or the other.
-  const isWellAtHome = has("pod", true, probe.node);
-  if (has("arrival", false, probe.fromNode))
-    return isWellAtHome || !hosts.some(({ node }) => node === probe.node) ? way : "pod";
-  return isWellAtHome ? way : "pod";
-}
-
-function drops(
-  code: "UNDERLAY_DROPS_PODS" | "VXLAN_BLOCKED",
-  probes: readonly Probe[],
-  { all, hosts, cluster }: Rest,
-): NodeFinding {
-  const six = cluster.family === 6 ? "IPv6 " : "";
-  const pairs = [...new Set(probes.map(({ fromNode, node }) => `${fromNode} -> ${node}`))];
-  const arrivals = all.filter(({ kind, ok }) => kind === "arrival" && !ok);
-  const unseen = [...new Set(probes.map(({ node }) => node))].filter(
-    (node) => !hosts.some((host) => host.node === node),
-  );
-  const [first] = probes;
-  return finding({
-    code,
-    explains: ({ fromNode, node }) => probes.some((each) => each.fromNode === fromNode && each.node === node),
-    what: `between ${pairs.join(", ")} ${code === "VXLAN_BLOCKED" ? `no VXLAN packet arrives${six === "" ? "" : " over IPv6"}` : `${six}packets with addresses of pods do not arrive`}, and the nodes reach each other`,
-    evidence: [
-      `ping from ${first?.from} to ${first?.address} (${first?.to}): no answer; to the node ${first?.node}: answers`,
-      ...arrivals
-        .slice(0, 3)
-        .map(({ address, node }) => `with one hop to ${address}: ${node} does not say that it arrived`),
-      "the routes lead to the right nodes",
-      ...unseen.map(
-        (node) => `not looked at: ${node}; run cattail doctor node there (its forwarding could be off as well)`,
-      ),
-    ],
-  });
 }

@@ -59,11 +59,11 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
     (names) => names.includes(owner) || names.includes(host.node),
   );
   if (lookup === undefined || other?.address === undefined || pool === undefined || isAmbiguous) return [];
-  if (isExcused(owner, host, cluster)) return [];
+  if (isExcused(owner, host, cluster) || isAnswered(address, host, cluster)) return [];
   const expected = expectedHop(own, other, pool);
   if (expected === undefined || isExpected(lookup, expected, host)) return [];
   const told = { address, owner, lookup, expected: hopText(expected) };
-  if (isMissing(lookup, address, host)) return [{ is: "missing", ...told }];
+  if (isMissing(lookup, address, host, cluster)) return [{ is: "missing", ...told }];
   // IPv6 has no such filter.
   return [{ is: cluster.family === 4 && isFiltered(lookup, host, own) ? "filtered" : "wrong", ...told }];
 }
@@ -74,6 +74,15 @@ function isExcused(owner: string, { bird }: HostFacts, cluster: ClusterFacts): b
   if (bird.silent !== undefined || bird.waits !== undefined) return true;
   const address = nodeNamed(owner, cluster)?.address;
   return bird.sessions.some((each) => each.address === bare(address ?? "") && each.state !== "Established");
+}
+
+/** A router between the nodes knows the way, or a cloud's own routes do: what arrives is not wrong. */
+function isAnswered(address: string, { node, probes }: HostFacts, { blocks }: ClusterFacts): boolean {
+  const block = blocks.find(({ cidr }) => isIn(address, cidr));
+  const asked = probes.filter(({ kind, fromNode }) => kind === "pod" && fromNode === node);
+  const same = asked.filter((probe) => probe.address === address);
+  const near = same.length > 0 ? same : asked.filter((probe) => block !== undefined && isIn(probe.address, block.cidr));
+  return near.length > 0 && near.every(({ ok }) => ok);
 }
 
 type Hop = { readonly way: "vxlan" | "ipip" | "plain"; readonly gateway: string | undefined };
@@ -91,7 +100,15 @@ function hopText({ way, gateway }: Hop): string {
   return `via ${gateway ?? "the owner's tunnel address"}${by}`;
 }
 
-function isExpected(lookup: LookupFact, { way, gateway }: Hop, { links }: HostFacts): boolean {
+function isExpected(lookup: LookupFact, hop: Hop, host: HostFacts): boolean {
+  return (lookup.ways ?? [lookup]).some((taken) => isExpectedWay(taken, hop, host));
+}
+
+function isExpectedWay(
+  lookup: Pick<LookupFact, "gateway" | "link">,
+  { way, gateway }: Hop,
+  { links }: HostFacts,
+): boolean {
   const kind = links.find(({ name }) => name === lookup.link)?.kind;
   if (way === "vxlan" && kind !== "vxlan") return false;
   if (way === "ipip" && kind !== "ipip") return false;
@@ -99,9 +116,24 @@ function isExpected(lookup: LookupFact, { way, gateway }: Hop, { links }: HostFa
   return lookup.gateway === gateway;
 }
 
-/** Only the default route is left, or none. */
-function isMissing(lookup: LookupFact, address: string, { routes }: HostFacts): boolean {
-  if (lookup.refused !== undefined) return true;
+/** What the kernel calls the routes that refuse; ENETUNREACH is that there is none. */
+const refusals: { readonly [errno: string]: string | undefined } = {
+  EINVAL: "a blackhole route",
+  EACCES: "a route that prohibits it",
+  EHOSTUNREACH: "an unreachable route",
+};
+
+/** Only the default route is left, or none; or that of a block of this node, which lends addresses by routes of their own. */
+function isMissing(
+  lookup: LookupFact,
+  address: string,
+  { node, routes }: HostFacts,
+  { blocks }: ClusterFacts,
+): boolean {
+  if (lookup.refused !== undefined) {
+    const isLent = blocks.some((block) => block.node === node && isIn(address, block.cidr));
+    return isLent || refusals[lookup.refused] === undefined;
+  }
   return !routes.some(({ destination }) => !/\/0$/.test(destination) && isIn(address, destination));
 }
 
@@ -126,7 +158,8 @@ function describe(group: readonly Wrong[], host: HostFacts): NodeFinding[] {
   const { is, owner, lookup, expected } = first;
   const { node } = host;
   const addresses = group.map(({ address }) => address).join(", ");
-  const taken = lookup.refused ?? `via ${lookup.gateway ?? "nobody"} dev ${lookup.link ?? "none"}`;
+  const refused = lookup.refused === undefined ? undefined : (refusals[lookup.refused] ?? lookup.refused);
+  const taken = refused ?? `via ${lookup.gateway ?? "nobody"} dev ${lookup.link ?? "none"}`;
   const drops = host.reversePathDrops ?? 0;
   const explains = (probe: Probe) =>
     (probe.fromNode === node && probe.node === owner) || (probe.fromNode === owner && probe.node === node);
@@ -155,7 +188,7 @@ function checkPodRoutes({ node, lookups, links }: HostFacts, { pods }: ClusterFa
         finding({
           code: "POD_ROUTE_MISSING",
           node,
-          what: `${address} of the pod ${namespace}/${name} leads to ${lookup.link ?? lookup.refused ?? "nowhere"}, and not to its interface ${link}`,
+          what: `${address} of the pod ${namespace}/${name} leads to ${lookup.link ?? refusals[lookup.refused ?? ""] ?? lookup.refused ?? "nowhere"}, and not to its interface ${link}`,
           evidence: [`ip route get ${address}`],
           explains: (probe) => probe.address === address || probe.from === `${namespace}/${name}`,
         }),

@@ -66,3 +66,19 @@ test("firewalls of others: iptables' older tables", () => {
     ["its policy is drop"],
   );
 });
+
+test("firewalls of others: what comes after the first rule that decides about everything is never asked", () => {
+  const found = (...entries: object[]) => foreignDrops(JSON.stringify({ nftables: entries })).map(({ what }) => what);
+  deepEqual(found(chain("accept"), rule({ accept: null }), rule({ drop: null })), []);
+  deepEqual(found(chain("accept"), rule({ drop: null }), rule({ accept: null })), ["a rule drops everything"]);
+  deepEqual(found(chain("accept"), rule({ drop: null }), rule({ jump: { target: "cali-FORWARD" } })), [
+    "a rule drops everything",
+  ]);
+  const reject = { xt: { type: "target", name: "REJECT" } };
+  deepEqual(found(chain("accept"), rule(counter, reject)), ["a rule drops everything"]);
+  const legacy = (...rules: string[]) =>
+    foreignLegacyDrops(["*filter", ":FORWARD ACCEPT [0:0]", ...rules, "COMMIT"].join("\n")).map(({ what }) => what);
+  deepEqual(legacy("[0:0] -A FORWARD -j REJECT --reject-with icmp-host-prohibited"), ["a rule drops everything"]);
+  deepEqual(legacy("[0:0] -A FORWARD -j ACCEPT", "[0:0] -A FORWARD -j DROP"), []);
+  deepEqual(legacy("[0:0] -A FORWARD -i eth9 -j DROP"), []);
+});

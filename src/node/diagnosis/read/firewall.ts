@@ -9,6 +9,14 @@ import type { ForeignDrop } from "../facts.ts";
 const ownTable = /^(cattail|calico)/;
 const ownChain = /^cali-|^(cattail|calico)/;
 
+export function isOwnTable(name: string): boolean {
+  return ownTable.test(name);
+}
+
+export function isOwnChain(name: string): boolean {
+  return ownChain.test(name);
+}
+
 const familiesOfTable: { readonly [table: string]: readonly Family[] | undefined } = {
   ip: [4],
   ip6: [6],
@@ -38,22 +46,35 @@ export function foreignDrops(nftJson: string): ForeignDrop[] {
     const own = rules.filter(
       (rule) => rule.family === chain.family && rule.table === chain.table && rule.chain === chain.name,
     );
-    const verdicts = own.map(verdictOf);
-    const isOurs = own.some((rule) => jumpsTo(rule, ownChain));
-    if (isOurs || verdicts.includes("accept")) return [];
+    // In their order: what comes after the first that decides about everything is never asked.
+    const last = own.find((rule) => verdictOf(rule) !== undefined || jumpsTo(rule, ownChain));
+    const verdict = last === undefined ? undefined : (verdictOf(last) ?? "accept");
+    if (verdict === "accept") return [];
     const place = { families, table: `${chain.family} ${chain.table}`, chain: String(chain.name) };
     const command = `nft list chain ${chain.family} ${chain.table} ${chain.name}`;
-    if (verdicts.includes("drop")) return [{ ...place, what: "a rule drops everything", command }];
+    if (verdict === "drop") return [{ ...place, what: "a rule drops everything", command }];
     return chain.policy === "drop" ? [{ ...place, what: "its policy is drop", command }] : [];
   });
 }
 
 /** Of a rule without conditions only. */
 function verdictOf({ expr }: JsonRecord): "accept" | "drop" | undefined {
-  const parts = (Array.isArray(expr) ? expr.filter(isRecord) : []).filter((part) => !("counter" in part));
+  const parts = (Array.isArray(expr) ? expr.filter(isRecord) : []).filter((part) => !isSilentPart(part));
   const [only, ...more] = parts;
   if (only === undefined || more.length > 0) return undefined;
-  return "accept" in only ? "accept" : "drop" in only || "reject" in only ? "drop" : undefined;
+  return "accept" in only ? "accept" : isDropPart(only) ? "drop" : undefined;
+}
+
+/** It asks nothing of a packet, and decides nothing. */
+export function isSilentPart(part: JsonRecord): boolean {
+  const isComment = isRecord(part.xt) && part.xt.type === "match" && part.xt.name === "comment";
+  return "counter" in part || "log" in part || "comment" in part || isComment;
+}
+
+/** REJECT of iptables is one that nft has no word of its own for. */
+export function isDropPart(part: JsonRecord): boolean {
+  const isReject = isRecord(part.xt) && part.xt.type === "target" && part.xt.name === "REJECT";
+  return "drop" in part || "reject" in part || isReject;
 }
 
 function jumpsTo({ expr }: JsonRecord, chain: RegExp): boolean {
@@ -64,12 +85,17 @@ function jumpsTo({ expr }: JsonRecord, chain: RegExp): boolean {
   });
 }
 
-/** Of `iptables-legacy-save -t filter`, or of `ip6tables-legacy-save`. */
+/** Of `iptables-legacy-save -c`, or of `ip6tables-legacy-save`. */
 export function foreignLegacyDrops(save: string, family: Family = 4): ForeignDrop[] {
-  if (!/^:FORWARD DROP\b/m.test(save)) return [];
-  const rules = save.split("\n").filter((line) => line.startsWith("-A FORWARD "));
-  if (rules.some((line) => /-j cali-|^-A FORWARD -j ACCEPT$/.test(line))) return [];
+  const lines = save.slice(Math.max(save.indexOf("*filter"), 0)).split(/^COMMIT/m)[0] ?? "";
+  const rules = lines.split("\n").map((line) => line.replace(/^\[\d+:\d+\] /, ""));
+  const all = rules.find((line) =>
+    /^-A FORWARD (-j cali-|-j (ACCEPT|DROP|REJECT)\b|-m comment .* -j cali-)/.test(line),
+  );
+  const isDropped = all === undefined ? /^:FORWARD DROP\b/m.test(lines) : / -j (DROP|REJECT)\b/.test(all);
+  if (!isDropped) return [];
   const program = family === 4 ? "iptables-legacy" : "ip6tables-legacy";
-  const command = `${program} -S FORWARD`;
-  return [{ families: [family], table: `filter (${program})`, chain: "FORWARD", what: "its policy is drop", command }];
+  const what = all === undefined ? "its policy is drop" : "a rule drops everything";
+  const place = { families: [family], table: `filter (${program})`, chain: "FORWARD" };
+  return [{ ...place, what, command: `${program} -S FORWARD` }];
 }

@@ -1,17 +1,24 @@
 // The facts of the host that this runs on, in its own network and mounts. Nothing is changed.
 import { readFileSync } from "node:fs";
 import { type Family, messageOf, systemClock } from "../../../base/lib/index.ts";
-import { runProgram } from "../../../base/linux/index.ts";
-import { kernelErrno, mainTable, type Netlink, openNetlink, readSysctl } from "../../../base/linux/kernel.ts";
+import {
+  kernelErrno,
+  type Link,
+  mainTable,
+  type Netlink,
+  openNetlink,
+  readSysctl,
+} from "../../../base/linux/kernel.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { forwardingOf } from "../checks/host.ts";
 import { destinations } from "../checks/routes.ts";
-import type { ForeignDrop, HostFacts, LinkFact, LookupFact, NotLookedAt, RouteFact } from "../facts.ts";
+import type { BirdFacts, HostFacts, LinkFact, LookupFact, RouteFact } from "../facts.ts";
 import { clusterOf, familiesOf, familyOf, type WholeCluster, type WholeHost } from "../families.ts";
 import { bare } from "../networks.ts";
 import { readBird } from "./bird.ts";
 import { readFeatures } from "./features.ts";
-import { foreignDrops, foreignLegacyDrops, ruleOwners } from "./firewall.ts";
+import { readFirewalls } from "./firewalls.ts";
+import { readNeighbours, readPodTroubles } from "./neighbours.ts";
 import { readPluginFiles } from "./plugin-files.ts";
 import { namespacesByAddress } from "./pod-namespaces.ts";
 import { probe } from "./probes.ts";
@@ -23,13 +30,15 @@ export type HostOptions = {
   readonly cluster: WholeCluster;
   readonly datastore: Datastore;
   readonly signal: AbortSignal;
+  /** Pods (NAMESPACE/NAME) and addresses that are asked about: they are pinged, however many others there are. */
+  readonly asked?: readonly string[];
 };
 
 const mostLookups = 2_000;
 
-export async function readHost({ node, nameFrom, cluster, datastore, signal }: HostOptions): Promise<WholeHost> {
+export async function readHost(options: HostOptions): Promise<WholeHost> {
+  const { node, nameFrom, cluster, datastore, signal, asked = [] } = options;
   await using netlink = openNetlink();
-  const notLookedAt: NotLookedAt[] = [];
   const links = await netlink.links();
   const nameOfLink = new Map(links.map(({ index, name }) => [index, name]));
   const addresses = (await netlink.addresses()).map(({ index, address }) => ({
@@ -37,10 +46,11 @@ export async function readHost({ node, nameFrom, cluster, datastore, signal }: H
     address,
   }));
   const families = familiesOf(cluster);
-  const [bird, bird6, { drops, owners }, namespaces] = await Promise.all([
+  const signaturesBefore = signatureDrops();
+  const [bird, bird6, firewalls, namespaces] = await Promise.all([
     readBird("bird", systemClock, signal),
     families.includes(6) ? readBird("bird6", systemClock, signal) : undefined,
-    readFirewalls(families, notLookedAt),
+    readFirewalls(families),
     namespacesByAddress(),
   ]);
   const before = reversePathDrops();
@@ -48,22 +58,30 @@ export async function readHost({ node, nameFrom, cluster, datastore, signal }: H
     const uplink = uplinkOf({ node, cluster, family }, addresses);
     const mtu = links.find(({ name }) => name === uplink)?.mtu;
     const daemon = family === 6 ? (bird6 ?? bird) : bird;
-    return probe({ node, cluster: clusterOf(cluster, family), mtu, bird: daemon, namespaces });
+    return probe({ node, cluster: clusterOf(cluster, family), mtu, bird: daemon, namespaces, asked });
   });
   const probes = (await Promise.all(probed)).flat();
   const dropped = reversePathDrops();
+  const unsigned = signatureDrops();
   const failed = probes.filter(({ ok, kind }) => !ok && (kind === "pod" || kind === "pod to pod"));
   const data = failed.length === 0 ? undefined : await readPolicyData(datastore, signal);
+  const isSilent = probes.some(({ ok }) => !ok) || hasSessionDown(bird) || hasSessionDown(bird6);
+  const conntrack = readConntrack();
+  const { neighbours, tunnelEntries } = await readNeighbours(netlink, nameOfLink);
   return {
     node,
     nameFrom,
     links: links.map(linkFact),
     addresses,
     routes: await readRoutes(netlink, nameOfLink),
-    lookups: await readLookups(netlink, { node, cluster, nameOfLink }),
-    sysctls: readSysctls(uplinkOf({ node, cluster, family: 4 }, addresses)),
-    foreignDrops: drops,
-    ruleOwners: owners,
+    lookups: await readLookups(netlink, { node, cluster, nameOfLink, asked }),
+    sysctls: readSysctls(uplinkOf({ node, cluster, family: 4 }, addresses), links),
+    foreignDrops: firewalls.drops,
+    ruleOwners: firewalls.owners,
+    neighbours,
+    ...(tunnelEntries === undefined ? {} : { tunnelEntries }),
+    suspects: isSilent ? await firewalls.suspects() : [],
+    podTroubles: await readPodTroubles({ probes, namespaces, neighbours }),
     cni: readPluginFiles(),
     probes,
     verdicts: failed.flatMap(({ from, to, address }) => {
@@ -73,9 +91,13 @@ export async function readHost({ node, nameFrom, cluster, datastore, signal }: H
       return found === undefined ? [] : [{ from, to, ...found }];
     }),
     features: await readFeatures(cluster, links),
-    notLookedAt,
+    notLookedAt: firewalls.notLookedAt,
+    ...(conntrack === undefined ? {} : { conntrack }),
     ...(bird === undefined ? {} : { bird }),
     ...(bird6 === undefined ? {} : { bird6 }),
+    ...(signaturesBefore === undefined || unsigned === undefined
+      ? {}
+      : { signatureDrops: unsigned - signaturesBefore }),
     ...(before === undefined || dropped === undefined ? {} : { reversePathDrops: dropped - before }),
   };
 }
@@ -95,18 +117,12 @@ function uplinkOf(
   return addresses.find((each) => address !== undefined && bare(each.address) === bare(address))?.link;
 }
 
-function linkFact({
-  name,
-  kind,
-  isUp,
-  mtu,
-}: {
-  name: string;
-  kind: string | undefined;
-  isUp: boolean;
-  mtu: number;
-}): LinkFact {
-  return { name, isUp, mtu, ...(kind === undefined ? {} : { kind }) };
+function hasSessionDown(bird: BirdFacts | undefined): boolean {
+  return bird?.sessions.some(({ state }) => state !== "Established") === true;
+}
+
+function linkFact({ name, kind, isUp, mtu, mac }: Link): LinkFact {
+  return { name, isUp, mtu, ...(kind === undefined ? {} : { kind }), ...(mac === undefined ? {} : { mac }) };
 }
 
 async function readRoutes(netlink: Netlink, nameOfLink: ReadonlyMap<number, string>): Promise<RouteFact[]> {
@@ -120,13 +136,18 @@ async function readRoutes(netlink: Netlink, nameOfLink: ReadonlyMap<number, stri
   }));
 }
 
-async function readLookups(
-  netlink: Netlink,
-  { node, cluster, nameOfLink }: { node: string; cluster: WholeCluster; nameOfLink: ReadonlyMap<number, string> },
-): Promise<LookupFact[]> {
+type Asked = Pick<HostOptions, "node" | "cluster"> & {
+  readonly nameOfLink: ReadonlyMap<number, string>;
+  readonly asked: readonly string[];
+};
+
+async function readLookups(netlink: Netlink, { node, cluster, nameOfLink, asked }: Asked): Promise<LookupFact[]> {
   const own = cluster.pods.filter((pod) => pod.node === node).flatMap(({ addresses }) => Object.values(addresses));
   const away = familiesOf(cluster).flatMap((family) => destinations(node, clusterOf(cluster, family)));
-  const wanted = [...new Set([...away.map(({ address }) => address), ...own])];
+  const first = cluster.pods
+    .filter(({ namespace, name }) => asked.includes(`${namespace}/${name}`))
+    .flatMap(({ addresses }) => Object.values(addresses));
+  const wanted = [...new Set([...first, ...away.map(({ address }) => address), ...own])];
   const lookups: LookupFact[] = [];
   for (const to of wanted.slice(0, mostLookups)) lookups.push(await lookUp(netlink, to, nameOfLink));
   return lookups;
@@ -138,73 +159,64 @@ export async function lookUp(
   nameOfLink: ReadonlyMap<number, string>,
 ): Promise<LookupFact> {
   try {
-    const { type, gateway, index } = await netlink.routeTo(to);
-    return {
-      to,
-      type: String(type),
+    const { type, hops, ...only } = await netlink.routeTo(to);
+    const ways = (hops ?? [only]).map(({ gateway, index }) => ({
       ...(gateway === undefined ? {} : { gateway }),
       ...(index === undefined ? {} : { link: nameOfLink.get(index) ?? String(index) }),
-    };
+    }));
+    return { to, type: String(type), ...ways[0], ...(ways.length < 2 ? {} : { ways }) };
   } catch (error) {
     return { to, refused: kernelErrno(error) ?? messageOf(error) };
   }
 }
 
-function readSysctls(uplink: string | undefined): { [name: string]: string } {
-  const names = [
-    ...Object.values(forwardingOf),
-    ...["all", ...(uplink === undefined ? [] : [uplink])].map((link) => `net.ipv4.conf.${link}.rp_filter`),
+/** By their names with dots, though an interface may have one in its own. */
+function readSysctls(uplink: string | undefined, links: readonly Link[]): { [name: string]: string } {
+  const ofLink = (link: string, last: string) => ["net", "ipv4", "conf", link, last];
+  const carriers = links.filter(({ name, kind }) => name === uplink || isOfCalico(name, kind)).map(({ name }) => name);
+  const paths = [
+    ...Object.values(forwardingOf).map((name) => name.split(".")),
+    ...["all", ...(uplink === undefined ? [] : [uplink])].map((link) => ofLink(link, "rp_filter")),
+    ...carriers.map((link) => ofLink(link, "forwarding")),
   ];
   return Object.fromEntries(
-    names.flatMap((name) => {
+    paths.flatMap((path) => {
       try {
-        return [[name, readSysctl(name.split("."))]];
+        return [[path.join("."), readSysctl(path)]];
       } catch {
-        return []; // a kernel without IPv6
+        return []; // a kernel without IPv6, or an interface that has gone
       }
     }),
   );
 }
 
-async function readFirewalls(
-  families: readonly Family[],
-  notLookedAt: NotLookedAt[],
-): Promise<{ readonly drops: ForeignDrop[]; readonly owners: HostFacts["ruleOwners"] }> {
-  const drops: ForeignDrop[] = [];
-  let owners: HostFacts["ruleOwners"] = [];
-  try {
-    const { stdout } = await runProgram("nft", ["-j", "list", "ruleset"], { maxOutputBytes: 256 << 20 });
-    drops.push(...foreignDrops(stdout));
-    owners = ruleOwners(stdout);
-  } catch (error) {
-    notLookedAt.push({ what: "nftables", why: messageOf(error), command: "nft list ruleset" });
-  }
-  for (const family of families.filter(hasLegacyTables)) {
-    const program = family === 4 ? "iptables-legacy" : "ip6tables-legacy";
-    try {
-      const { stdout } = await runProgram(`${program}-save`, ["-t", "filter"]);
-      drops.push(...foreignLegacyDrops(stdout, family));
-    } catch (error) {
-      notLookedAt.push({ what: program, why: messageOf(error), command: `${program} -S FORWARD` });
-    }
-  }
-  return { drops, owners };
+function isOfCalico(name: string, kind: string | undefined): boolean {
+  return /^cali[0-9a-f]{11}$/.test(name) || kind === "vxlan" || kind === "ipip";
 }
 
-/** To ask iptables-legacy would make its tables; the kernel lists those that are there. */
-function hasLegacyTables(family: Family): boolean {
+/** In a network namespace of its own a host counts what it follows; the limit is the machine's. */
+function readConntrack(): HostFacts["conntrack"] {
   try {
-    return readFileSync(`/proc/self/net/${family === 4 ? "ip" : "ip6"}_tables_names`, "utf8")
-      .split("\n")
-      .includes("filter");
+    const value = (name: string) => Number(readSysctl(["net", "netfilter", name]));
+    return { count: value("nf_conntrack_count"), max: value("nf_conntrack_max") };
   } catch {
-    return false; // a kernel without them
+    return undefined; // nothing is followed
   }
+}
+
+/** Of the kernel's counters of TCP, by name. */
+function countersOf(...names: readonly string[]): number | undefined {
+  const lines = readFileSync("/proc/self/net/netstat", "utf8").split("\n");
+  const [heads = [], values = []] = lines.filter((line) => line.startsWith("TcpExt:")).map((line) => line.split(" "));
+  const found = names.map((name) => heads.indexOf(name)).filter((at) => at >= 0);
+  return found.length === 0 ? undefined : found.reduce((sum, at) => sum + Number(values[at]), 0);
 }
 
 function reversePathDrops(): number | undefined {
-  const lines = readFileSync("/proc/self/net/netstat", "utf8").split("\n");
-  const [names = "", values = ""] = lines.filter((line) => line.startsWith("TcpExt:"));
-  const at = names.split(" ").indexOf("IPReversePathFilter");
-  return at < 0 ? undefined : Number(values.split(" ")[at]);
+  return countersOf("IPReversePathFilter");
+}
+
+/** Not those without a signature, which our own knock at the port is one of. */
+function signatureDrops(): number | undefined {
+  return countersOf("TCPMD5Unexpected", "TCPMD5Failure");
 }

@@ -13,6 +13,8 @@ export type ProbeOptions = {
   readonly bird: BirdFacts | undefined;
   /** Paths of the namespaces of pods of this host, by address. */
   readonly namespaces: ReadonlyMap<string, string>;
+  /** Pods (NAMESPACE/NAME) or addresses that are never left out. */
+  readonly asked: readonly string[];
 };
 
 const mostNodes = 50;
@@ -23,11 +25,11 @@ const bgpPort = 179;
 const ask = { count: 3, intervalMs: 100, timeoutMs: 900 } as const;
 
 export async function probe(options: ProbeOptions): Promise<Probe[]> {
-  const { node, cluster } = options;
+  const { node, cluster, asked } = options;
   const others = cluster.nodes
     .filter(({ name, address }) => name !== node && address !== undefined)
     .slice(0, mostNodes);
-  const pods = chosenPods(cluster.pods);
+  const pods = chosenPods(cluster.pods, asked);
   const own = { from: node, fromNode: node } as const;
   const toNodes = others.flatMap(({ name, address = "" }) => {
     const to = { ...own, to: name, node: name, address: bare(address) };
@@ -70,12 +72,14 @@ export async function probe(options: ProbeOptions): Promise<Probe[]> {
 
 type PodWithAddress = PodFact & { readonly address: string };
 
-function chosenPods(pods: readonly PodFact[]): PodWithAddress[] {
+function chosenPods(pods: readonly PodFact[], asked: readonly string[]): PodWithAddress[] {
   const withAddress = pods.flatMap((pod) => (pod.address === undefined ? [] : [{ ...pod, address: pod.address }]));
   const running = withAddress.filter(({ phase }) => phase === "Running");
-  return [...Map.groupBy(running, ({ node }) => node).values()]
-    .flatMap((group) => group.slice(0, mostPodsOfANode))
-    .slice(0, mostPods);
+  const isAsked = (pod: PodWithAddress) => asked.includes(nameOf(pod)) || asked.includes(pod.address);
+  const some = [...Map.groupBy(running, ({ node }) => node).values()].flatMap((group) =>
+    group.slice(0, mostPodsOfANode),
+  );
+  return [...new Set([...running.filter(isAsked), ...some.slice(0, mostPods)])];
 }
 
 export function nameOf({ namespace, name }: PodFact): string {

@@ -10,6 +10,7 @@ import { type DatastoreFlags, datastoreOf, optionsOf, withDatastore } from "./da
 import { readFacts, sectionsOf } from "./examine-node.ts";
 
 type NodeFlags = DatastoreFlags & {
+  pod: string[];
   output: "text" | "json" | "facts";
 };
 
@@ -20,6 +21,7 @@ export function nodeCommand(): Command {
     )
     .option("--node <name>", "name of this node (or NODENAME; default: as the agent finds it)")
     .option("--facts <file>", "facts of another host, made there by -o facts; may be given several times", gather, [])
+    .option("--pod <namespace/name>", "a pod to ping in any case; may be given several times", gather, [])
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json", "facts"]).default("text"))
     .addHelpText(
       "after",
@@ -39,7 +41,7 @@ Examples:
 async function examine(flags: NodeFlags): Promise<void> {
   process.exitCode = 2; // until it is known better
   await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
-  const facts = await readFacts(optionsOf(flags, datastore));
+  const facts = await readFacts({ ...optionsOf(flags, datastore), asked: flags.pod });
   if (flags.output === "facts") {
     process.stdout.write(`${JSON.stringify(facts.hosts[0])}\n`);
     process.exitCode = 0;

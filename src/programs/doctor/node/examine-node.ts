@@ -40,13 +40,15 @@ export type NodeOptions = {
   readonly datastore: Datastore;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** Pods and addresses that are asked about. */
+  readonly asked?: readonly string[];
 };
 
 export async function readFacts(options: NodeOptions): Promise<WholeFacts> {
-  const { datastore, signal, nowMs, account } = options;
+  const { datastore, signal, nowMs, account, asked = [] } = options;
   const read = await readCluster(datastore, { signal, account });
   const [host, typha] = await Promise.all([
-    readHost({ ...nameOfHost(options), cluster: read, datastore, signal }),
+    readHost({ ...nameOfHost(options), cluster: read, datastore, signal, asked }),
     readTypha(options.environment),
   ]);
   const credentials = host.cni.credentials;

@@ -1,6 +1,6 @@
 // `cattail doctor path`: the way between two pods, there and back, and the one cause why it is broken.
 import { Command, Option } from "commander";
-import { CattailError, plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
+import { CattailError, parseAddress, plainLine, plainText, silentLog, systemClock } from "../../../base/lib/index.ts";
 import { openDatastore } from "../../../calico/datastore/index.ts";
 import {
   findEnds,
@@ -50,7 +50,10 @@ async function examine(from: string, to: string, flags: PathFlags): Promise<void
   process.exitCode = 2; // until it is known better
   await using datastore = await openDatastore(datastoreOf(flags, process.env), { clock: systemClock, log: silentLog });
   const options = optionsOf(flags, datastore);
-  const facts = await readFacts(options);
+  const asked = [from, to].map((end) =>
+    end.includes("/") || parseAddress(end) !== undefined ? end : `${flags.namespace}/${end}`,
+  );
+  const facts = await readFacts({ ...options, asked });
   requireNodes(facts.cluster);
   const paths = findEnds({ from, to, namespace: flags.namespace }, facts.cluster);
   const data = await readPolicyData(datastore, options.signal);

@@ -5,6 +5,7 @@ import type { LabMode } from "../state.ts";
 import type { Breakage } from "./breakage.ts";
 import { datastoreBreakages } from "./datastore.ts";
 import { ipv6Breakages } from "./ipv6.ts";
+import { kernelTableBreakages } from "./kernel-tables.ts";
 import { networkBreakages } from "./network.ts";
 import { rightsBreakage } from "./rights.ts";
 
@@ -12,6 +13,7 @@ export type { Breakage } from "./breakage.ts";
 
 export const breakages: readonly Breakage[] = [
   ...networkBreakages,
+  ...kernelTableBreakages,
   ...datastoreBreakages,
   rightsBreakage,
   ...ipv6Breakages,

@@ -16,16 +16,18 @@ export async function labDoctor(lab: Lab, { output, from, to }: JsonRecord): Pro
     const [program = "", ...words] = [...launcher().words, "doctor", ...args];
     return node.run(program, words, { env: lab.agentEnvironment(node), alsoGood: [1, 2], limitMs: 120_000 });
   };
+  const isPath = typeof from === "string" && typeof to === "string";
+  const pods = isPath ? [from, to].flatMap((pod) => ["--pod", pod, "--pod", `default/${pod}`]) : [];
   const files = await Promise.all(
     others.map(async (node) => {
       const file = join(options.folder, "nodes", `${node.name}.facts.json`);
-      const { stdout, stderr, code } = await run(node, ["node", "-o", "facts"]);
+      const { stdout, stderr, code } = await run(node, ["node", "-o", "facts", ...pods]);
       if (code !== 0) throw doctorFailed(node.name, stderr);
       writeFileSync(file, stdout, { mode: 0o600 });
       return file;
     }),
   );
-  const asked = typeof from === "string" && typeof to === "string" ? ["path", from, to] : ["node"];
+  const asked = isPath ? ["path", from, to] : ["node"];
   const format = ["-o", output === "json" ? "json" : "text"];
   const seen = files.flatMap((file) => ["--facts", file]);
   const { code, stdout, stderr } = await run(first, [...asked, ...format, ...seen]);
