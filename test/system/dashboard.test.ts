@@ -226,6 +226,8 @@ describe("the dashboard", { skip: withoutChromium, concurrency: 3 }, () => {
         await page.setViewportSize({ width: 375, height: 740 });
         await becomesTrue(page, "document.documentElement.scrollWidth === innerWidth");
         deepEqual({ phone: await accessibilityProblems(page) }, { phone: [] });
+        await page.setViewportSize({ width: 360, height: 740 });
+        await becomesTrue(page, "document.documentElement.scrollWidth === innerWidth");
       },
     );
   }
