@@ -104,21 +104,41 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
         );
       return;
     }
-    if (source.is === "workload") yield* workloadEgress(source.workload, packet, world);
+    if (source.is === "workload") {
+      yield* fromPod(from, packet, { isForwarded: !isLocal || destination.is === "workload" }, world);
+      yield* workloadEgress(source.workload, packet, world);
+    }
     if (!isLocal) yield* leave({ source, destination }, from, packet, world);
     else if (destination.is === "node") yield toOwnHost(from, source, world);
   }
   if (to === undefined || !isPoliced(to, family, world)) return;
   const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination.address, world) };
   if (!isLocal) yield* enter(destination, to, arriving, world);
-  if (destination.is === "workload")
-    yield ask(
-      workloadQuestion(destination.workload, "ingress"),
-      arriving,
-      world,
-      destination.workload.host,
-      "endpoint",
-    );
+  if (destination.is !== "workload") return;
+  yield ask(workloadQuestion(destination.workload, "ingress"), arriving, world, to, "endpoint");
+  const ofAll = endpointOfAll(to, world.data);
+  if (ofAll !== undefined) yield* decided(ask(forwardQuestion(ofAll, "egress"), arriving, world, to, "forwarded"));
+}
+
+/** The host endpoint for all interfaces is asked about pods' interfaces, too: what comes in by them before it is translated, and what is forwarded. */
+function* fromPod(
+  node: string,
+  packet: Packet,
+  { isForwarded }: { readonly isForwarded: boolean },
+  world: World,
+): Generator<Stage> {
+  const ofAll = endpointOfAll(node, world.data);
+  if (ofAll === undefined) return;
+  if (!isFailsafe(world.settingsOf(node).failsafe.ingress, "ingress", packet)) {
+    const beforeNat = ask(classQuestion(ofAll, "ingress", "pre-DNAT"), packet, world, node, "before NAT");
+    yield* decided(beforeNat);
+    if (beforeNat.verdict === "allow") return;
+  }
+  if (isForwarded) yield* decided(ask(forwardQuestion(ofAll, "ingress"), packet, world, node, "forwarded"));
+}
+
+function* decided(stage: Stage): Generator<Stage> {
+  if (stage.verdict !== "undecided") yield stage;
 }
 
 function isPoliced(node: string, family: 4 | 6, { isEnforcedOn, settingsOf }: World): boolean {
@@ -334,6 +354,14 @@ export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | u
     // Perhaps the node's address is another one than the datastore knows.
     candidates.find((one) => isNamed(one) && addresses.length === 0)
   );
+}
+
+/** The one for all interfaces that no other one governs. */
+function endpointOfAll(node: string, data: PolicyData): HostEndpoint | undefined {
+  const found = [...data.hostEndpoints.values()].filter(
+    ({ host, interfaceName }) => host === node && interfaceName === "*",
+  );
+  return found.sort((a, b) => (a.id < b.id ? -1 : 1))[0];
 }
 
 /** The source that the other side sees: a pool may hide its pods behind their node. */

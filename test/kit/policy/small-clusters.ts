@@ -32,6 +32,18 @@ const answersToAnotherAddress = {
     apply_on_forward: true,
   },
 };
+const forAllInterfaces = { "/calico/v1/host/node-a/endpoint/h": { name: "*", labels: { h: "1" } } };
+const forwarding = (direction: "ingress" | "egress", rules: readonly object[]) => ({
+  "/calico/v1/policy/GlobalNetworkPolicy//forwarding": {
+    tier: "default",
+    order: 2,
+    selector: "h == '1'",
+    types: [direction],
+    inbound_rules: direction === "ingress" ? rules : [],
+    outbound_rules: direction === "egress" ? rules : [],
+    apply_on_forward: true,
+  },
+});
 const pool = { cidr: "10.65.0.0/16", ipip: "", ipip_mode: "", vxlan_mode: "", ipam: true, disabled: false };
 
 export const smallClusters: readonly SmallCluster[] = [
@@ -86,6 +98,55 @@ export const smallClusters: readonly SmallCluster[] = [
     about: "the same with an address of its own to hide behind",
     values: { ...hostEndpoint, ...answersToAnotherAddress, "/calico/v1/config/NATOutgoingAddress": "192.0.2.77" },
     flows: { "green/tools > ext1 udp:8080": "deny", "green/tools > red/far udp:8080": "allow" },
+  },
+  {
+    about: "a host endpoint for all interfaces: what is forwarded in by a pod's interface is policed, too",
+    values: { ...forAllInterfaces, ...forwarding("ingress", [{ action: "allow", protocol: "tcp" }]) },
+    flows: {
+      "red/web > red/db tcp:80": "allow",
+      "red/web > red/db udp:53": "deny",
+      "red/web > ext1 udp:53": "deny",
+      "red/far > red/web udp:53": "deny",
+      "node > red/web udp:53": "allow",
+    },
+  },
+  {
+    about: "the same for what is forwarded out by a pod's interface",
+    values: { ...forAllInterfaces, ...forwarding("egress", [{ action: "allow", protocol: "udp" }]) },
+    flows: {
+      "red/web > red/db tcp:80": "deny",
+      "red/web > red/db udp:53": "allow",
+      "ext1 > red/web tcp:80": "deny",
+      "red/web > ext1 tcp:80": "deny",
+      "node > red/web tcp:80": "allow",
+    },
+  },
+  {
+    about:
+      "the same before addresses are translated, also for what pods send to their node; who is let in there is not asked again",
+    values: {
+      ...forAllInterfaces,
+      ...forwarding("ingress", [{ action: "deny" }]),
+      "/calico/v1/policy/GlobalNetworkPolicy//before": {
+        tier: "default",
+        order: 1,
+        selector: "h == '1'",
+        types: ["ingress"],
+        inbound_rules: [
+          { action: "deny", protocol: "udp" },
+          { action: "allow", protocol: "tcp", dst_ports: [8080] },
+        ],
+        outbound_rules: [],
+        pre_dnat: true,
+        apply_on_forward: true,
+      },
+    },
+    flows: {
+      "red/web > node udp:53": "deny",
+      "red/web > red/db udp:53": "deny",
+      "red/web > red/db tcp:8080": "allow",
+      "red/web > red/db tcp:80": "deny",
+    },
   },
   {
     about: "Ipv6Support is off: packets of IPv6 are left alone",

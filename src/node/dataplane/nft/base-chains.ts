@@ -28,7 +28,10 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
   const to = interfacePrefixes.map((prefix) => `oifname "${prefix}*"`);
   const ours = marks.pass + marks.accept + marks.local;
   const clear = `meta mark set meta mark and ${hex(0xffffffff - ours)}`;
-  const accepted = [`meta mark and ${hex(marks.accept)} == ${hex(marks.accept)} accept`, "ct state untracked accept"];
+  // By our mark, and not by "untracked": others (a DNS cache on the node, say) leave connections untracked, too.
+  const accepted = `meta mark and ${hex(marks.accept)} == ${hex(marks.accept)} accept`;
+  // What ARP is to IPv4. Conntrack leaves it untracked, so that no answer is ever "established".
+  const discovery = `icmpv6 type { 130, 131, 132, 133, 134, 135, 136, 143 } accept ${comment("neighbour discovery")}`;
   const local = hex(marks.local);
   const neighbours = from.map((match) => `${match} icmpv6 type { 130, 131, 132, 133, 135, 136 } accept`);
   const unknown = (matches: readonly string[]) =>
@@ -37,6 +40,9 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
   const toHost = (match: string) =>
     settings.endpointToHost === "drop" ? dropping(match, "DefaultEndpointToHostAction", options) : [`${match} accept`];
   const host = (stage: HostStage, direction: Direction) => hostLines(stage, direction, options);
+  // The endpoint for all interfaces governs what is forwarded through pods' interfaces, too; no other one does.
+  const besideOthers = (stage: HostStage, direction: Direction, matches: readonly string[]) =>
+    options.ofOtherInterfaces(stage, direction) === undefined ? each(matches, "accept") : [];
   const hooked = (hook: string, rules: readonly string[]): Chain => ({
     hook: `type ${hook}; policy accept;`,
     rules: settings.isIpv6On ? rules : [`meta nfproto ipv6 accept ${comment("Ipv6Support is off")}`, ...rules],
@@ -71,16 +77,17 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
     [
       "before-nat",
       hooked("filter hook prerouting priority mangle", [
-        "ct state established,related,untracked accept",
-        ...each(from, "accept"),
+        "ct state established,related accept",
+        accepted,
+        ...besideOthers("before-nat", "ingress", from),
         ...host("before-nat", "ingress"),
       ]),
     ],
     [
       "forward-1-host-in",
       hooked("filter hook forward priority filter", [
-        ...accepted,
-        ...each(from, "accept"),
+        accepted,
+        ...besideOthers("forwarded", "ingress", from),
         ...host("forwarded", "ingress"),
       ]),
     ],
@@ -95,8 +102,7 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
     [
       "forward-4-host-out",
       hooked("filter hook forward priority filter + 3", [
-        "ct state untracked accept",
-        ...each(to, "accept"),
+        ...besideOthers("forwarded", "egress", to),
         ...host("forwarded", "egress"),
       ]),
     ],
@@ -111,7 +117,8 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
         ...each(from, "ct state established,related accept"),
         ...from.flatMap(toHost),
         ...tunnelLines("ingress", options),
-        ...accepted,
+        accepted,
+        discovery,
         ...host("host", "ingress"),
       ]),
     ],
@@ -121,7 +128,8 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
       hooked("filter hook output priority filter", [
         ...each(to, "accept"),
         ...tunnelLines("egress", options),
-        ...accepted,
+        accepted,
+        discovery,
         // Where a translated connection leaves is known only after routing: output-2 asks.
         `ct status dnat meta mark set meta mark or ${local} accept`,
         ...host("host", "egress"),

@@ -80,6 +80,17 @@ test("what the host sends to translated addresses is never answered with a refus
   match(below(ordinary.replace("jump ", "")), /reject comment "GlobalNetworkPolicy p rule 1"/);
 });
 
+test("what somebody else has left untracked is policed like the rest", () => {
+  const text = textOf(built({ [host]: { name: "eth0", labels: null } }));
+  equal(/ct state [a-z,]*untracked/.test(text), false);
+});
+
+test("pods that are policed alike share their chains", () => {
+  const values = { [pod]: workload, [another]: { ...workload, name: "cali2", ipv4_nets: ["10.0.0.2/32"] } };
+  const added = [...textOf(built(values)).matchAll(/add chain (ep-workload|pods)-/g)].map(([, what]) => what);
+  deepEqual(added.toSorted(), ["ep-workload", "ep-workload", "ep-workload", "ep-workload", "pods", "pods"]);
+});
+
 test("an interface whose name is none is led nowhere, and stands nowhere in the text", () => {
   const builder = built({ [pod]: { ...workload, name: 'x" drop; }' } });
   deepEqual(keys(builder.ruleset, "map-from-workload"), []);
@@ -100,7 +111,7 @@ test("a pod that may send from other addresses is closed, unless the node allows
 test("an endpoint that is not active lets nothing pass", () => {
   match(
     textOf(built({ [pod]: { ...workload, state: "inactive" } })),
-    /rule ep-workload-e-\w+ counter drop comment "the endpoint is not active"\n/,
+    /rule pods-e-\w+ counter drop comment "the endpoint is not active"\n/,
   );
 });
 

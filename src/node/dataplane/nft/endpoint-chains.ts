@@ -38,7 +38,7 @@ export function verdictsOf(policy: Policy | undefined, options: BuildOptions, na
   const { settings, marks, logLimit } = options;
   const allow = {
     normal: "counter accept",
-    untracked: "counter notrack accept",
+    untracked: `counter meta mark set meta mark or ${hex(marks.accept)} notrack accept`,
     "pre-DNAT": `counter meta mark set meta mark or ${hex(marks.accept)} accept`,
   };
   return {

@@ -22,6 +22,12 @@ export const policyChain = (id: string, direction: Direction, ends: Ends) =>
   `pol-${letter[direction]}-${shortHash(id)}${ending(ends)}`;
 export const profileChain = (name: string, direction: Direction, ends: Ends) =>
   `pro-${letter[direction]}-${shortHash(name)}${ending(ends)}`;
+/** Called after what they hold: whoever has the same shares them. */
+export const tierChain = (content: string) => `tier-${shortHash(content)}`;
+export const podsChain = (direction: Direction) => (content: string) =>
+  `pods-${letter[direction]}-${shortHash(content)}`;
+/** The one that a rule leads to. */
+export const sharedChainIn = (rule: string) => /^(?:jump|goto) ((?:tier|pods-[ie])-\w+)$/.exec(rule)?.[1];
 export const endpointChain = (id: string, direction: Direction, of: string) =>
   `ep-${of}-${letter[direction]}-${shortHash(id)}`;
 export const setName = (id: string, family: 4 | 6) => `set${family}-${shortHash(id)}`;

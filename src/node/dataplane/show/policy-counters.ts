@@ -44,7 +44,7 @@ export function countsIn(listing: unknown): readonly RuleCount[] {
     if (counted === undefined) continue;
     const said = rule.comment.replace(/ ?#[0-9a-f]{10}$/, "");
     const [, policy, number] = /^(.*) rule (\d+)$/.exec(said) ?? [];
-    const letter = /^(?:pol|pro|ep-[a-z-]+)-(i|e)-/.exec(String(rule.chain))?.[1];
+    const letter = /^(?:pol|pro|pods|ep-[a-z-]+)-(i|e)-/.exec(String(rule.chain))?.[1];
     const direction = letter === undefined ? undefined : letter === "i" ? "ingress" : "egress";
     const key = `${policy ?? ""} ${number ?? said} ${direction ?? ""}`;
     const before = found.get(key);
