@@ -19,13 +19,14 @@ export function readArguments(text: string): PluginArguments {
   for (const pair of text === "" ? [] : text.split(";")) {
     const [name = "", value, more] = pair.split("=");
     if (value === undefined || more !== undefined) throw refused(`invalid pair ${JSON.stringify(pair)}`);
+    if (name === "IgnoreUnknown") isTrue(value); // which throws what it is not
     if (known.includes(name)) pairs.set(name, value);
     else unknown.push(pair);
   }
   if (unknown.length > 0 && !isTrue(pairs.get("IgnoreUnknown") ?? "false")) {
     throw refused(`unknown args [${unknown.map((pair) => JSON.stringify(pair)).join(" ")}]`);
   }
-  const address = pairs.get("IP");
+  const address = pairs.get("IP") || undefined;
   if (address !== undefined && parseIp(address) === undefined) {
     throw refused(`error parsing value of pair ${JSON.stringify(`IP=${address}`)}: invalid IP address: ${address}`);
   }

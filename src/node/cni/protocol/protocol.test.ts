@@ -104,6 +104,7 @@ test("a person who starts it by hand is told what it is", async () => {
 const argumentCases: { text: string; pod?: string; address?: string }[] = [
   { text: "" },
   { text: "IgnoreUnknown=1;A=b" },
+  { text: "IP=" },
   { text: "IgnoreUnknown=true;K8S_POD_NAMESPACE=a;K8S_POD_NAME=b;K8S_POD_UID=x", pod: "a/b" },
   { text: "K8S_POD_NAMESPACE=a;K8S_POD_NAME=b;IP=fd00::1", pod: "a/b", address: "fd00::1" },
   { text: "K8S_POD_NAME=b" },
@@ -114,7 +115,7 @@ for (const { text, pod, address } of argumentCases)
     equal(read.pod === undefined ? undefined : `${read.pod.namespace}/${read.pod.name}`, pod);
     equal(read.address, address);
   });
-for (const text of ["A=b", "A", "A=b=c", "IP=1.2.3", "IgnoreUnknown=perhaps;A=b"])
+for (const text of ["A=b", "A", "A=b=c", "IP=1.2.3", "IgnoreUnknown=perhaps;A=b", "IgnoreUnknown=perhaps"])
   test(`arguments: "${text}" is refused`, () => throws(() => readArguments(text), CniError));
 
 const both = [

@@ -125,5 +125,8 @@ test("floating addresses need the configuration's leave", () => {
   checkFloatingAddresses(asked, on);
   checkFloatingAddresses({}, off);
   deepEqual([floatingAddresses(asked), floatingAddresses({})], [["192.0.2.7"], []]);
+  throws(() => floatingAddresses(own({ floatingIPs: '["192.0.2.7","1.2.3"]' })), {
+    message: "error with field ExternalIP = '1.2.3' (it is no IP address)",
+  });
   throws(() => floatingAddresses(own({ floatingIPs: "x" })), { message: /^failed to parse 'x' as JSON: invalid char/ });
 });

@@ -93,7 +93,10 @@ export function checkFloatingAddresses(pod: Annotations, { features }: Pick<Endp
 
 export function floatingAddresses(pod: Annotations): readonly string[] {
   const text = own(pod, "floatingIPs");
-  return text === undefined ? [] : listOfAddresses(text);
+  const list = text === undefined ? [] : listOfAddresses(text);
+  const stranger = list.find((each) => parseIp(each) === undefined);
+  if (stranger === undefined) return list;
+  throw new EndpointError(`error with field ExternalIP = '${stranger}' (it is no IP address)`);
 }
 
 function notEnabled(feature: string): EndpointError {
