@@ -9,19 +9,27 @@ export type PodFacts = {
   readonly annotations: Annotations;
   readonly uid: string | undefined;
   readonly revision: string;
+};
+
+export type PodAsEndpoint = PodFacts & {
   /** Undefined: on the host's network, or on no node yet. */
   readonly view: V3Object | undefined;
 };
 
 type Id = { readonly namespace: string; readonly name: string };
 
-/** Undefined: there is none. */
+/** Undefined: there is none. What is wrong with the pod's annotations is no matter here: it must go nevertheless. */
 export async function findPod(cluster: Datastore, id: Id): Promise<PodFacts | undefined> {
   const found = await inItsWords(() => cluster.get("Pod", id));
+  return found === undefined ? undefined : { ...metadataOf(found.value), revision: found.revision };
+}
+
+/** Throws what is wrong with its annotations. */
+export async function findPodAsEndpoint(cluster: Datastore, id: Id): Promise<PodAsEndpoint | undefined> {
+  const found = await inItsWords(() => cluster.get("Pod", id));
   if (found === undefined) return undefined;
-  const { annotations, uid } = metadataOf(found.value);
   const view = endpointOfPod(found, { interfacePrefix: "cali" });
-  return { annotations, uid, revision: found.revision, view };
+  return { ...metadataOf(found.value), revision: found.revision, view };
 }
 
 export async function annotationsOfNamespace(cluster: Datastore, name: string): Promise<Annotations> {

@@ -227,6 +227,16 @@ for (const { what, words, says } of thefts) {
   });
 }
 
+test("a pod whose annotations nobody can read any more goes nevertheless", { skip }, async () => {
+  const { node, edge, request, annotations } = await stage();
+  await plugIn(request, edge);
+  const broken = { "cni.projectcalico.org/allowedSourcePrefixes": "x", "cni.projectcalico.org/floatingIPs": "" };
+  await edge.datastore.patch("Pod", pod, { metadata: { annotations: broken } });
+  await unplug(request, edge);
+  deepEqual(await linksIn(node), []);
+  equal(((await annotations()) as { [name: string]: string })["cni.projectcalico.org/podIP"], "");
+});
+
 test("what a pod may not ask for is refused before anything is taken", { skip }, async () => {
   const annotations = { "cni.projectcalico.org/floatingIPs": '["192.0.2.7"]' };
   const { edge, request, asked } = await stage({ annotations });

@@ -11,7 +11,7 @@ import {
   withAskedPools,
 } from "./asked/annotations.ts";
 import { checkPolicyWait, readPodRoutes } from "./asked/settings.ts";
-import { annotationsOfNamespace, findPod, type PodFacts, withPodCidrs } from "./cluster-facts.ts";
+import { annotationsOfNamespace, findPodAsEndpoint, type PodAsEndpoint, withPodCidrs } from "./cluster-facts.ts";
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import { isOnPod, joined, knownEndpoint, usualInterface } from "./known-endpoint.ts";
@@ -96,13 +96,13 @@ async function refuseWhatCannotBe(request: EndpointRequest, edge: EndpointEdge):
   if (settings.policyType === "") throw new EndpointError(`Invalid name ${settings.network}`);
 }
 
-type Facts = { readonly pod: PodFacts | undefined; readonly namespace: Annotations };
+type Facts = { readonly pod: PodAsEndpoint | undefined; readonly namespace: Annotations };
 
 /** Both are read at once; where pods are not read there is neither. */
 async function factsOf({ pod, uid, settings }: EndpointRequest, edge: EndpointEdge): Promise<Facts> {
   if (pod === undefined || settings.policyType !== "k8s") return { pod: undefined, namespace: {} };
   const cluster = await edge.cluster();
-  const pods = findPod(cluster, pod);
+  const pods = findPodAsEndpoint(cluster, pod);
   pods.catch(() => undefined); // the namespace's error is told first, as by the original
   const namespace = await annotationsOfNamespace(cluster, pod.namespace);
   const found = await pods;
@@ -112,7 +112,7 @@ async function factsOf({ pod, uid, settings }: EndpointRequest, edge: EndpointEd
 }
 
 /** A pod that a node runs from a file has another uid there than its mirror has in the API. */
-function isFor({ uid, annotations }: PodFacts, wanted: string | undefined): boolean {
+function isFor({ uid, annotations }: PodAsEndpoint, wanted: string | undefined): boolean {
   if (wanted === undefined || uid === undefined || uid === wanted) return true;
   return annotations["kubernetes.io/config.mirror"] !== undefined;
 }
@@ -126,7 +126,7 @@ function replaced({ namespace, name }: Id, cause?: unknown): EndpointError {
 type Id = { readonly namespace: string; readonly name: string };
 
 type Assigning = {
-  readonly pod: PodFacts | undefined;
+  readonly pod: PodAsEndpoint | undefined;
   readonly configuration: JsonRecord;
   /** The pod's endpoint until now. */
   readonly old: V3Object | undefined;
@@ -177,7 +177,7 @@ function podRoutes({ settings, pod, configuration }: EndpointRequest): readonly 
   return settings.includeDefaultRoutes ? [...new Set([...routes, "0.0.0.0/0", "::/0"])] : routes;
 }
 
-type Writing = { readonly endpoint: V3Object; readonly pod: PodFacts | undefined };
+type Writing = { readonly endpoint: V3Object; readonly pod: PodAsEndpoint | undefined };
 
 async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { endpoint, pod }: Writing): Promise<void> {
   const { datastore, resources } = edge;

@@ -37,6 +37,12 @@ test("what is said is read", () => {
 
 const refused: { name: string; given: JsonRecord; says: RegExp }[] = [
   { name: "a number for a text", given: { device_type: 7 }, says: /device_type must be a text, and is 7/ },
+  {
+    name: "a list for an object",
+    given: { feature_control: [] },
+    says: /feature_control must be an object, and is \[\]/,
+  },
+  { name: "a text for an object", given: { policy: "k8s" }, says: /policy must be an object, and is "k8s"/ },
   { name: "a text for a number", given: { mtu: "1450" }, says: /mtu must be a whole number, and is "1450"/ },
   { name: "a text for a flag", given: { require_mtu_file: "yes" }, says: /require_mtu_file must be true or false/ },
 ];
@@ -67,6 +73,10 @@ for (const { name, ipam, are } of routes)
     if (are instanceof RegExp) throws(ask, { message: are });
     else deepEqual(ask(), are);
   });
+
+test("there is always one queue", () => {
+  for (const num_queues of [0, -1]) equal(read({ num_queues }).queues, 1);
+});
 
 test("what only ADD needs is no reason to refuse DEL", () => {
   const given = { policy_setup_timeout_seconds: -1, ipam: { type: "host-local", routes: "none" } };

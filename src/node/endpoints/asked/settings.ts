@@ -31,17 +31,17 @@ const deviceTypes = ["veth", "netkit"];
 
 /** Throws EndpointError. */
 export function readEndpointSettings(value: JsonRecord & { readonly name: string }): EndpointSettings {
-  const ipam = record(value.ipam);
-  const features = record(value.feature_control);
+  const ipam = recordAt(value, "ipam");
+  const features = recordAt(value, "feature_control");
   return {
     network: value.name,
-    policyType: text(record(value.policy), "type"),
+    policyType: text(recordAt(value, "policy"), "type"),
     nodenameFileOptional: flag(value, "nodename_file_optional"),
     mtu: count(value, "mtu"),
     requireMtuFile: flag(value, "require_mtu_file"),
-    queues: count(value, "num_queues") || 1,
+    queues: Math.max(1, count(value, "num_queues")),
     deviceType: text(value, "device_type") || "veth",
-    allowIpForwarding: flag(record(value.container_settings), "allow_ip_forwarding"),
+    allowIpForwarding: flag(recordAt(value, "container_settings"), "allow_ip_forwarding"),
     ipamType: text(ipam, "type"),
     includeDefaultRoutes: flag(value, "include_default_routes"),
     features: { ipAddrsNoIpam: flag(features, "ip_addrs_no_ipam"), floatingIps: flag(features, "floating_ips") },
@@ -100,6 +100,13 @@ export function readMtu(content: string | undefined, { mtu, requireMtuFile }: En
 
 function record(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
+}
+
+function recordAt(of: JsonRecord, name: string): JsonRecord {
+  const value = Object.hasOwn(of, name) ? of[name] : undefined;
+  if (value === undefined || value === null) return {};
+  if (isRecord(value)) return value;
+  throw wrongType(name, "an object", value);
 }
 
 /** Networks, without bits of hosts, which the kernel refuses. A route without a destination is none. */
