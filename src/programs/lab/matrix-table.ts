@@ -59,7 +59,7 @@ function familyTable(rows: readonly PingRow[], options: { isColoured: boolean })
     return address === undefined || isSix(address) ? name : address;
   });
   const width = Math.max(...names.map((name) => label(name).length), "from / to".length);
-  const widths = heads.map((head) => Math.max(head.length, 7));
+  const widths = heads.map((head) => Math.max(head.length, 8));
   const lines = names.map((from) => {
     const cells = names.map((to, i) => {
       const row = rows.find((each) => each.from === from && each.to === to);
@@ -90,7 +90,8 @@ function familyTable(rows: readonly PingRow[], options: { isColoured: boolean })
 function cellOf(row: PingRow | undefined): { text: string; isGood: boolean } {
   if (row === undefined) return { text: "-", isGood: true };
   const { sent, received, medianMs, says } = row;
-  if (received === sent) return { text: `${medianMs} ms`, isGood: true };
+  // Rounded to hundredths: a shorter time is not none.
+  if (received === sent) return { text: medianMs === 0 ? "<0.01 ms" : `${medianMs} ms`, isGood: true };
   const loss = Math.round(((sent - received) / Math.max(1, sent)) * 100);
   return { text: says === undefined ? `${loss} %` : plainLine(says), isGood: false };
 }
