@@ -42,6 +42,17 @@ const torPeer = (more: object = {}) =>
 const noMesh = crd("BGPConfiguration", "default", { nodeToNodeMeshEnabled: false });
 const blocks = [block("n1", "10.244.1.0/26"), block("n2", "10.244.2.0/26")];
 
+const sliceOf = (service: string): KubeObject => ({
+  kind: "EndpointSlice",
+  metadata: {
+    name: `${service}-abc`,
+    namespace: "default",
+    labels: { "kubernetes.io/service-name": service },
+  } as KubeObject["metadata"],
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["10.244.1.5"], nodeName: "n1", conditions: { ready: true } }],
+});
+
 const up = (facts: MachineFacts | undefined, peer: string) =>
   facts?.sessions?.some((session) => session.peer === peer && session.state === "Established") === true;
 const received = (facts: MachineFacts | undefined, peer: string) =>
@@ -158,21 +169,11 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
         externalTrafficPolicy: "Local",
       },
     };
-    const slice: KubeObject = {
-      kind: "EndpointSlice",
-      metadata: {
-        name: "s-abc",
-        namespace: "default",
-        labels: { "kubernetes.io/service-name": "s" },
-      } as KubeObject["metadata"],
-      addressType: "IPv4",
-      endpoints: [{ addresses: ["10.244.1.5"], nodeName: "n1", conditions: { ready: true } }],
-    };
     const ranges = crd("BGPConfiguration", "default", {
       nodeToNodeMeshEnabled: false,
       serviceClusterIPs: [{ cidr: "10.96.0.0/16" }],
     });
-    const objects = [pool, ranges, service, slice, ...blocks, torPeer()];
+    const objects = [pool, ranges, service, sliceOf("s"), ...blocks, torPeer()];
     await using run = await PlayedCase.start({ about: "", nodes: [n1], objects, tors: [tor] });
     await until(
       run,
@@ -209,7 +210,7 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
     await using run = await PlayedCase.start({
       about: "",
       nodes: [n1],
-      objects: [pool, ranges, one, ...blocks, torPeer()],
+      objects: [pool, ranges, one, sliceOf("one"), ...blocks, torPeer()],
       tors: [tor],
     });
     await until(

@@ -1,5 +1,5 @@
 // Recorded cases of the original's confd and BIRD, played on namespaces with a real BIRD 2: the same sessions, the same routes received, the same routes
-// in the kernel, and the same sessions that stay up through a change. npm test plays every fifth, npm run test:all the rest.
+// in the kernel, and the same sessions that stay up through a change. npm test plays every sixth, npm run test:all the rest.
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bgpCaseNames, readBgpCase } from "../kit/bgp/case.ts";
@@ -11,7 +11,7 @@ import { shareOf } from "../kit/share.ts";
 const skip = noNamespaces || noBird;
 
 describe("recorded BGP", { concurrency: 4, skip }, () => {
-  for (const name of shareOf(bgpCaseNames, process.env.CATTAIL_TEST_PART, 5)) {
+  for (const name of shareOf(bgpCaseNames, process.env.CATTAIL_TEST_PART, 6)) {
     test(name, { timeout: 300_000 }, async () => {
       const { played, expected } = readBgpCase(name);
       await using run = await PlayedCase.start(played);
