@@ -2,7 +2,7 @@
 // broken. npm test makes some of the breakages, in one lab; the rest is made with the walks.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { isRecord } from "../../src/base/lib/index.ts";
 import { breakages, type LabKind, wantsOf } from "../../src/programs/lab/breakages/index.ts";
 import { Cattail } from "../kit/cattail-process.ts";
@@ -26,7 +26,11 @@ function chosen(kind: LabKind) {
   return kind === usual ? shareOf(asked, part, 6) : asked;
 }
 
-for (const kind of part === "usual" ? [usual] : all) {
+describe("labs, two at a time: most of the time a lab waits", { concurrency: 2 }, () => {
+  for (const kind of part === "usual" ? [usual] : all) brokenAndMended(kind);
+});
+
+function brokenAndMended(kind: LabKind): void {
   const { mode, isDualStack } = kind;
   const noBird = mode === "bgp" ? missingProgram("bird") : false;
   const name = `a lab of the mode ${mode}${isDualStack ? " with IPv6" : ""}`;
