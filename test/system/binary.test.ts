@@ -25,6 +25,7 @@ import { certificateFolder } from "../kit/certificates.ts";
 import { copiedCommit, copyCheckout, runTool } from "../kit/checkout-copy.ts";
 import { startCniAgent } from "../kit/cni-agent.ts";
 import { freePort } from "../kit/free-port.ts";
+import { noLab } from "../kit/lab-under-test.ts";
 import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
 
 const skip = ["linux", "darwin"].includes(process.platform)
@@ -246,6 +247,19 @@ for (const { link, words, env, says } of programs)
     equal(code, 0, stdout + stderr);
     match(stdout, says);
   });
+
+test("the executable's lab starts it again, and everybody pings everybody", {
+  skip: skip || noLab,
+  timeout: 240_000,
+}, async (t) => {
+  const lab = join(folder, "lab");
+  const run = (...words: string[]) => cattail(["lab", ...words, "--folder", lab], inEmptyFolder());
+  t.after(() => run("down"));
+  const { code, stdout, stderr } = await run("up");
+  equal(code, 0, stdout + stderr);
+  match(stdout, /^All pings are answered: /m);
+  equal((await run("doctor")).code, 0);
+});
 
 const readOnlyRoot = "mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -o remount,ro,bind /";
 const unshared = (script: string) => ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];

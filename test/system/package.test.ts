@@ -20,6 +20,7 @@ import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { bundled, readLockfile, runtimePackages } from "../../tools/release/lockfile.ts";
 import { copiedCommit, copyCheckout } from "../kit/checkout-copy.ts";
+import { noLab } from "../kit/lab-under-test.ts";
 
 let folder = "";
 let archive = "";
@@ -72,6 +73,37 @@ test("the package's `cattail ctl`, by a link named calicoctl, keeps what it comp
   equal(client(), first);
   const help = execFileSync(process.execPath, [link, "get", "--help"], { env, encoding: "utf8" });
   match(help, /^Usage: calicoctl get /);
+});
+
+const commands = "typha demo node lab watch explain cni certs manifests doctor completion version".split(" ");
+test("each command of the package answers --help, and one that needs a cluster says what it lacks", () => {
+  const run = (...words: string[]) => {
+    const [cwd, env] = [join(folder, "app"), { PATH: process.env.PATH, HOME: folder }];
+    return spawnSync(process.execPath, [join(installed, "bin/cattail"), ...words], { cwd, env, encoding: "utf8" });
+  };
+  for (const command of commands) {
+    const { status, stdout, stderr } = run(command, "--help");
+    equal(status, 0, stderr);
+    match(stdout, new RegExp(`^Usage: cattail ${command} `));
+  }
+  match(run("explain", "a", "b").stderr, /KUBECONFIG_UNUSABLE/);
+  match(run("manifests", "crds").stdout, /^kind: CustomResourceDefinition$/m);
+});
+
+test("the package's lab starts its own programs again, and everybody pings everybody", {
+  skip: noLab,
+  timeout: 240_000,
+}, (t) => {
+  const lab = join(folder, "lab");
+  const run = (...words: string[]) => {
+    const program = [join(installed, "bin/cattail"), "lab", ...words, "--folder", lab];
+    return spawnSync(process.execPath, program, { cwd: join(folder, "app"), encoding: "utf8" });
+  };
+  t.after(() => run("down"));
+  const { status, stdout, stderr } = run("up");
+  equal(status, 0, stdout + stderr);
+  match(stdout, /^All pings are answered: /m);
+  equal(run("doctor").status, 0);
 });
 
 test("npm installs it into an empty folder, with what the lockfile calls runtime and nothing else", (context) => {

@@ -2,7 +2,7 @@
 //
 //   listen for the dashboard ─▶ relay to a given datastore ─▶ unshare (user, mount, net, pid, uts) ─▶ keeper ─▶ its progress, until it is ready
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -210,9 +210,10 @@ function failed({ code, problem, next }: { readonly [name: string]: unknown }): 
 }
 
 function died(folder: string, how: string): CattailError {
-  const words = existsSync(keeperLog(folder)) ? `; its log is ${keeperLog(folder)}` : "";
+  // The log goes with the folder of a lab that did not start.
+  const said = existsSync(keeperLog(folder)) ? readFileSync(keeperLog(folder), "utf8").trim() : "";
   return new CattailError("LAB_NO_NAMESPACES", {
-    problem: `the lab's first process ended (${how}) before the lab was ready${words}`,
+    problem: `the lab's first process ended (${how}) before the lab was ready${said === "" ? "" : `; it said\n${said.slice(-2000)}\n`}`,
     next: "As root it needs unshare, nsenter and setpriv (util-linux), ip and nft. Without root the kernel must allow user namespaces: sysctl user.max_user_namespaces; on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0",
   });
 }

@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 import { isSea } from "node:sea";
 import { CattailError, messageOf } from "../../../base/lib/index.ts";
 import { removeFile, replaceFile } from "../../../base/linux/files.ts";
+import { ownFile } from "../../shared/own-file.ts";
 import type { InstallSettings } from "./settings.ts";
 
 export const pluginNames = ["calico", "calico-ipam"] as const;
@@ -27,22 +28,13 @@ const mark = "// Written by `cattail cni install`";
 /** Of this very program. Throws CattailError where no host could start it. */
 export function ownProgram(options: { readonly isMounted: boolean }): PluginProgram {
   if (isSea()) return { is: "executable", file: process.execPath };
-  const thin = installedThin();
+  const thin = ownFile("bin/cni-plugin.cjs");
   if (thin === undefined || options.isMounted || !isUsable(process.execPath)) throw notForHosts(options.isMounted);
   return { is: "launcher", text: launcher(process.execPath, thin) };
 }
 
 export function launcher(node: string, thin: string): string {
   return `#!${node}\n${mark}: starts the CNI plugins of the installation it names.\nglobalThis.cattailCniLauncher = __filename;\nrequire(${JSON.stringify(thin)});\n`;
-}
-
-/** Of the installation that this file belongs to, however its files were bundled. */
-function installedThin(): string | undefined {
-  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const file = join(folder, "bin", "cni-plugin.cjs");
-    if (existsSync(file)) return file;
-  }
-  return undefined;
 }
 
 /** What the kernel takes behind #!: one word, and not too long. */
