@@ -13,12 +13,13 @@ import { kernelRoutes } from "../kit/route-nodes/running.ts";
 import { type Member, RandomCluster } from "./node/random-cluster.ts";
 
 const limitMs = 20_000;
+const asPools = { vxlan: undefined, ipip: undefined, ipipBy: "us", families: [4, 6] } as const;
 
 /** As the kernel's own are written; what a tunnel address is still awaited for may have its old route, or none. */
 function expected(values: ReadonlyMap<string, string>, { node, plain }: Member) {
   const lines: string[] = [];
   const passing = new Set<string>();
-  for (const line of modelRoutes(values, node.name, { plain, vxlan: undefined, families: [4, 6] })) {
+  for (const line of modelRoutes(values, node.name, { ...asPools, plain })) {
     const [destination = "", ...words] = line.split(" ");
     const isV6 = destination.includes(":");
     const device = isV6 ? "dev vxlan-v6.calico proto boot" : "dev vxlan.calico proto boot";

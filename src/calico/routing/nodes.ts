@@ -1,4 +1,4 @@
-// A node as the others see it: its address and subnet in each family, and where its VXLAN tunnel ends.
+// A node as the others see it: its address and subnet in each family, and where its tunnels end.
 import { createHash } from "node:crypto";
 import {
   type AddressRange,
@@ -20,6 +20,8 @@ export type FamilyFacts = {
   readonly tunnel: string | undefined;
   /** Of the device at the tunnel's end. */
   readonly mac: string;
+  /** The same of IP in IP, which is of IPv4 only. */
+  readonly ipipTunnel: string | undefined;
 };
 
 /** A node has a family if it has an address in it. */
@@ -73,6 +75,7 @@ function sameFamily(a: FamilyFacts | undefined, b: FamilyFacts | undefined): boo
     a.address === b.address &&
     a.tunnel === b.tunnel &&
     a.mac === b.mac &&
+    a.ipipTunnel === b.ipipTunnel &&
     a.subnet.first === b.subnet.first &&
     a.subnet.prefixLength === b.subnet.prefixLength
   );
@@ -84,12 +87,14 @@ function familyFacts(name: string, spec: JsonRecord, family: Family): FamilyFact
   const subnet = written === undefined ? undefined : parseRange(written);
   if (cidr === undefined || subnet === undefined || cidr.ip.version !== family) return undefined;
   const tunnel = text(family === 4 ? spec.ipv4VXLANTunnelAddr : spec.ipv6VXLANTunnelAddr);
+  const ipipTunnel = family === 4 && isRecord(spec.bgp) ? text(spec.bgp.ipv4IPIPTunnelAddr) : undefined;
   const mac = text(family === 4 ? spec.vxlanTunnelMACAddr : spec.vxlanTunnelMACAddrV6);
   return {
     address: canonicalIp((written ?? "").split("/")[0] ?? "") ?? "",
     subnet,
     tunnel: tunnel === undefined ? undefined : canonicalIp(tunnel),
     mac: (mac === undefined ? undefined : canonicalMac(mac)) ?? vtepMac(name, family),
+    ipipTunnel: ipipTunnel === undefined ? undefined : canonicalIp(ipipTunnel),
   };
 }
 

@@ -29,7 +29,7 @@ export function readPool(value: unknown): PoolFacts | undefined {
   if (range === undefined) return undefined;
   const { vxlan_mode: vxlan, ipip_mode: ipip, allowed_uses: uses } = value;
   const isForServices = Array.isArray(uses) && uses.length === 1 && uses[0] === "LoadBalancer";
-  const way = isForServices ? "none" : isOn(vxlan) ? "vxlan" : isOn(ipip) ? "ipip" : "plain";
+  const way = isForServices ? "none" : isOn(vxlan) ? "vxlan" : isOn(ipip) && range.family === 4 ? "ipip" : "plain";
   const isCrossSubnet = vxlan === "cross-subnet" || ipip === "cross-subnet";
   return { range, way, isCrossSubnet, isKeptFromBgp: value.disableBGPExport === true };
 }

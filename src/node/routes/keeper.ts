@@ -6,6 +6,7 @@ import { type Clock, type Family, type Log, rangeText } from "../../base/lib/ind
 import type { Conntrack, Link, Netlink, Notification } from "../../base/linux/kernel.ts";
 import { RouteCalculation } from "./calculation/calculation.ts";
 import type { Encapsulation } from "./calculation/mtu.ts";
+import { IpipKeeper, ipipDevice } from "./ipip/ipip-keeper.ts";
 import { LinkView } from "./links/link-view.ts";
 import { MtuKeeper } from "./links/mtu-keeper.ts";
 import { nodeSysctls, SysctlKeeper, workloadSysctls } from "./links/sysctls.ts";
@@ -42,6 +43,7 @@ export class Keeper {
   readonly links = new LinkView();
   readonly routes: RouteKeeper;
   readonly #tunnels: { readonly [family in Family]: TunnelKeeper };
+  readonly #ipip: IpipKeeper;
   readonly #sysctls: SysctlKeeper;
   readonly #mtu: MtuKeeper;
   readonly #rpFilter: string;
@@ -49,7 +51,6 @@ export class Keeper {
   #areNodeSysctlsDirty = true;
   /** all: and look at each of them. */
   #mustListRoutes: boolean | "all" = false;
-  #hasSaidIpip = false;
 
   constructor(options: KeeperOptions, settings: RouteSettings) {
     const { node, netlink, conntrack, namespace, clock, log, mtuFile, graceMs, lingerMs } = options;
@@ -66,9 +67,12 @@ export class Keeper {
     const tunnel = (family: Family) =>
       new TunnelKeeper({ family, netlink, links: this.links, clock, log, lingerMs, onCreated, isInUse, isClaimed });
     this.#tunnels = { 4: tunnel(4), 6: tunnel(6) };
+    const isInPool = (address: string) => this.calculation.isInPool(address);
+    this.#ipip = new IpipKeeper({ netlink, links: this.links, clock, log, lingerMs, isClaimed, isInPool });
     const routeLinks = {
       uplink: (family: Family) => this.#uplink(family)?.index,
       tunnel: (family: Family) => this.#tunnels[family].link,
+      ipip: () => this.#ipip.link,
       workload: (name: string) => {
         const link = this.#isWorkloadName(name) ? this.links.named(name) : undefined;
         return link?.isUp === true ? link.index : undefined;
@@ -84,7 +88,7 @@ export class Keeper {
 
   /** When keep() should be called though nothing was told. */
   get dueMs(): number {
-    return Math.min(this.routes.dueMs, this.#tunnels[4].dueMs, this.#tunnels[6].dueMs);
+    return Math.min(this.routes.dueMs, this.#tunnels[4].dueMs, this.#tunnels[6].dueMs, this.#ipip.dueMs);
   }
 
   /** Where a route of BIRD leads elsewhere than to its node, BIRD is asked whether that is right. */
@@ -98,7 +102,7 @@ export class Keeper {
   }
 
   get problem(): string | undefined {
-    return this.#tunnels[4].problem ?? this.#tunnels[6].problem ?? this.#mtu.problem;
+    return this.#tunnels[4].problem ?? this.#tunnels[6].problem ?? this.#ipip.problem ?? this.#mtu.problem;
   }
 
   configure(settings: RouteSettings): void {
@@ -115,7 +119,7 @@ export class Keeper {
     const links = await netlink.links();
     this.links.load(links, await netlink.addresses(), clock.monotonicMs());
     for (const { name, isUp } of links) if (isUp && this.#isWorkloadName(name)) this.#untunedInterfaces.add(name);
-    for (const family of families) this.#tunnels[family].isDirty = true;
+    this.#dirtyTunnels();
     this.#areNodeSysctlsDirty = true;
     this.#mustListRoutes = "all";
   }
@@ -147,8 +151,7 @@ export class Keeper {
   /** The clock has come round: what tells nobody when it changes is looked at. */
   tick(): void {
     this.#areNodeSysctlsDirty = true;
-    for (const family of families)
-      if (this.#tunnels[family].problem !== undefined) this.#tunnels[family].isDirty = true;
+    for (const tunnel of this.#allTunnels()) if (tunnel.problem !== undefined) tunnel.isDirty = true;
   }
 
   async keep(): Promise<void> {
@@ -167,6 +170,7 @@ export class Keeper {
       isFileRequired: this.#settings.requiresMtuFile,
     });
     for (const family of families) await this.#makeTunnel(family, changes.areTunnelsDirty);
+    await this.#makeIpip(changes.areTunnelsDirty);
     this.#keepSysctls(changes.areWorkloadsDirty);
     this.#options.hear();
     if (this.#mustListRoutes !== false) {
@@ -179,12 +183,12 @@ export class Keeper {
     if (this.#settings.leavesRoutesAlone) this.routes.standAside();
     else await this.routes.apply(this.calculation.resolved);
     this.#options.hear();
-    for (const family of families) await this.#tunnels[family].clear();
+    for (const tunnel of this.#allTunnels()) await tunnel.clear();
   }
 
   async #makeTunnel(family: Family, isDirty: boolean): Promise<void> {
     const tunnel = this.#tunnels[family];
-    const mtu = this.#mtu.vxlan(family);
+    const mtu = this.#mtu.of("vxlan", family);
     const before = tunnel.link;
     if (!isDirty && !tunnel.isDirty && (before === undefined || before.mtu === mtu)) return;
     const isNew = await tunnel.make(this.calculation.tunnel(family), { ...this.#settings.vxlan, mtu });
@@ -192,6 +196,25 @@ export class Keeper {
       if (before !== undefined && isNew) this.routes.picture.forgetLink(before.index);
       this.#touchAll();
     }
+  }
+
+  async #makeIpip(isDirty: boolean): Promise<void> {
+    const mtu = this.#mtu.of("ipip", 4);
+    const before = this.#ipip.link;
+    if (!isDirty && !this.#ipip.isDirty && (before === undefined || before.mtu === mtu)) return;
+    await this.#ipip.make(this.calculation.ipip(), mtu);
+    const { link } = this.#ipip;
+    if (link?.index === before?.index && link?.mtu === before?.mtu) return;
+    if (before !== undefined && link?.index !== before.index) this.routes.picture.forgetLink(before.index);
+    this.#touchAll();
+  }
+
+  #allTunnels(): readonly (TunnelKeeper | IpipKeeper)[] {
+    return [this.#tunnels[4], this.#tunnels[6], this.#ipip];
+  }
+
+  #dirtyTunnels(): void {
+    for (const tunnel of this.#allTunnels()) tunnel.isDirty = true;
   }
 
   #keepSysctls(areWorkloadsDirty: boolean): void {
@@ -217,18 +240,16 @@ export class Keeper {
   #encapsulations(): { what: Encapsulation; family: Family }[] {
     const { ways } = this.#settings;
     const isOn = (what: Encapsulation, family: Family): boolean =>
-      what === "vxlan" && ways.vxlan !== undefined ? ways.vxlan : this.calculation.hasPools(what, family);
-    if (families.some((family) => isOn("ipip", family)) && !this.#hasSaidIpip) {
-      this.#hasSaidIpip = true;
-      this.#options.log.warn(
-        "A pool asks for IP in IP, which is not programmed here: give it vxlanMode, or none and BGP",
-      );
-    }
+      what === "ipip" ? family === 4 && this.calculation.ipip() !== "unneeded" : this.#isVxlanOn(family);
     return families
       .filter((family) => ways.families.includes(family))
       .flatMap((family) =>
         (["vxlan", "ipip"] as const).filter((what) => isOn(what, family)).map((what) => ({ what, family })),
       );
+  }
+
+  #isVxlanOn(family: Family): boolean {
+    return this.#settings.ways.vxlan ?? this.calculation.hasPools("vxlan", family);
   }
 
   #heardLink(link: Link, isDeleted: boolean): boolean {
@@ -248,7 +269,7 @@ export class Keeper {
       return true;
     }
     // An uplink, perhaps: routes by it, the tunnel's parent, the host's MTU.
-    for (const family of families) this.#tunnels[family].isDirty = true;
+    this.#dirtyTunnels();
     this.#touchAll();
     return true;
   }
@@ -257,7 +278,7 @@ export class Keeper {
     const bare = address.split("/")[0];
     const own = this.calculation.ownNode;
     if (bare === own?.[4]?.address || bare === own?.[6]?.address) {
-      for (const family of families) this.#tunnels[family].isDirty = true;
+      this.#dirtyTunnels();
       this.#touchAll();
       return true;
     }
@@ -273,13 +294,16 @@ export class Keeper {
   }
 
   #dirtyTunnelAt(index: number): boolean {
-    const tunnel = families.map((family) => this.#tunnels[family]).find((one) => one.link?.index === index);
+    const tunnel = this.#allTunnels().find((one) => one.link?.index === index);
     if (tunnel !== undefined) tunnel.isDirty = true;
     return tunnel !== undefined;
   }
 
   #dirtyTunnelNamed(name: string): boolean {
-    const tunnel = families.map((family) => this.#tunnels[family]).find((one) => one.name === name);
+    const tunnel =
+      name === ipipDevice
+        ? this.#ipip
+        : families.map((family) => this.#tunnels[family]).find((one) => one.name === name);
     if (tunnel !== undefined) tunnel.isDirty = true;
     return tunnel !== undefined;
   }
@@ -302,6 +326,7 @@ export class Keeper {
     const name = index === undefined ? undefined : this.links.at(index)?.name;
     if (name === undefined) return "other";
     if (name === deviceNames[4] || name === deviceNames[6]) return "tunnel";
+    if (name === ipipDevice) return "ipip";
     return this.#isWorkloadName(name) ? "workload" : "other";
   }
 }

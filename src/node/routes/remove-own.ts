@@ -3,6 +3,7 @@
 
 import { kernelErrno, mainTable, openNetlink } from "../../base/linux/kernel.ts";
 import { bridgeProtocol } from "../../calico/routing/index.ts";
+import { ipipDevice } from "./ipip/ipip-keeper.ts";
 import type { RouteSettings } from "./settings.ts";
 import { isOurs, type LinkRole } from "./tracking/ownership.ts";
 import { deletionOf } from "./tracking/plan-destination.ts";
@@ -26,14 +27,22 @@ export async function removeOwnRoutes(
     const name = index === undefined ? undefined : names.get(index);
     if (name === undefined) return "other";
     if (tunnels.includes(name)) return "tunnel";
+    if (name === ipipDevice) return "ipip";
     return settings.workloadInterfacePrefixes.some((prefix) => name.startsWith(prefix)) ? "workload" : "other";
   };
   const ours = (await netlink.routes({ table: mainTable })).filter(
     (route) => route.protocol === bridgeProtocol || isOurs(route, roleOf(route.index), settings),
   );
   const devices = links.filter(({ name, kind }) => kind === "vxlan" && tunnels.includes(name));
+  // The module's own device of that name stays when it is deleted. Others use it, too: ours is one that our routes lead to.
+  const ipip = links.find(({ index, name, kind }) => {
+    return name === ipipDevice && kind === "ipip" && ours.some((route) => route.index === index);
+  });
+  if (ipip !== undefined) devices.push(ipip);
+  const addresses = ipip === undefined ? [] : await netlink.addresses({ index: ipip.index });
   const outcomes = await netlink.changeAll([
     ...ours.map(deletionOf),
+    ...addresses.map(({ index, address }) => ({ do: "delete", address: { index, address } }) as const),
     ...devices.map(({ index }) => ({ do: "delete", link: index }) as const),
   ]);
   const refusals = outcomes.flatMap((one) =>

@@ -39,7 +39,7 @@ function rowOf(destination: string, resolved: Resolved, keeper: Keeper): RouteRo
       const { way, node } = resolved;
       // Each pod's own route, and the far ends of tunnels, are named where something is wrong with them.
       if ((way.is === "workload" || way.is === "vxlan link") && trouble === undefined) return [];
-      const gateway = way.is === "direct" || way.is === "vxlan" ? way.gateway : undefined;
+      const gateway = "gateway" in way ? way.gateway : undefined;
       return [{ ...row, node, expected: expectedText(way), state: stateOf(routes, { way, gateway, trouble }) }];
     }
   }
@@ -83,6 +83,8 @@ function expectedText(way: (Resolved & { is: "route" })["way"]): string {
       return `via ${way.gateway}`;
     case "vxlan":
       return `via ${way.gateway}, in VXLAN`;
+    case "ipip":
+      return `via ${way.gateway}, in IP in IP`;
     case "vxlan link":
       return "the VXLAN device";
   }

@@ -3,7 +3,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Link, Neighbour, Route } from "../../base/linux/kernel.ts";
 import { hostMtu, type MtuSettings, podMtu } from "./calculation/mtu.ts";
-import { readRouteSettings, whoProgramsPlain } from "./settings.ts";
+import { readRouteSettings, whoProgramsIpip, whoProgramsPlain } from "./settings.ts";
 import { isOurs, type LinkRole } from "./tracking/ownership.ts";
 import { planDestination } from "./tracking/plan-destination.ts";
 import { spoilsChecksums } from "./vxlan/checksums.ts";
@@ -27,6 +27,20 @@ const programmers: [said: string | undefined, bgp: "bird" | "none" | "foreign", 
 for (const [said, bgp, who] of programmers) {
   test(`plain pools with programClusterRoutes ${said} and ${bgp}: ${who}`, () =>
     equal(whoProgramsPlain(said, bgp).who, who));
+}
+
+const ipipProgrammers: [said: string | undefined, bgp: "bird" | "none" | "foreign", who: string][] = [
+  [undefined, "bird", "us"],
+  [undefined, "none", "us"],
+  [undefined, "foreign", "us"],
+  ["EnabledIPIPOnly", "bird", "us"],
+  ["Enabled", "none", "us"],
+  ["EnabledNoEncapOnly", "bird", "bird"],
+  ["Disabled", "bird", "bird"],
+  ["Disabled", "none", "others"],
+];
+for (const [said, bgp, who] of ipipProgrammers) {
+  test(`IPIP pools with programClusterRoutes ${said} and ${bgp}: ${who}`, () => equal(whoProgramsIpip(said, bgp), who));
 }
 
 test("a device protocol that is not boot is also that of the other routes", () => {
@@ -169,6 +183,12 @@ const owners: { name: string; route: Route; role: LinkRole; settings?: { [name: 
   { name: "BIRD's on a pod's", route: route({ protocol: "bird" }), role: "workload", ours: false },
   { name: "the kernel's on a pod's", route: route({ protocol: "kernel" }), role: "workload", ours: false },
   { name: "anybody's on the tunnel", route: route({ protocol: "static" }), role: "tunnel", ours: true },
+  { name: "BIRD's on the IPIP device", route: route({ protocol: "bird" }), role: "ipip", ours: true },
+  {
+    ...{ name: "BIRD's on the IPIP device, which BIRD keeps", route: route({ protocol: "bird" }), role: "ipip" },
+    ...{ settings: { ProgramClusterRoutes: "Disabled" }, ours: false },
+  },
+  { name: "static on the IPIP device", route: route({ protocol: "static" }), role: "ipip", ours: false },
   { name: "the kernel's on the tunnel", route: route({ protocol: "kernel" }), role: "tunnel", ours: false },
 ];
 for (const { name, route: one, role, settings = {}, ours } of owners) {

@@ -37,11 +37,18 @@ export function readRouteSettings(live: LiveSettings, bgp: Bgp): RouteSettings {
   const { value } = felixSettings(live);
   const deviceProtocol = value("DeviceRouteProtocol");
   // Only what somebody said counts here: the default is for a node that has a BGP daemon.
-  const plain = whoProgramsPlain(live.raw("ProgramClusterRoutes") && value("ProgramClusterRoutes"), bgp);
+  const said = live.raw("ProgramClusterRoutes") && value("ProgramClusterRoutes");
+  const plain = whoProgramsPlain(said, bgp);
   const refreshMs = value("RouteRefreshInterval");
   const ipip = value("IpInIpMtu");
   return {
-    ways: { plain: plain.who, vxlan: value("VXLANEnabled"), families: value("Ipv6Support") ? [4, 6] : [4] },
+    ways: {
+      plain: plain.who,
+      vxlan: value("VXLANEnabled"),
+      ipip: value("IpInIpEnabled"),
+      ipipBy: whoProgramsIpip(said, bgp),
+      families: value("Ipv6Support") ? [4, 6] : [4],
+    },
     plainBecause: plain.because,
     workloadInterfacePrefixes: value("InterfacePrefix"),
     deviceProtocol,
@@ -65,6 +72,13 @@ export function readRouteSettings(live: LiveSettings, bgp: Bgp): RouteSettings {
     setsForwarding: value("IPForwarding") === "Enabled",
     requiresMtuFile: value("RequireMTUFile"),
   };
+}
+
+/** Ours unless somebody says otherwise: of all BIRDs only Calico's own 1.6 can write them. */
+export function whoProgramsIpip(said: string | undefined, bgp: Bgp): Programmer {
+  const isLeft = ["disabled", "enablednoencaponly"].includes(said?.toLowerCase() ?? "");
+  if (!isLeft) return "us";
+  return bgp === "bird" ? "bird" : "others";
 }
 
 /** What the user says decides; where nothing is said, whoever is there. */

@@ -37,7 +37,6 @@ export const withoutEffect: { readonly [N in SettingName]?: string } = {
   VXLANTunnelMACAddrV6: "the address of each node's tunnel comes from its Node",
   IPv4VXLANTunnelAddr: "it comes from the Node",
   IPv6VXLANTunnelAddr: "it comes from the Node",
-  IpInIpEnabled: "pools decide",
   CgroupV2Path: "there is no eBPF",
   ReportingIntervalSecs: "whether the agent lives is in its health and metrics, not in the datastore",
   ClusterGUID: "the cluster's own",

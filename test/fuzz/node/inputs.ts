@@ -78,7 +78,13 @@ export const recordedNode = "node-1";
 
 function freshNode(): (path: string, value: string) => void {
   const policy = new NodePolicy(recordedNode);
-  const routes = new RouteCalculation(recordedNode, { plain: "us", vxlan: undefined, families: [4, 6] });
+  const routes = new RouteCalculation(recordedNode, {
+    plain: "us",
+    vxlan: undefined,
+    ipip: undefined,
+    ipipBy: "us",
+    families: [4, 6],
+  });
   const bgp = new BgpObjects();
   return (path, value) => {
     policy.update(path, value);

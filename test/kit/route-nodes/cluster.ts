@@ -1,7 +1,7 @@
 // A cluster as key/values that nodes follow: what Typha would say, with nothing in between.
 import type { Feed, FeedConsumer } from "../../../src/node/part/index.ts";
 
-export type PoolMode = "never" | "vxlan" | "vxlan-cross-subnet" | "ipip";
+export type PoolMode = "never" | "vxlan" | "vxlan-cross-subnet" | "ipip" | "ipip-cross-subnet";
 export type NodeSpec = {
   readonly name: string;
   /** With its mask. */
@@ -9,6 +9,7 @@ export type NodeSpec = {
   readonly address6?: string;
   readonly tunnel?: string | undefined;
   readonly tunnel6?: string | undefined;
+  readonly ipipTunnel?: string | undefined;
 };
 
 export class TestCluster {
@@ -60,13 +61,17 @@ export const blockPath = (cidr: string): string =>
 export const endpointPath = (node: string, pod: string): string =>
   `/calico/v1/host/${node}/workload/k8s/default%2f${pod}/endpoint/eth0`;
 
-export function nodeValue({ name, address, address6, tunnel, tunnel6 }: NodeSpec): unknown {
+export function nodeValue({ name, address, address6, tunnel, tunnel6, ipipTunnel }: NodeSpec): unknown {
   return {
     kind: "Node",
     apiVersion: "projectcalico.org/v3",
     metadata: { name },
     spec: {
-      bgp: { ipv4Address: address, ...(address6 && { ipv6Address: address6 }) },
+      bgp: {
+        ipv4Address: address,
+        ...(address6 && { ipv6Address: address6 }),
+        ...(ipipTunnel && { ipv4IPIPTunnelAddr: ipipTunnel }),
+      },
       ...(tunnel && { ipv4VXLANTunnelAddr: tunnel }),
       ...(tunnel6 && { ipv6VXLANTunnelAddr: tunnel6 }),
     },
@@ -76,7 +81,7 @@ export function nodeValue({ name, address, address6, tunnel, tunnel6 }: NodeSpec
 export function poolValue(cidr: string, mode: PoolMode, more: object = {}): unknown {
   return {
     ...{ cidr, ipip: "", masquerade: false, ipam: true, disabled: false, disableBGPExport: false },
-    ipip_mode: mode === "ipip" ? "always" : "",
+    ipip_mode: mode === "ipip" ? "always" : mode === "ipip-cross-subnet" ? "cross-subnet" : "",
     vxlan_mode: mode === "vxlan" ? "always" : mode === "vxlan-cross-subnet" ? "cross-subnet" : "",
     assignment_mode: "Automatic",
     ...more,

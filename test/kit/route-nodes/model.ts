@@ -3,6 +3,8 @@
 type Ways = {
   readonly plain: "us" | "bird" | "others";
   readonly vxlan: boolean | undefined;
+  readonly ipip: boolean | undefined;
+  readonly ipipBy: "us" | "bird" | "others";
   readonly families: readonly (4 | 6)[];
 };
 
@@ -73,22 +75,26 @@ export function modelRoutes(values: ReadonlyMap<string, string>, own: string, wa
     const uses = around.allowed_uses as string[] | undefined;
     if (uses?.length === 1 && uses[0] === "LoadBalancer") return undefined;
     const isVxlan = around.vxlan_mode !== "";
-    if (isVxlan ? ways.vxlan === false : around.ipip_mode !== "") return undefined;
+    const isIpip = !isVxlan && !isV6 && around.ipip_mode !== "";
+    if (isVxlan ? ways.vxlan === false : isIpip && ways.ipip === false) return undefined;
+    const by = isVxlan ? "us" : isIpip ? ways.ipipBy : ways.plain;
     const isOneAddress = destination.endsWith(isV6 ? "/128" : "/32");
     if (node === own) {
-      return isBorrowed || isOneAddress || (!isVxlan && ways.plain !== "us") ? undefined : "blackhole";
+      return isBorrowed || isOneAddress || by !== "us" ? undefined : "blackhole";
     }
-    if (!isVxlan && ways.plain === "bird") {
+    if (by === "bird") {
       return isBorrowed || around.disableBGPExport === true ? undefined : `bgp ${node}`;
     }
-    if (!isVxlan && ways.plain === "others") return undefined;
+    if (by === "others") return undefined;
     const [theirs, ours] = [addressOf(node, isV6), addressOf(own, isV6)];
     if (theirs === undefined || ours === undefined) return undefined;
     const gateway = theirs.split("/")[0] ?? "";
     const bare = destination.split("/")[0];
-    const isNear = around.vxlan_mode === "cross-subnet" && isInside(`${gateway}/${isV6 ? 128 : 32}`, ours);
+    const mode = isVxlan ? around.vxlan_mode : around.ipip_mode;
+    const isNear = mode === "cross-subnet" && isInside(`${gateway}/${isV6 ? 128 : 32}`, ours);
     if (isOneAddress && bare === gateway) return undefined;
-    if (!isVxlan || isNear) return `direct ${gateway}`;
+    if ((!isVxlan && !isIpip) || isNear) return `direct ${gateway}`;
+    if (isIpip) return `ipip ${gateway}`;
     const [far, near] = [tunnelOf(node, isV6), tunnelOf(own, isV6)];
     if (far === undefined || near === undefined) return "passing";
     return isOneAddress && bare === far ? "vxlan link" : `vxlan ${far}`;

@@ -21,12 +21,16 @@ import type { Ways } from "./resolve.ts";
 const names = ["a", "b", "c", "d"];
 const pools = ["10.1.0.0/16", "10.1.128.0/17", "10.2.0.0/16", "fd01::/48"];
 const blocks = ["10.1.0.0/30", "10.1.128.0/30", "10.1.200.0/32", "10.2.0.4/30", "10.3.0.0/30", "fd01::4/126"];
-const modes: PoolMode[] = ["never", "vxlan", "vxlan-cross-subnet", "ipip"];
+const modes: PoolMode[] = ["never", "vxlan", "vxlan-cross-subnet", "ipip", "ipip-cross-subnet"];
+const asPools = { vxlan: undefined, ipip: undefined, ipipBy: "us" } as const;
 const ways: Ways[] = [
-  { plain: "us", vxlan: undefined, families: [4, 6] },
-  { plain: "bird", vxlan: undefined, families: [4, 6] },
-  { plain: "others", vxlan: undefined, families: [4] },
-  { plain: "us", vxlan: false, families: [4, 6] },
+  { ...asPools, plain: "us", families: [4, 6] },
+  { ...asPools, plain: "bird", families: [4, 6] },
+  { ...asPools, plain: "others", families: [4] },
+  { ...asPools, plain: "us", vxlan: false, families: [4, 6] },
+  { ...asPools, plain: "us", ipip: false, families: [4, 6] },
+  { ...asPools, plain: "bird", ipipBy: "bird", families: [4, 6] },
+  { ...asPools, plain: "us", ipipBy: "others", families: [4] },
 ];
 
 /** As the model words it. */
@@ -106,7 +110,7 @@ test("random histories: key by key is as all at once", () => {
 });
 
 test("one key in, its own destinations out", () => {
-  const calculation = new RouteCalculation("a", { plain: "us", vxlan: undefined, families: [4, 6] });
+  const calculation = new RouteCalculation("a", { ...asPools, plain: "us", families: [4, 6] });
   const set = (path: string, value: unknown) => calculation.set(path, JSON.stringify(value));
   set(poolPath("10.1.0.0/16"), poolValue("10.1.0.0/16", "never"));
   for (const [i, name] of names.entries()) {

@@ -8,6 +8,7 @@ import {
   type NodeFacts,
   nodeOfPath,
   type PoolFacts,
+  poolOf,
   poolOfPath,
   readBlock,
   readNode,
@@ -16,7 +17,7 @@ import {
 } from "../../../calico/routing/index.ts";
 import { type Resolved, sameResolved } from "./desired.ts";
 import { type Claim, resolve, type Ways, type World } from "./resolve.ts";
-import { type TunnelWanted, tunnelOf } from "./tunnel.ts";
+import { type IpipWanted, type TunnelWanted, tunnelOf } from "./tunnel.ts";
 import { readWorkload, type WorkloadFacts, workloadPrefix } from "./workloads.ts";
 
 type Entry = {
@@ -89,6 +90,19 @@ export class RouteCalculation {
     if (!families.includes(family) || vxlan === false) return "unneeded";
     if (vxlan !== true && !isEncapsulated(this.#pools.values(), "vxlan", family)) return "unneeded";
     return tunnelOf(family, this.#own, this.#nodes) ?? "unknown";
+  }
+
+  /** The device is this node's to make, whoever writes the routes through it. */
+  ipip(): IpipWanted | "unneeded" {
+    const isWanted = this.#ways.ipip ?? this.hasPools("ipip", 4);
+    if (!isWanted || !this.#ways.families.includes(4)) return "unneeded";
+    return { address: this.ownNode?.[4]?.ipipTunnel };
+  }
+
+  /** Whether some pool has the address: it is nobody's else, then. */
+  isInPool(address: string): boolean {
+    const range = parseRange(address);
+    return range !== undefined && poolOf(this.#pools.values(), range) !== undefined;
   }
 
   hasPools(way: "vxlan" | "ipip", family: Family): boolean {

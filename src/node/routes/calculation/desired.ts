@@ -11,6 +11,8 @@ export type RouteWay =
   | { readonly is: "direct"; readonly gateway: string }
   /** Through the tunnel to that node's tunnel address. */
   | { readonly is: "vxlan"; readonly gateway: string }
+  /** In IP in IP to that node: the device takes the far end from the route. */
+  | { readonly is: "ipip"; readonly gateway: string }
   /** It is the far end's tunnel address itself. */
   | { readonly is: "vxlan link" };
 
@@ -39,6 +41,6 @@ export function sameResolved(a: Resolved | undefined, b: Resolved | undefined): 
 
 function sameWay(a: RouteWay, b: RouteWay): boolean {
   if (a.is === "workload") return b.is === "workload" && a.interfaceName === b.interfaceName;
-  if (a.is === "direct" || a.is === "vxlan") return b.is === a.is && a.gateway === b.gateway;
+  if ("gateway" in a) return b.is === a.is && a.gateway === b.gateway;
   return a.is === b.is;
 }

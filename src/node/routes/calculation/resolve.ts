@@ -3,7 +3,7 @@
 //
 //   a local workload has it ─▶ its interface
 //   block or borrowed address ─▶ the smallest pool around it: none ─▶ no route
-//        our own block ─▶ blackhole       another node's ─▶ plain: by its address    VXLAN: same subnet, tunnel
+//        our own block ─▶ blackhole       another node's ─▶ plain: by its address    VXLAN, IP in IP: same subnet, tunnel
 import { type AddressRange, addressText, bitsOf, type Family } from "../../../base/lib/index.ts";
 import {
   type FamilyFacts,
@@ -23,6 +23,9 @@ export type Ways = {
   readonly plain: Programmer;
   /** Undefined: as the pools say. */
   readonly vxlan: boolean | undefined;
+  readonly ipip: boolean | undefined;
+  /** Who writes the routes of pools with IP in IP. */
+  readonly ipipBy: Programmer;
   readonly families: readonly Family[];
 };
 
@@ -52,16 +55,27 @@ export function resolve(destination: Destination, world: World): Resolved | unde
   }
   if (claim === undefined) return undefined;
   const pool = poolOf(world.pools, range);
-  if (pool === undefined || pool.way === "none" || pool.way === "ipip") return undefined;
-  if (pool.way === "vxlan" && world.ways.vxlan === false) return undefined;
-  const isOurs = pool.way === "vxlan" || world.ways.plain === "us";
-  if (claim.node === world.own) return isOurs ? ownBlock(destination, claim, world.own) : undefined;
-  if (pool.way === "vxlan") return throughTunnel(range, claim, pool, world);
-  if (world.ways.plain === "bird") {
+  const by = pool === undefined ? "others" : programmerOf(pool, world.ways);
+  if (pool === undefined || by === "others") return undefined;
+  if (claim.node === world.own) return by === "us" ? ownBlock(destination, claim, world.own) : undefined;
+  if (by === "bird") {
     if (pool.isKeptFromBgp || claim.is === "borrowed") return undefined;
     return { is: "left to BGP", family, node: claim.node, address: world.nodes.get(claim.node)?.[family]?.address };
   }
-  return isOurs ? direct(range, claim, world) : undefined;
+  return toOtherNode(range, claim, pool, world);
+}
+
+function programmerOf({ way }: PoolFacts, ways: Ways): Programmer {
+  switch (way) {
+    case "plain":
+      return ways.plain;
+    case "vxlan":
+      return ways.vxlan === false ? "others" : "us";
+    case "ipip":
+      return ways.ipip === false ? "others" : ways.ipipBy;
+    case "none":
+      return "others";
+  }
 }
 
 // A block of one address is none for a blackhole: the workload's own route would have to compete with it. A borrowed one that is ours and
@@ -71,18 +85,17 @@ function ownBlock({ range }: Destination, claim: Claim, node: string): Resolved 
   return { is: "route", family: range.family, way: { is: "blackhole" }, node };
 }
 
-function direct(range: AddressRange, claim: Claim, world: World): Resolved | undefined {
-  const ends = endsOf(range.family, claim.node, world);
-  return "is" in ends ? ends : viaNode(range, claim.node, ends.theirs);
-}
-
-function throughTunnel(range: AddressRange, claim: Claim, pool: PoolFacts, world: World): Resolved | undefined {
+function toOtherNode(range: AddressRange, claim: Claim, pool: PoolFacts, world: World): Resolved | undefined {
   const { family } = range;
   const { node } = claim;
   const ends = endsOf(family, node, world);
   if ("is" in ends) return ends;
-  if (pool.isCrossSubnet && sameSubnet(ends.ours, ends.theirs)) return viaNode(range, node, ends.theirs);
   if (isAddress(range, ends.theirs.address)) return undefined; // a node's own address is reached as it is
+  const gateway = ends.theirs.address;
+  const isStraight = pool.way === "plain" || (pool.isCrossSubnet && sameSubnet(ends.ours, ends.theirs));
+  if (isStraight) return { is: "route", family, way: { is: "direct", gateway }, node };
+  // Nothing but the node's address is needed at the other end, and here not even an address in the tunnel.
+  if (pool.way === "ipip") return { is: "route", family, way: { is: "ipip", gateway }, node };
   const theirs = tunnelEndOf(world.nodes.get(node), family);
   if (theirs === undefined) return lacking(`node ${node} has no VXLAN tunnel address`, "theirs", true);
   if (ends.ours.tunnel === undefined) return lacking("this node has no VXLAN tunnel address", "ours", true);
@@ -90,11 +103,6 @@ function throughTunnel(range: AddressRange, claim: Claim, pool: PoolFacts, world
     ? ({ is: "vxlan link" } as const)
     : ({ is: "vxlan", gateway: theirs.tunnel } as const);
   return { is: "route", family, way, node };
-}
-
-function viaNode(range: AddressRange, node: string, theirs: FamilyFacts): Resolved | undefined {
-  if (isAddress(range, theirs.address)) return undefined;
-  return { is: "route", family: range.family, way: { is: "direct", gateway: theirs.address }, node };
 }
 
 function endsOf(family: Family, node: string, world: World): { ours: FamilyFacts; theirs: FamilyFacts } | Resolved {

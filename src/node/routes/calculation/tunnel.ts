@@ -1,4 +1,4 @@
-// A VXLAN tunnel as it should be: this node's end, and the far ends that are known.
+// Tunnels as they should be: this node's end, and of VXLAN the far ends that are known.
 import type { Family } from "../../../base/lib/index.ts";
 import { type NodeFacts, tunnelEndOf } from "../../../calico/routing/index.ts";
 
@@ -20,6 +20,9 @@ export type TunnelWanted = {
   readonly address: string | undefined;
   readonly farEnds: readonly FarEnd[];
 };
+
+/** Of IP in IP. No address: none was given to this node, and the device does without. */
+export type IpipWanted = { readonly address: string | undefined };
 
 export function tunnelOf(family: Family, own: string, nodes: ReadonlyMap<string, NodeFacts>): TunnelWanted | undefined {
   const ours = nodes.get(own)?.[family];

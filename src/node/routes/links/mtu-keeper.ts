@@ -36,9 +36,9 @@ export class MtuKeeper {
     this.#log = options.log;
   }
 
-  vxlan(family: Family): number {
+  of(what: Encapsulation, family: Family): number {
     const host = this.#host ?? unknownHostMtu;
-    return this.#settings === undefined ? host : encapsulatedMtu("vxlan", family, host, this.#settings);
+    return this.#settings === undefined ? host : encapsulatedMtu(what, family, host, this.#settings);
   }
 
   async keep(input: MtuInput): Promise<void> {

@@ -9,6 +9,7 @@ export type RouteLinks = {
   /** The one that has our own address. */
   uplink(family: Family): number | undefined;
   tunnel(family: Family): { readonly index: number; readonly mtu: number } | undefined;
+  ipip(): { readonly index: number; readonly mtu: number } | undefined;
   workload(interfaceName: string): number | undefined;
 };
 
@@ -40,6 +41,12 @@ export function toKernel(
         return { is: "no link", why: `no interface that is up has this node's IPv${family} address` };
       const route = { ...common, index, gateway: way.gateway, onlink: true, protocol: settings.protocol };
       return { is: "route", route };
+    }
+    case "ipip": {
+      const device = links.ipip();
+      if (device === undefined) return { is: "no link", why: "the IP in IP device is not there" };
+      const via = { index: device.index, mtu: device.mtu, gateway: way.gateway, onlink: true };
+      return { is: "route", route: { ...common, ...via, protocol: settings.protocol } };
     }
     case "vxlan":
     case "vxlan link": {

@@ -8,13 +8,15 @@ const kernelsOwn = new Set([1, 2, 9]); // redirect, kernel, ra
 const birdProtocol = 12;
 const bootProtocol = 3;
 
-export type LinkRole = "workload" | "tunnel" | "other";
+export type LinkRole = "workload" | "tunnel" | "ipip" | "other";
 
 export function isOurs(route: Route, role: LinkRole, settings: RouteSettings): boolean {
   const protocol = numberOf(route.protocol);
   if (route.table !== mainTable || kernelsOwn.has(protocol)) return false;
   if (protocol === leftoverProtocol || protocol === settings.protocol) return true;
   if (role === "tunnel") return true;
+  // BIRD's from before the agent wrote them: Calico's own BIRD could.
+  if (role === "ipip") return protocol === birdProtocol && settings.ways.ipipBy === "us";
   if (role !== "workload") return false;
   // A workload that speaks BGP with the node has its routes from BIRD.
   if (protocol === birdProtocol) return false;

@@ -78,6 +78,8 @@ export type Queues = { readonly queues?: number };
 export type NewLink = LinkSettings &
   Queues & { readonly name: string } & (
     | { readonly kind: "dummy" | "bridge" }
+    /** It has no far end of its own: each route by it names the one that it leads to. */
+    | { readonly kind: "ipip" }
     /** The peer is made first, and the kernel sets it up only when there are two of them: edit it later. */
     | { readonly kind: "veth"; readonly peer: NewPeer }
     /** Also a pair, with addresses of its own (L2). Kernels before 6.7, and those built without it, do not know it (EOPNOTSUPP). It has one queue. */
