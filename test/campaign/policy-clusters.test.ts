@@ -1,7 +1,11 @@
 // Random clusters: what packets do is what explain says of them. A short one with npm test; npm run campaign:policy for the whole.
 import { deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { judge, worldOf } from "../../src/calico/policy/index.ts";
 import { say, size } from "../kit/campaign.ts";
+import { kubernetesAllows } from "../kit/kubernetes-policy/oracle.ts";
+import { randomKubernetesCluster } from "../kit/kubernetes-policy/random-objects.ts";
+import { connectionOf, worldOfCluster } from "../kit/kubernetes-policy/world.ts";
 import { readFlow } from "../kit/policy/flow.ts";
 import { PolicyLab } from "../kit/policy/lab.ts";
 import { noPolicyLab } from "../kit/policy/needs.ts";
@@ -49,6 +53,36 @@ test("small clusters: packets do what explain says", { skip: noPolicyLab }, asyn
 
 /** With npm test the same ones each time: what others find is for the campaign to tell. */
 const seed = process.env.CATTAIL_SEED === undefined && clusters <= 40 ? 26_001_800 : testSeed();
+
+const kubernetesClusters = Number(process.env.CATTAIL_KUBERNETES_CLUSTERS ?? size({ short: 4, long: 200 }));
+test(`${kubernetesClusters} random clusters of Kubernetes' policies: packets do what their API says`, {
+  skip: noPolicyLab,
+  timeout: 3_600_000,
+}, async () => {
+  const { pods } = new PolicyWorld();
+  for (let number = 0; number < kubernetesClusters; number += 1) {
+    const own = (seed + number) >>> 0;
+    const random = seededRandom(own);
+    const cluster = randomKubernetesCluster(random, pods);
+    const world = worldOfCluster(cluster);
+    const flows = flowsFor(random).filter(({ from, to }) => from !== "node" && to !== "node");
+    const differences = await compare({ world, values: world.said }, flows, { lab, part, timeoutMs: 100 });
+    // The lab enforces on one node; the API knows of none.
+    const judged = worldOf(world.data);
+    const unlike = flows.flatMap((flow) => {
+      const [connection, said] = [connectionOf(flow, cluster), world.flow(flow.text)];
+      if (connection === undefined || "left" in said) return [];
+      const verdict = kubernetesAllows(connection, cluster) ? "allow" : "deny";
+      return judge(said, judged).verdict === verdict ? [] : [flow.text];
+    });
+    deepEqual(
+      { differences, unlike, refused: part.detail },
+      { differences: [], unlike: [], refused: "" },
+      `seed ${own}`,
+    );
+  }
+});
+
 let flows = 0;
 const startedMs = performance.now();
 for (let first = 0; first < clusters; first += batch) {

@@ -40,6 +40,7 @@ export type Stage = {
 
 export type Reason =
   | "the endpoint is not active"
+  | "the pod asks for source addresses that its node does not allow (WorkloadSourceSpoofing), so it is closed"
   | "pods may not send encapsulated packets"
   | "a node always reaches its own pods"
   | "pods may not reach their own node (DefaultEndpointToHostAction)"
@@ -95,13 +96,15 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
   const { family } = packet;
   if (from !== undefined && isPoliced(from, family, world)) {
     if (isLocal && source.is === "node") {
-      if (destination.is === "workload")
+      if (destination.is === "workload") {
+        yield* closed(destination.workload, "ingress", world);
         yield said(
           from,
           { endpoint: destination.workload, direction: "ingress", class: "endpoint" },
           "allow",
           "a node always reaches its own pods",
         );
+      }
       return;
     }
     if (source.is === "workload") {
@@ -115,6 +118,7 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
   const arriving = isLocal ? packet : { ...packet, source: seenFrom(source, destination.address, world) };
   if (!isLocal) yield* enter(destination, to, arriving, world);
   if (destination.is !== "workload") return;
+  yield* closed(destination.workload, "ingress", world);
   yield ask(workloadQuestion(destination.workload, "ingress"), arriving, world, to, "endpoint");
   const ofAll = endpointOfAll(to, world.data);
   if (ofAll !== undefined) yield* decided(ask(forwardQuestion(ofAll, "egress"), arriving, world, to, "forwarded"));
@@ -145,10 +149,24 @@ function isPoliced(node: string, family: 4 | 6, { isEnforcedOn, settingsOf }: Wo
   return isEnforcedOn(node) && (family === 4 || settingsOf(node).isIpv6On);
 }
 
+/** Endpoints that pass nothing, whatever policies say. */
+function* closed(workload: Workload, direction: Direction, world: World): Generator<Stage> {
+  const { host, isActive, allowedSources } = workload;
+  const where = { endpoint: workload, direction, class: "endpoint" } as const;
+  if (!isActive) yield said(host, where, "deny", "the endpoint is not active");
+  if (allowedSources.length > 0 && !world.settingsOf(host).allowsSpoofedSources)
+    yield said(
+      host,
+      where,
+      "deny",
+      "the pod asks for source addresses that its node does not allow (WorkloadSourceSpoofing), so it is closed",
+    );
+}
+
 function* workloadEgress(workload: Workload, packet: Packet, world: World): Generator<Stage> {
   const { host } = workload;
   const where = { endpoint: workload, direction: "egress", class: "endpoint" } as const;
-  if (!workload.isActive) yield said(host, where, "deny", "the endpoint is not active");
+  yield* closed(workload, "egress", world);
   const settings = world.settingsOf(host);
   const isVxlan =
     packet.protocol === 17 && packet.destinationPort === settings.vxlanPort && !settings.allowsVxlanFromWorkloads;

@@ -176,7 +176,7 @@ function splitPorts(given: readonly unknown[] | undefined, protocol: number | un
   for (const port of given ?? []) {
     const range = portRange(port);
     if (range !== undefined) numbers.push(range);
-    else if (typeof port === "string" && isPlainName(port) && !/^[0-9]+:[0-9]+$/.test(port)) names.push(port);
+    else if (typeof port === "string" && isPlainName(port) && !/^[0-9]+(?::[0-9]+)?$/.test(port)) names.push(port);
     else throw new VoidValue(`${JSON.stringify(port)} is neither a port, a range of ports nor the name of one`);
   }
   if (numbers.length > 0 && protocol === undefined) throw new VoidValue("ports are given, and no protocol");
@@ -189,7 +189,7 @@ function portRange(port: unknown): PortRange | undefined {
   const [, first, last] = /^([0-9]{1,5})(?::([0-9]{1,5}))?$/.exec(String(port)) ?? [];
   if (first === undefined) return undefined;
   const range = { first: Number(first), last: Number(last ?? first) };
-  return range.first <= range.last && range.last <= 65535 ? range : undefined;
+  return range.first >= 1 && range.first <= range.last && range.last <= 65535 ? range : undefined;
 }
 
 function readAction(given: string): Action {
@@ -202,7 +202,7 @@ function readAction(given: string): Action {
 function readProtocol(given: unknown): number | undefined {
   if (given === undefined || given === null) return undefined;
   const number = protocolNumber(given);
-  if (number === undefined) throw new VoidValue(`${JSON.stringify(given)} is no protocol`);
+  if (number === undefined || number === 0) throw new VoidValue(`${JSON.stringify(given)} is no protocol`);
   return number;
 }
 

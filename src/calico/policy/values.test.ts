@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { type Policy, readPolicy } from "./values.ts";
+import { type Policy, readHostEndpoint, readPolicy } from "./values.ts";
 
 const key = { kind: "GlobalNetworkPolicy", namespace: "", name: "p" };
 
@@ -15,4 +15,25 @@ test("the rules of a policy are read when asked for, and are the same each time"
 
 test("a rule that makes no sense voids the policy at once, before anybody asks for its rules", () => {
   throws(() => readPolicy(key, JSON.stringify({ inbound_rules: [{ action: "perhaps" }] })), /is no action/);
+});
+
+const nonsense: readonly { readonly rule: object; readonly says: RegExp }[] = [
+  { rule: { protocol: 0 }, says: /is no protocol/ },
+  { rule: { protocol: "tcp", dst_ports: [0] }, says: /neither a port/ },
+  { rule: { protocol: "tcp", dst_ports: ["0:80"] }, says: /neither a port/ },
+  { rule: { protocol: "tcp", "!src_ports": ["0"] }, says: /neither a port/ },
+  { rule: { protocol: "tcp", dst_ports: ["81:80"] }, says: /neither a port/ },
+  { rule: { protocol: "udplite", dst_ports: [80] }, says: /know no ports/ },
+  { rule: { dst_ports: [80] }, says: /no protocol/ },
+  { rule: { icmp_type: 255 }, says: /no type of ICMP/ },
+  { rule: { ip_version: 5 }, says: /no version of IP/ },
+];
+for (const { rule, says } of nonsense)
+  test(`a policy with the rule ${JSON.stringify(rule)} is void`, () => {
+    throws(() => readPolicy(key, JSON.stringify({ outbound_rules: [{ action: "allow" }, rule] })), says);
+  });
+
+test("an endpoint with a port 0 is void", () => {
+  const value = JSON.stringify({ name: "eth0", ports: [{ name: "http", protocol: "tcp", port: 0 }] });
+  throws(() => readHostEndpoint({ hostname: "node-a", endpointId: "h" }, value), /"http" cannot be read/);
 });

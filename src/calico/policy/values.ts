@@ -266,7 +266,7 @@ function readPorts(given: unknown): readonly EndpointPort[] {
       throw new VoidValue(
         `the port ${JSON.stringify(name)} has protocol ${JSON.stringify(port.protocol)}, and rules know ports of TCP, UDP and SCTP`,
       );
-    if (typeof port.port !== "number" || !isPlainName(name))
+    if (typeof port.port !== "number" || port.port < 1 || !isPlainName(name))
       throw new VoidValue(`the port ${JSON.stringify(name)} cannot be read`);
     return { name, protocol, port: port.port };
   });

@@ -44,6 +44,11 @@ const forwarding = (direction: "ingress" | "egress", rules: readonly object[]) =
     apply_on_forward: true,
   },
 });
+const toolsPath = "/calico/v1/host/node-a/workload/k8s/green%2ftools/endpoint/eth0";
+/** A pod of the lab with other fields. */
+const tools = (fields: object) => ({
+  [toolsPath]: { ...JSON.parse(new PolicyWorld().said.get(toolsPath) ?? "{}"), ...fields },
+});
 const pool = { cidr: "10.65.0.0/16", ipip: "", ipip_mode: "", vxlan_mode: "", ipam: true, disabled: false };
 
 export const smallClusters: readonly SmallCluster[] = [
@@ -194,6 +199,33 @@ export const smallClusters: readonly SmallCluster[] = [
       "/calico/v1/host/node-a/endpoint/b": { name: "*", labels: {} },
     },
     flows: { "ext1 > node tcp:80": "deny", "ext1 > node tcp:22": "allow" },
+  },
+  {
+    about: "a pod that asks for source addresses which its node does not allow is closed",
+    values: tools({ allow_spoofed_source_ips: ["203.0.113.0/24"] }),
+    flows: {
+      "green/tools > red/web tcp:80": "deny",
+      "red/web > green/tools tcp:80": "deny",
+      "ext1 > green/tools udp:53": "deny",
+      "red/web > red/db tcp:80": "allow",
+    },
+  },
+  {
+    about: "the same where the node allows them",
+    values: {
+      ...tools({ allow_spoofed_source_ips: ["203.0.113.0/24"] }),
+      "/calico/v1/config/WorkloadSourceSpoofing": "Any",
+    },
+    flows: { "green/tools > red/web tcp:80": "allow", "red/web > green/tools tcp:80": "allow" },
+  },
+  {
+    about: "an endpoint that is not active is closed in both directions",
+    values: tools({ state: "inactive" }),
+    flows: {
+      "green/tools > red/web tcp:80": "deny",
+      "red/web > green/tools tcp:80": "deny",
+      "node > green/tools tcp:80": "deny",
+    },
   },
 ];
 

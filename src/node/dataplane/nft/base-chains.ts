@@ -35,7 +35,7 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
   const local = hex(marks.local);
   const neighbours = from.map((match) => `${match} icmpv6 type { 130, 131, 132, 133, 135, 136 } accept`);
   const unknown = (matches: readonly string[]) =>
-    matches.flatMap((match) => dropping(match, "an interface without endpoint", options));
+    matches.flatMap((match) => dropping(match, "an interface without endpoint", options, settings.denyAction));
   const each = (matches: readonly string[], statement: string) => matches.map((match) => `${match} ${statement}`);
   const toHost = (match: string) =>
     settings.endpointToHost === "drop" ? dropping(match, "DefaultEndpointToHostAction", options) : [`${match} accept`];

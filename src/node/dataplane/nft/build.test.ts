@@ -80,6 +80,12 @@ test("what the host sends to translated addresses is never answered with a refus
   match(below(ordinary.replace("jump ", "")), /reject comment "GlobalNetworkPolicy p rule 1"/);
 });
 
+test("to deny is to refuse with an answer for pods' interfaces, too", () => {
+  const { ruleset } = built({}, { NftablesFilterDenyAction: "Reject" });
+  for (const chain of ["forward-2-from-workload", "forward-3-to-workload", "input-1-from-workload"])
+    match(ruleset.chain(chain)?.rules.at(-1) ?? "", /counter reject comment "an interface without endpoint"/);
+});
+
 test("what somebody else has left untracked is policed like the rest", () => {
   const text = textOf(built({ [host]: { name: "eth0", labels: null } }));
   equal(/ct state [a-z,]*untracked/.test(text), false);

@@ -94,16 +94,16 @@ export function workloadChain(
   direction: Direction,
   context: ChainContext,
 ): readonly string[] {
-  if (!endpoint.isActive) return dropping("", "the endpoint is not active", context);
-  const { vxlanPort, allowsVxlanFromWorkloads, allowsIpipFromWorkloads } = context.settings;
+  const { denyAction, vxlanPort, allowsVxlanFromWorkloads, allowsIpipFromWorkloads } = context.settings;
+  if (!endpoint.isActive) return dropping("", "the endpoint is not active", context, denyAction);
   return [
     ...established(context),
     ...(direction === "ingress" || allowsVxlanFromWorkloads
       ? []
-      : dropping(`meta l4proto 17 th dport ${vxlanPort}`, "VXLAN from a pod", context)),
+      : dropping(`meta l4proto 17 th dport ${vxlanPort}`, "VXLAN from a pod", context, denyAction)),
     ...(direction === "ingress" || allowsIpipFromWorkloads
       ? []
-      : dropping("meta l4proto 4", "IPIP from a pod", context)),
+      : dropping("meta l4proto 4", "IPIP from a pod", context, denyAction)),
     ...tierJumps(tiers, { direction, isWanted: isNormal, end: "deny" }, context),
     ...profileJumps(endpoint.profileIds, direction, context),
     ...noRule(context),
