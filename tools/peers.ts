@@ -1,5 +1,7 @@
-// npm run peers: a real kube-apiserver and etcd on loopback, until interrupted. Prints where they are.
+// npm run peers: a real kube-apiserver with Calico's CRDs, and etcd, on loopback, until interrupted. Prints where they are.
+import { defaultInstallOptions, manifests } from "../src/programs/manifests/index.ts";
 import { clusterPeer, startCluster } from "../test/kit/cluster.ts";
+import { installCrds } from "../test/kit/crds.ts";
 
 const peer = await clusterPeer();
 if (peer.path === undefined) {
@@ -7,6 +9,7 @@ if (peer.path === undefined) {
   process.exit(1);
 }
 await using cluster = await startCluster();
+await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
 console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
 console.log(
   `# kube-apiserver ${cluster.server}, etcd ${cluster.etcd.members.map(({ url }) => url).join(",")}; Ctrl-C ends both`,

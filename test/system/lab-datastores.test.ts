@@ -1,6 +1,7 @@
 // A lab that keeps everything in a datastore it was given, a real etcd and a real kube-apiserver: it answers, what is broken is named, and `lab down`
 // leaves nothing of it there, and everything of others.
 import { deepEqual, equal, match } from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { defaultInstallOptions, manifests } from "../../src/programs/manifests/index.ts";
 import { cattail } from "../kit/cattail-process.ts";
@@ -27,6 +28,14 @@ for (const { name, breaks } of [
       name === "etcd"
         ? [["--etcd", url], { DATASTORE_TYPE: "etcdv3", ETCD_ENDPOINTS: url }]
         : [["--kubeconfig", kubeconfig], { DATASTORE_TYPE: "kubernetes", KUBECONFIG: kubeconfig }];
+    const lab = await LabUnderTest.of(t);
+    const bare = await lab.run("up", ...small, ...(name === "etcd" ? ["--etcd", "http://127.0.0.1:1"] : flags));
+    equal(bare.code, 1, "said before anything is built");
+    match(
+      bare.stderr,
+      name === "etcd" ? /cannot be read: .*ECONNREFUSED/ : /no CRDs[^]*manifests crds \| kubectl apply/,
+    );
+    equal(existsSync(lab.folder), false);
     if (name !== "etcd")
       await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
     const ctl = async (...words: string[]) => {
@@ -38,7 +47,6 @@ for (const { name, breaks } of [
       return stdout;
     };
     await ctl("create", "-f", "-");
-    const lab = await LabUnderTest.of(t);
     match(await lab.good("up", ...small, ...flags), /All pings are answered: same node 2\/2, across nodes 4\/4/);
     await lab.isHealthy(`a healthy lab on ${name}`);
     match(await lab.good("doctor", "pingtest-1", "pingtest-4"), /Nothing that was looked at breaks this path/);

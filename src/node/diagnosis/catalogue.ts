@@ -79,9 +79,21 @@ export const nodeCatalogue = {
   },
   POOL_NONE_ENABLED: {
     level: "broken",
-    title: "no pool is enabled",
+    title: "there is no pool, or none that is enabled",
     why: "no new pod gets an address",
     fix: 'cattail ctl patch ippool POOL -p \'{"spec":{"disabled":false}}\'',
+  },
+  POOL_GONE: {
+    level: "broken",
+    title: "pods have addresses of a pool that was deleted",
+    why: "nodes make routes, tunnels and exceptions from masquerading for addresses of pools only: these pods are cut off, in part or wholly",
+    fix: "make the pool again with the same range, disabled, and replace the pods one by one: cattail ctl create -f POOL.yaml; then delete it",
+  },
+  POOL_IPIP_NOT_MADE: {
+    level: "broken",
+    title: "a pool asks for IPIP, and the agent of a node makes no IPIP tunnels",
+    why: "Cattail's agent tunnels by VXLAN only: packets for pods of that pool are lost between the nodes",
+    fix: 'cattail ctl patch ippool POOL -p \'{"spec":{"ipipMode":"Never","vxlanMode":"Always"}}\', or keep the original\'s agent on all nodes',
   },
   POOL_OVERLAP: {
     level: "broken",
@@ -196,6 +208,12 @@ export const nodeCatalogue = {
     title: "the network between the nodes drops VXLAN (UDP port 4789)",
     why: "routes and tunnels are right on both sides, and no packet gets through the tunnel",
     fix: "allow UDP port 4789 between all nodes: security groups, iptables, network policies of hosts",
+  },
+  IPIP_BLOCKED: {
+    level: "broken",
+    title: "the network between the nodes drops IPIP (IP protocol 4)",
+    why: "routes and tunnels are right on both sides, and no packet gets through the tunnel; some clouds (Azure) pass TCP, UDP and ICMP only",
+    fix: 'allow IP protocol 4 between all nodes, or tunnel by VXLAN: cattail ctl patch ippool POOL -p \'{"spec":{"ipipMode":"Never","vxlanMode":"Always"}}\'',
   },
   POLICY_DENIES: {
     level: "note",

@@ -21,6 +21,7 @@ import {
 import { diagnose, diagnoseFamily } from "./diagnose.ts";
 import type { Facts } from "./facts.ts";
 import { type ByFamily, factsOf, type WholeFacts } from "./families.ts";
+import { walkPath } from "./path/walk.ts";
 
 const cases: { name: string; facts: Facts; finds: string[] }[] = [
   { name: "a healthy cluster", facts: healthy, finds: [] },
@@ -164,6 +165,81 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["FOREIGN_FORWARD_DROP"],
   },
   { name: "large packets that vanish", facts: onHost(failing("large"), "n2"), finds: ["MTU_PATH"] },
+  {
+    name: "a session with a node whose BIRD is silent",
+    facts: {
+      ...healthy,
+      hosts: [
+        { ...hostOf(1), ...both(podsSilent, session("Connect"))(hostOf(1)) },
+        { ...hostOf(2), ...podsSilent(hostOf(2)), bird: { socket: "s", sessions: [], silent: "ECONNREFUSED" } },
+      ],
+    },
+    finds: ["BIRD_SILENT"],
+  },
+  {
+    name: "a node that has another address than Kubernetes knows, where nobody answers",
+    facts: {
+      ...onHost(failing("node", "large", "pod", "pod to pod", "arrival"), "n1"),
+      cluster: {
+        ...cluster,
+        nodes: cluster.nodes.map((node) => ({
+          ...node,
+          internalAddresses: [node.name === "n2" ? "10.0.0.2" : "172.31.0.11"],
+        })),
+      },
+    },
+    finds: ["NODE_ADDRESS_OTHER"],
+  },
+  {
+    name: "a node that was deleted, and whose machine runs",
+    facts: { ...onHost(podsSilent), cluster: { ...cluster, nodes: cluster.nodes.slice(0, 1) } },
+    finds: ["BLOCK_WITHOUT_NODE"],
+  },
+  {
+    name: "a pool that was deleted, and has pods",
+    facts: {
+      ...onHost(podsSilent),
+      cluster: {
+        ...cluster,
+        pools: [{ name: "other", cidr: "10.9.0.0/16", vxlan: "Never", ipip: "Never", isDisabled: false }],
+      },
+    },
+    finds: ["POOL_GONE"],
+  },
+  {
+    name: "no pool at all, with Calico's IPAM",
+    facts: {
+      ...onHost(({ cni }) => ({ cni: { ...cni, ipam: "calico-ipam" } })),
+      cluster: { ...cluster, pools: [], blocks: [] },
+    },
+    finds: ["POOL_NONE_ENABLED"],
+  },
+  {
+    name: "no pool at all, with another IPAM",
+    facts: onCluster({ pools: [], blocks: [] }),
+    finds: [],
+  },
+  {
+    name: "a pool with IPIP, and agents that do not make it",
+    facts: {
+      ...onHost(podsSilent),
+      cluster: { ...cluster, pools: cluster.pools.map((pool) => ({ ...pool, ipip: "Always" as const })) },
+    },
+    finds: ["POOL_IPIP_NOT_MADE"],
+  },
+  {
+    name: "IPIP that is blocked, between the original's nodes",
+    facts: {
+      ...onHost((host) => ({
+        ...podsSilent(host),
+        ruleOwners: ["calico"],
+        links: [...host.links, { name: "tunl0", kind: "ipip", isUp: true, mtu: 1480 }],
+        lookups: host.lookups.map((each) => (each.gateway === undefined ? each : { ...each, link: "tunl0" })),
+      })),
+      cluster: { ...cluster, pools: cluster.pools.map((pool) => ({ ...pool, ipip: "Always" as const })) },
+    },
+    finds: ["IPIP_BLOCKED"],
+  },
   {
     name: "a session that is down, and no routes",
     facts: onHost(both(podsSilent, session("Active"), lookup({ gateway: "172.31.0.254" }))),
@@ -371,4 +447,31 @@ test("both families: a BIRD that waits for sessions of one only is that one's bu
 test("what is seen from one side only says what was not looked at", () => {
   const [found] = diagnoseFamily({ ...healthy, hosts: [{ ...hostOf(1), ...podsSilent(hostOf(1)) }] });
   match(found?.evidence.join("\n") ?? "", /not looked at: n2; run cattail doctor node there/);
+});
+
+// Of IPv4 alone: IPv6 has no such filter.
+test("nodes that do not hear each other, because one has its way back elsewhere, and a strict filter", () => {
+  const filtering = onHost(
+    (host) => ({
+      ...failing("node", "large", "pod", "pod to pod", "arrival")(host),
+      lookups: [...host.lookups, { to: "172.31.0.11", type: "unicast", link: "eth1" }],
+      sysctls: { ...host.sysctls, "net.ipv4.conf.eth0.rp_filter": "1" },
+    }),
+    "n2",
+  );
+  deepEqual(codesOf(diagnoseFamily(filtering)), ["REVERSE_PATH_FILTER"]);
+});
+
+test("a path that takes small packets only is broken by that", () => {
+  const facts = onHost(failing("large"), "n2");
+  const end = (name: string, own: 1 | 2) =>
+    ({ is: "pod", name: `default/${name}`, address: `10.244.${own}.0`, node: `n${own}` }) as const;
+  const { cause } = walkPath({
+    family: 4,
+    from: end("a", 1),
+    to: end("b", 2),
+    facts: whole(facts, { ...inIpv6(facts), hosts: [] }),
+    verdict: undefined,
+  });
+  deepEqual(cause?.code, "MTU_PATH");
 });

@@ -28,9 +28,11 @@ export function diagnoseFamily(facts: Facts): NodeFinding[] {
   return withoutConsequences([...direct, ...checkProbes(facts, direct)], cluster);
 }
 
-/** A session with a BIRD that waits is down, or about to be, and so is one with a node that does not answer at all: those say it all. */
+/** A session with a BIRD that is silent or waits is down, or about to be, and so is one with a node that does not answer: those say it all. */
+const isSaying: ReadonlySet<string> = new Set(["BGP_WAITS", "BIRD_SILENT", "NODE_UNREACHABLE"]);
+
 function withoutConsequences(findings: readonly NodeFinding[], { nodes }: ClusterFacts): NodeFinding[] {
-  const waiting = findings.filter(({ code }) => code === "BGP_WAITS" || code === "NODE_UNREACHABLE");
+  const waiting = findings.filter(({ code }) => isSaying.has(code));
   const strayed = findings.filter(({ code }) => code === "NEIGHBOUR_WRONG");
   const isOf = (cause: NodeFinding, session: NodeFinding) =>
     nodes

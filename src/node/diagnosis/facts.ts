@@ -182,6 +182,8 @@ export type CniFacts = {
   readonly file?: string;
   /** As the file says it; 0 or absent: the agent's file decides. */
   readonly mtu?: number;
+  /** The plugin that gives addresses, by its type. */
+  readonly ipam?: string;
   readonly nodeNameFile?: string;
   readonly mtuFile?: number;
   /** Rights that the plugin uses and its account lacks. */

@@ -1,6 +1,6 @@
 // What several checks ask about addresses, pools and ways.
 import { addressText, holds, parseAddress, parseRange } from "../../base/lib/index.ts";
-import type { ClusterFacts, Encapsulation, NodeFact, PoolFact } from "./facts.ts";
+import type { ClusterFacts, Encapsulation, HostFacts, NodeFact, PoolFact } from "./facts.ts";
 
 /** `172.31.0.11` of `172.31.0.11/24`. */
 export function bare(address: string): string {
@@ -43,6 +43,11 @@ export type Way = "plain" | "vxlan" | "ipip";
 export function wayBetween(one: NodeFact, other: NodeFact, pool: PoolFact): Way {
   const applies = (mode: Encapsulation) => mode === "Always" || (mode === "CrossSubnet" && !isSameSubnet(one, other));
   return applies(pool.vxlan) ? "vxlan" : applies(pool.ipip) ? "ipip" : "plain";
+}
+
+/** The rules there are of Cattail's agent alone, and nobody else has made the device. */
+export function makesNoIpip({ ruleOwners, links }: HostFacts): boolean {
+  return ruleOwners.join() === "cattail" && !links.some(({ kind }) => kind === "ipip");
 }
 
 /** Nodes that share an address, by it. */

@@ -72,11 +72,10 @@ function up(): Command {
     .action(async ({ dashboardPort, ipv6: isDualStack, ...flags }: UpFlags) => {
       const say = (line: string) => void process.stdout.write(`${line}\n`);
       const beganMs = performance.now();
-      const { rows, dashboard } = await startLab({ ...flags, isDualStack, dashboardPort, say });
+      const { rows, dashboard, datastore } = await startLab({ ...flags, isDualStack, dashboardPort, say });
       say(`\n${table(rows)}\n`);
       say(`Ready after ${((performance.now() - beganMs) / 1000).toFixed(1)} s. Dashboard: ${dashboard}`);
-      if (flags.kubeconfig === undefined && flags.etcd === undefined)
-        say(`Datastore: DATASTORE_TYPE=directory DATASTORE_DIRECTORY=${flags.folder}/objects cattail ctl get nodes`);
+      say(`Datastore: ${datastore} cattail ctl get nodes`);
       say("Next: cattail lab break --list, cattail lab doctor, cattail lab down");
       failOnLoss(rows);
     });

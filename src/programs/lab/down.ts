@@ -1,9 +1,10 @@
 // Removes a lab: its processes, its folder, and what it has written into a datastore that it was given.
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { messageOf, silentLog, systemClock } from "../../base/lib/index.ts";
 import { openDatastore } from "../../calico/datastore/index.ts";
 import { removeLeftovers } from "./cluster/leftovers.ts";
-import { childOf, isAlive, type LabState, readState, startTicksOf } from "./state.ts";
+import { childOf, isAlive, type LabState, logsOf, markOf, readState, startTicksOf } from "./state.ts";
 
 export type Removed = {
   readonly wasThere: boolean;
@@ -11,13 +12,17 @@ export type Removed = {
   readonly stays?: string;
 };
 
+/** By the mark the folder is still known for a lab's. */
+const staying = [basename(logsOf("")), basename(markOf(""))];
+
 /** Everything of it, whether it runs, crashed or never was. */
-export async function removeLab(folder: string): Promise<Removed> {
+export async function removeLab(folder: string, { keepsLogs = false } = {}): Promise<Removed> {
   const state = readState(folder);
   if (state === undefined && !existsSync(folder)) return { wasThere: false };
   for (const process of state === undefined ? [] : [state, ...state.helpers]) await endProcess(process);
   const stays = state?.given === undefined ? undefined : await withdraw(state.given);
-  rmSync(folder, { recursive: true, force: true });
+  const goes = keepsLogs ? readdirSync(folder).filter((name) => !staying.includes(name)) : [""];
+  for (const name of goes) rmSync(join(folder, name), { recursive: true, force: true });
   return { wasThere: true, ...(stays === undefined ? {} : { stays }) };
 }
 

@@ -12,7 +12,7 @@ import { dashboardPort, Lab } from "./cluster/lab.ts";
 import { labDoctor } from "./cluster/lab-doctor.ts";
 import { rowOf } from "./matrix-table.ts";
 import { startRelay } from "./relay.ts";
-import { type LabMode, socketOf, stateFile } from "./state.ts";
+import { keeperLog, type LabMode, socketOf, stateFile } from "./state.ts";
 
 export type KeeperOptions = {
   readonly folder: string;
@@ -62,7 +62,7 @@ export async function keepLab(options: KeeperOptions): Promise<void> {
     tell({ ready: { rows } });
     closeSync(progressFd);
   } catch (error) {
-    tell({ failed: saidError(error) });
+    tell({ failed: saidError(error, folder) });
     process.stdout.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
     process.exit(1);
   }
@@ -86,11 +86,11 @@ function relayOf({ relay }: GivenDatastore) {
   return relay === undefined ? {} : { relay: { port: relay.port, socket: relay.socket } };
 }
 
-function saidError(error: unknown): JsonRecord {
+function saidError(error: unknown, folder: string): JsonRecord {
   const { code, problem, next } =
     error instanceof CattailError
       ? error
-      : new CattailError("LAB_FAILED", { problem: messageOf(error), next: "The keeper's log has the whole of it" });
+      : new CattailError("LAB_FAILED", { problem: messageOf(error), next: `${keeperLog(folder)} has the whole of it` });
   return { code, problem, next };
 }
 

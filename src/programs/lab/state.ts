@@ -29,16 +29,17 @@ export function defaultFolder(environment: NodeJS.ProcessEnv): string {
 }
 
 export const socketOf = (folder: string): string => join(folder, "lab.sock");
-export const keeperLog = (folder: string): string => join(folder, "logs", "keeper.log");
+export const logsOf = (folder: string): string => join(folder, "logs");
+export const keeperLog = (folder: string): string => join(logsOf(folder), "keeper.log");
 export const stateFile = (folder: string): string => join(folder, "state.json");
 
-const markOf = (folder: string): string => join(folder, ".cattail-lab");
+export const markOf = (folder: string): string => join(folder, ".cattail-lab");
 
 export function prepareFolder(folder: string): void {
   requireOwn(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(markOf(folder), "Everything in this folder is of a lab, and goes with it: cattail lab down\n");
-  mkdirSync(join(folder, "logs"), { recursive: true, mode: 0o700 });
+  mkdirSync(logsOf(folder), { recursive: true, mode: 0o700 });
 }
 
 /**

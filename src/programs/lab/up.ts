@@ -7,9 +7,9 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { CattailError, isRecord, parseJson } from "../../base/lib/index.ts";
+import { CattailError, isRecord, messageOf, parseJson } from "../../base/lib/index.ts";
 import { openNetlink } from "../../base/linux/kernel.ts";
-import { type DatastoreFlags, givenDatastore } from "./cluster/given-datastore.ts";
+import { type DatastoreFlags, givenDatastore, requireReadable } from "./cluster/given-datastore.ts";
 import { launcher } from "./cluster/launcher.ts";
 import { removeLab } from "./down.ts";
 import type { PingRow } from "./matrix-table.ts";
@@ -18,6 +18,7 @@ import {
   keeperLog,
   type LabMode,
   type LabState,
+  logsOf,
   prepareFolder,
   readState,
   startTicksOf,
@@ -38,7 +39,8 @@ export type UpOptions = DatastoreFlags & {
 export type StartedLab = {
   readonly rows: readonly PingRow[];
   readonly dashboard: string;
-  readonly isRootless: boolean;
+  /** Variables for `cattail ctl`. */
+  readonly datastore: string;
 };
 
 const [dashboardFd, progressFd] = [3, 4];
@@ -59,7 +61,9 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
   try {
     return await begin(options);
   } catch (error) {
-    if (!process.env.CATTAIL_LAB_KEEP) await removeLab(folder);
+    // What names its logs leaves them; the next lab up, or lab down, removes them.
+    if (!process.env.CATTAIL_LAB_KEEP)
+      await removeLab(folder, { keepsLogs: messageOf(error).includes(logsOf(folder)) });
     throw error;
   }
 
@@ -74,6 +78,7 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
       { ...(kubeconfig === undefined ? {} : { kubeconfig }), ...(etcd === undefined ? {} : { etcd }) },
       folder,
     );
+    if (given.outside !== undefined) await requireReadable(given.outside);
     const helpers = given.relay === undefined ? [] : [startOutside(given.relay, folder)];
     const server = await listen(options.dashboardPort);
     const address = server.address();
@@ -90,7 +95,7 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
     await writeState(folder, state);
     const rows = await untilReady(child, options);
     child.unref();
-    return { rows, dashboard, isRootless };
+    return { rows, dashboard, datastore: given.variables };
   }
 }
 

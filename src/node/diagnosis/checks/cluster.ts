@@ -2,16 +2,28 @@
 import { nodeCatalogue } from "../catalogue.ts";
 import type { ClusterFacts, Facts, PoolFact, Probe, Unreadable } from "../facts.ts";
 import { at, finding, type NodeFinding } from "../finding.ts";
-import { bare, duplicates, isIn, isSameSubnet, overlap, poolOf } from "../networks.ts";
+import {
+  bare,
+  duplicates,
+  isIn,
+  isSameSubnet,
+  makesNoIpip,
+  nodeNamed,
+  overlap,
+  poolOf,
+  wayBetween,
+} from "../networks.ts";
 
 export function checkCluster(facts: Facts): NodeFinding[] {
   const { cluster } = facts;
   return [
     ...checkReading(cluster),
-    ...checkAddresses(cluster),
+    ...checkAddresses(facts),
     ...checkSubnets(facts),
-    ...checkPools(cluster),
-    ...checkBlocks(cluster),
+    ...checkPools(facts),
+    ...checkPoolsGone(cluster),
+    ...checkIpip(facts),
+    ...checkBlocks(facts),
   ];
 }
 
@@ -48,7 +60,7 @@ export function missingRights(missing: readonly Unreadable[], node = ""): NodeFi
   ];
 }
 
-function checkAddresses(cluster: ClusterFacts): NodeFinding[] {
+function checkAddresses({ cluster, hosts }: Facts): NodeFinding[] {
   const twice = duplicates(cluster);
   const isTwice = (name: string) => [...twice.values()].some((names) => names.includes(name));
   const same = [...twice].map(([address, names]) =>
@@ -73,7 +85,12 @@ function checkAddresses(cluster: ClusterFacts): NodeFinding[] {
     const isOther = internalAddresses.length > 0 && !internalAddresses.includes(bare(address));
     if (!isOther || isTwice(name)) return [];
     const what = `the node ${name} has the address ${bare(address)}, and Kubernetes knows it by ${internalAddresses.join(", ")}`;
-    return [finding({ code: "NODE_ADDRESS_OTHER", node: name, what })];
+    const isSilent = hosts.some(({ probes }) =>
+      probes.some(({ kind, node, ok }) => kind === "node" && node === name && !ok),
+    );
+    // Where nobody answers at it, or it is nobody's way to the others, it is more than a curiosity.
+    const isBroken = isSilent ? ({ level: "broken", explains: at(name) } as const) : {};
+    return [finding({ code: "NODE_ADDRESS_OTHER", node: name, what, ...isBroken })];
   });
   return [...same, ...each];
 }
@@ -106,7 +123,7 @@ function checkSubnets({ cluster, hosts }: Facts): NodeFinding[] {
     );
 }
 
-function checkPools(cluster: ClusterFacts): NodeFinding[] {
+function checkPools({ cluster, hosts }: Facts): NodeFinding[] {
   const { pools, pods, nodes, serviceRanges } = cluster;
   const isEnabled = (asked: string) =>
     pools.some(({ name, cidr, isDisabled }) => (name === asked || cidr === asked) && !isDisabled);
@@ -119,12 +136,21 @@ function checkPools(cluster: ClusterFacts): NodeFinding[] {
       const what = `the pod ${namespace}/${name} asks for ${bad.join(", ")}, which ${bad.length === 1 ? "is" : "are"} disabled or not there`;
       return [finding({ code: "POOL_ASKED_IS_DISABLED", what, fix })];
     });
-  const none =
-    pools.length > 0 && pools.every(({ isDisabled }) => isDisabled)
-      ? [finding({ code: "POOL_NONE_ENABLED", what: `all ${pools.length} IPv${cluster.family} pools are disabled` })]
-      : [];
+  // Where another IPAM gives the addresses there may well be none.
+  const areNeeded = pools.length > 0 || hosts.some(({ cni }) => cni.ipam === "calico-ipam");
+  const none = areNeeded && pools.every(({ isDisabled }) => isDisabled) ? [noPool(cluster)] : [];
   return [...asked, ...none, ...pools.flatMap((pool) => overlapsOf(pool, nodes, serviceRanges))];
 }
+
+function noPool({ pools, family }: ClusterFacts): NodeFinding {
+  const code = "POOL_NONE_ENABLED";
+  if (pools.length === 0)
+    return finding({ code, what: `there is no IPv${family} pool`, fix: "make one: cattail ctl create -f POOL.yaml" });
+  const what = pools.length === 1 ? `the only IPv${family} pool is` : `all ${pools.length} IPv${family} pools are`;
+  return finding({ code, what: `${what} disabled` });
+}
+
+const mostServices = 3;
 
 function overlapsOf(
   { name, cidr }: PoolFact,
@@ -136,13 +162,55 @@ function overlapsOf(
   if (inside.length + services.length === 0) return [];
   const evidence = [
     ...inside.map((node) => `${node.name}: ${node.address}`),
-    ...services.map((range) => `services: ${range}`),
+    ...services.slice(0, mostServices).map((range) => `services: ${range}`),
   ];
   const what = `the pool ${name} (${cidr}) overlaps ${inside.length > 0 ? "the addresses of nodes" : "the range of services"}`;
   return [finding({ code: "POOL_OVERLAP", what, evidence })];
 }
 
-function checkBlocks({ blocks, affinities, nodes, pools }: ClusterFacts): NodeFinding[] {
+/** Of addresses that are in use: an empty block of a pool that was removed in good order waits for the next clean-up. */
+function checkPoolsGone({ blocks, pools, unreadable }: ClusterFacts): NodeFinding[] {
+  const isKnown = !unreadable.some(({ what }) => what === "IPPool");
+  const gone = blocks.filter(({ cidr, inUse }) => isKnown && inUse > 0 && poolOf(cidr, pools) === undefined);
+  if (gone.length === 0) return [];
+  return [
+    finding({
+      code: "POOL_GONE",
+      what: `${gone.map(({ cidr }) => cidr).join(", ")} ${gone.length === 1 ? "is" : "are"} in no pool, and addresses of ${gone.length === 1 ? "it" : "them"} are in use`,
+      evidence: gone.map(({ cidr, node, inUse }) => `block ${cidr} of ${node ?? "nobody"}: ${inUse} addresses in use`),
+      explains: ({ address }) => gone.some(({ cidr }) => isIn(address, cidr)),
+    }),
+  ];
+}
+
+function checkIpip({ cluster, hosts }: Facts): NodeFinding[] {
+  const without = hosts.filter(makesNoIpip).map(({ node }) => node);
+  const isAcross = (pool: PoolFact, from: string, to: string) => {
+    const [one, other] = [nodeNamed(from, cluster), nodeNamed(to, cluster)];
+    return from !== to && one !== undefined && other !== undefined && wayBetween(one, other, pool) === "ipip";
+  };
+  const isUsed = (pool: PoolFact) =>
+    without.some((from) => cluster.nodes.some(({ name }) => isAcross(pool, from, name))) &&
+    (!pool.isDisabled || cluster.blocks.some(({ cidr }) => isIn(cidr, pool.cidr)));
+  return cluster.pools.filter(isUsed).map((pool) =>
+    finding({
+      code: "POOL_IPIP_NOT_MADE",
+      what: `the pool ${pool.name} has the ipipMode ${pool.ipip}, and ${without.join(", ")} make${without.length === 1 ? "s" : ""} no IPIP tunnels`,
+      fix: nodeCatalogue.POOL_IPIP_NOT_MADE.fix.replace("POOL", pool.name),
+      explains: ({ fromNode, node }) =>
+        (without.includes(fromNode) || without.includes(node)) && isAcross(pool, fromNode, node),
+    }),
+  );
+}
+
+/** Its pods are there, and nobody has a route to them. */
+const revived = {
+  level: "broken",
+  fix: "register the node again: restart its kubelet, then its agent; or stop the machine, and free its addresses: cattail ctl ipam check --show-problem-ips",
+} as const;
+
+function checkBlocks({ cluster, hosts }: Facts): NodeFinding[] {
+  const { blocks, affinities, nodes, pools } = cluster;
   const known = new Set(nodes.map(({ name }) => name));
   const owned = [...blocks, ...affinities].filter(
     ({ cidr }) => poolOf(cidr, pools) !== undefined || pools.length === 0,
@@ -150,11 +218,13 @@ function checkBlocks({ blocks, affinities, nodes, pools }: ClusterFacts): NodeFi
   const lost = new Map<string, Set<string>>();
   for (const { node, cidr } of owned)
     if (node !== undefined && !known.has(node)) lost.set(node, (lost.get(node) ?? new Set()).add(cidr));
+  const isRunning = (name: string) => hosts.some(({ node }) => node === name);
   return [...lost].map(([node, cidrs]) =>
     finding({
       code: "BLOCK_WITHOUT_NODE",
       node,
-      what: `${[...cidrs].join(", ")} ${cidrs.size === 1 ? "belongs" : "belong"} to ${node}, and there is no such node`,
+      what: `${[...cidrs].join(", ")} ${cidrs.size === 1 ? "belongs" : "belong"} to ${node}, and there is no such node${isRunning(node) ? ", though its machine runs" : ""}`,
+      ...(isRunning(node) ? revived : {}),
       evidence: blocks
         .filter((block) => block.node === node)
         .map(({ cidr, inUse }) => `block ${cidr}: ${inUse} addresses in use`),

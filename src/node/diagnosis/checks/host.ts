@@ -27,6 +27,9 @@ export function checkHost(
 }
 
 function checkName({ node, nameFrom, cni }: HostFacts, cluster: ClusterFacts): NodeFinding[] {
+  const hasBlocks = [...cluster.blocks, ...cluster.affinities].some((each) => each.node === node);
+  // Of one that was deleted, that is told: BLOCK_WITHOUT_NODE.
+  if (nodeNamed(node, cluster) === undefined && hasBlocks) return [];
   if (nodeNamed(node, cluster) === undefined)
     return [
       finding({

@@ -12,6 +12,7 @@
 import type { ClusterFacts, Facts, HostFacts, PingVerdict, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
 import { strayedNeighbour } from "./neighbours.ts";
+import { filteredWay } from "./routes.ts";
 import { silences } from "./silences.ts";
 import { suspectOf, suspectText } from "./suspects.ts";
 
@@ -48,7 +49,9 @@ function unreachable(probes: readonly Probe[], hosts: readonly HostFacts[], clus
     finding({ code: "NEIGHBOUR_WRONG", node: at, what: says, explains: among(probes) }),
   );
   if (wrong.length > 0) return wrong;
-  return [...Map.groupBy(probes, ({ node }) => node)].map(([node, group]) => {
+  const filtered = filteredBetween(probes, hosts, cluster);
+  const rest = probes.filter((probe) => !filtered.some(({ explains }) => explains(probe)));
+  const silent = [...Map.groupBy(rest, ({ node }) => node)].map(([node, group]) => {
     const suspected = group.flatMap((probe) => suspectOf(probe, hosts, cluster) ?? [])[0];
     return finding({
       code: "NODE_UNREACHABLE",
@@ -61,6 +64,34 @@ function unreachable(probes: readonly Probe[], hosts: readonly HostFacts[], clus
           ? []
           : [`the firewall of ${suspected.host.node} drops it: ${suspectText(suspected.rule)}`]),
       ],
+    });
+  });
+  return [...filtered, ...silent];
+}
+
+/** Nodes of which one has its way to the other by another interface than packets arrive on, and a filter that minds. */
+function filteredBetween(probes: readonly Probe[], hosts: readonly HostFacts[], cluster: ClusterFacts): NodeFinding[] {
+  const found = probes.flatMap((probe) =>
+    hosts.flatMap((host) => {
+      const far = host.node === probe.fromNode ? probe.node : host.node === probe.node ? probe.fromNode : undefined;
+      const lookup = far === undefined ? undefined : filteredWay(far, host, cluster);
+      return far === undefined || lookup === undefined ? [] : [{ probe, host, far, lookup }];
+    }),
+  );
+  return [...Map.groupBy(found, ({ host, far }) => `${host.node} ${far}`).values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { host, far, lookup } = first;
+    const { node, reversePathDrops = 0 } = host;
+    return finding({
+      code: "REVERSE_PATH_FILTER",
+      node,
+      what: `${node} drops packets of ${far} on arrival: its way back to ${lookup.to} is ${lookup.link}, and rp_filter is strict`,
+      evidence: [
+        `ip route get ${lookup.to}: dev ${lookup.link}`,
+        `TcpExtIPReversePathFilter grew by ${reversePathDrops} while this was looked at`,
+      ],
+      explains: ({ fromNode, node: to }) => (fromNode === node && to === far) || (fromNode === far && to === node),
     });
   });
 }

@@ -2,7 +2,7 @@
 // with a packet, against what the datastore says of the owner.
 import type { ClusterFacts, HostFacts, LookupFact, NodeFact, PoolFact, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
-import { bare, duplicates, isIn, isSameSubnet, nodeNamed, poolOf, wayBetween } from "../networks.ts";
+import { bare, duplicates, isIn, isSameSubnet, makesNoIpip, nodeNamed, poolOf, wayBetween } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
 
 /** Addresses a host looks up: the first of each block of another node, and its pods. */
@@ -62,10 +62,12 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
   if (isExcused(owner, host, cluster) || isAnswered(address, host, cluster)) return [];
   const expected = expectedHop(own, other, pool);
   if (expected === undefined || isExpected(lookup, expected, host)) return [];
+  if (expected.way === "ipip" && makesNoIpip(host)) return []; // told of the pool
   const told = { address, owner, lookup, expected: hopText(expected) };
   if (isMissing(lookup, address, host, cluster)) return [{ is: "missing", ...told }];
   // IPv6 has no such filter.
-  return [{ is: cluster.family === 4 && isFiltered(lookup, host, own) ? "filtered" : "wrong", ...told }];
+  const arrives = arrivalLink(expected.way, host, own);
+  return [{ is: cluster.family === 4 && isFiltered(lookup, host, arrives) ? "filtered" : "wrong", ...told }];
 }
 
 /** A session that is down, or waits, is told by itself: the routes are its consequence. */
@@ -137,11 +139,25 @@ function isMissing(
   return !routes.some(({ destination }) => !/\/0$/.test(destination) && isIn(address, destination));
 }
 
-/** Answers would leave by another interface than the one that packets of other nodes arrive on, and the kernel minds. */
-function isFiltered({ link }: LookupFact, host: HostFacts, own: NodeFact): boolean {
-  const uplink = host.addresses.find((each) => bare(each.address) === bare(own.address ?? ""))?.link;
-  if (uplink === undefined || link === undefined || link === uplink) return false;
-  return strictness(host, uplink) === 1;
+/** Which interface packets of other nodes arrive on. */
+function arrivalLink(way: Hop["way"], { links, addresses }: HostFacts, own: NodeFact): string | undefined {
+  if (way !== "plain") return links.find(({ kind }) => kind === way)?.name;
+  return addresses.find((each) => bare(each.address) === bare(own.address ?? ""))?.link;
+}
+
+/** Answers would leave by another interface than that one, and the kernel minds. */
+function isFiltered({ link }: LookupFact, host: HostFacts, arrives: string | undefined): boolean {
+  if (arrives === undefined || link === undefined || link === arrives) return false;
+  return strictness(host, arrives) === 1;
+}
+
+/** The same for the address of another node: then not even the nodes hear each other. */
+export function filteredWay(node: string, host: HostFacts, cluster: ClusterFacts): LookupFact | undefined {
+  const [own, other] = [nodeNamed(host.node, cluster), nodeNamed(node, cluster)];
+  if (own === undefined || other?.address === undefined || cluster.family === 6) return undefined;
+  const lookup = host.lookups.find(({ to }) => to === bare(other.address ?? ""));
+  const isStray = lookup !== undefined && isFiltered(lookup, host, arrivalLink("plain", host, own));
+  return isStray ? lookup : undefined;
 }
 
 /** The larger of the two counts. */

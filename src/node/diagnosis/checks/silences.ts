@@ -1,7 +1,7 @@
 // Pods that do not answer, where no policy denies it: which layer is to blame. Rules of others first, then the pod itself, then what is between.
 import type { ClusterFacts, HostFacts, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
-import { nodeNamed, poolOf, wayBetween } from "../networks.ts";
+import { nodeNamed, poolOf, type Way, wayBetween } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
 import { type Strayed, strayedTunnel } from "./neighbours.ts";
 import { type Suspected, suspectEvidence, suspectOf, suspectText } from "./suspects.ts";
@@ -23,12 +23,14 @@ export function silences(probes: readonly Probe[], rest: Rest): NodeFinding[] {
   const strayed = wrongTunnels(tunnel, hosts, cluster);
   const blocked = tunnel.filter((probe) => !strayed.some(({ explains }) => explains(probe)));
   const underlay = byCause.get("plain") ?? [];
+  const ipip = byCause.get("ipip") ?? [];
   const silent = [...left.filter(({ to, from }) => mute.has(to) && !mute.has(from)), ...(byCause.get("pod") ?? [])];
   return [
     ...foreign,
     ...(underlay.length > 0 ? [drops("UNDERLAY_DROPS_PODS", underlay, rest)] : []),
     ...strayed,
     ...(blocked.length > 0 ? [drops("VXLAN_BLOCKED", blocked, rest)] : []),
+    ...(ipip.length > 0 ? [drops("IPIP_BLOCKED", ipip, rest)] : []),
     ...[...Map.groupBy(silent, ({ to }) => to)].map(([to, group]) => silentPod(to, group, left, rest)),
   ];
 }
@@ -119,11 +121,11 @@ function troubleOf(name: string, { links, podTroubles }: HostFacts, { pods }: Cl
   return podTroubles?.find((each) => each.pod === name)?.says;
 }
 
-function causeOf(probe: Probe, { all, cluster, hosts }: Rest): "plain" | "vxlan" | "pod" {
+function causeOf(probe: Probe, { all, cluster, hosts }: Rest): Way | "pod" {
   const [one, other] = [nodeNamed(probe.fromNode, cluster), nodeNamed(probe.node, cluster)];
   const pool = poolOf(probe.address, cluster.pools);
   if (one === undefined || other === undefined || pool === undefined || one.name === other.name) return "pod";
-  const way = wayBetween(one, other, pool) === "vxlan" ? "vxlan" : "plain";
+  const way = wayBetween(one, other, pool);
   const has = (kind: Probe["kind"], ok: boolean, fromNode: string) =>
     all.some(
       (each) => each.kind === kind && each.ok === ok && each.fromNode === fromNode && each.address === probe.address,
@@ -136,11 +138,17 @@ function causeOf(probe: Probe, { all, cluster, hosts }: Rest): "plain" | "vxlan"
 }
 
 function drops(
-  code: "UNDERLAY_DROPS_PODS" | "VXLAN_BLOCKED",
+  code: "UNDERLAY_DROPS_PODS" | "VXLAN_BLOCKED" | "IPIP_BLOCKED",
   probes: readonly Probe[],
   { all, hosts, cluster }: Rest,
 ): NodeFinding {
   const six = cluster.family === 6 ? "IPv6 " : "";
+  const over = six === "" ? "" : " over IPv6";
+  const lost = {
+    UNDERLAY_DROPS_PODS: `${six}packets with addresses of pods do not arrive`,
+    VXLAN_BLOCKED: `no VXLAN packet arrives${over}`,
+    IPIP_BLOCKED: `no IPIP packet arrives${over}`,
+  }[code];
   const pairs = [...new Set(probes.map(({ fromNode, node }) => `${fromNode} -> ${node}`))];
   const arrivals = all.filter(({ kind, ok }) => kind === "arrival" && !ok);
   const unseen = [...new Set(probes.map(({ node }) => node))].filter(
@@ -148,12 +156,12 @@ function drops(
   );
   const [first] = probes;
   const firewalls = probes.flatMap((probe) => suspectOf(probe, hosts, cluster) ?? []);
-  const [filtered] = code === "VXLAN_BLOCKED" ? firewalls.filter(({ isOuter }) => isOuter) : [];
+  const [filtered] = code !== "UNDERLAY_DROPS_PODS" ? firewalls.filter(({ isOuter }) => isOuter) : [];
   return finding({
     code,
     ...(filtered === undefined ? {} : { node: filtered.host.node }),
     explains: ({ fromNode, node }) => probes.some((each) => each.fromNode === fromNode && each.node === node),
-    what: `between ${pairs.join(", ")} ${code === "VXLAN_BLOCKED" ? `no VXLAN packet arrives${six === "" ? "" : " over IPv6"}` : `${six}packets with addresses of pods do not arrive`}, and the nodes reach each other`,
+    what: `between ${pairs.join(", ")} ${lost}, and the nodes reach each other`,
     evidence: [
       `ping from ${first?.from} to ${first?.address} (${first?.to}): no answer; to the node ${first?.node}: answers`,
       ...arrivals

@@ -57,24 +57,21 @@ function packetsOf(probe: Probe, host: HostFacts, cluster: ClusterFacts): { inne
       : { ...packet, protocol: cluster.family === 4 ? "icmp" : "icmpv6", hooks: hooks.there };
   const [one, other] = [nodeNamed(fromNode, cluster), nodeNamed(node, cluster)];
   const pool = poolOf(address, cluster.pools);
-  const isTunnelled =
-    !isNodes &&
-    one !== undefined &&
-    other !== undefined &&
-    one.name !== other.name &&
-    pool !== undefined &&
-    wayBetween(one, other, pool) === "vxlan";
+  const isAcross = !isNodes && one !== undefined && other !== undefined && one.name !== other.name;
+  const way = isAcross && pool !== undefined ? wayBetween(one, other, pool) : "plain";
   const [source, destination] = [bare(one?.address ?? ""), bare(other?.address ?? "")];
-  const around = { protocol: "udp", ports: { source: 0, destination: vxlanPort } };
+  const around =
+    way === "ipip" ? { protocol: "ipip" } : { protocol: "udp", ports: { source: 0, destination: vxlanPort } };
   return {
     inner: [inner, { ...back(inner), hooks: hooks.back }],
     // Each direction has the same destination port.
-    outer: isTunnelled
-      ? [
-          { ...around, source, destination, hooks: ends.there },
-          { ...around, source: destination, destination: source, hooks: ends.back },
-        ]
-      : [],
+    outer:
+      way !== "plain"
+        ? [
+            { ...around, source, destination, hooks: ends.there },
+            { ...around, source: destination, destination: source, hooks: ends.back },
+          ]
+        : [],
   };
 }
 

@@ -45,7 +45,9 @@ export function walkPath({ facts: whole, ...options }: WalkOptions): Walk {
   const findings = diagnoseFamily(facts);
   const denial = deniedBy(options);
   const probes = [probeOf(from, to), probeOf(to, from)];
-  const causes = findings.filter(({ explains }) => probes.some(explains));
+  // What stops small packets comes before what stops large ones alone.
+  const asked = [probes, probes.map((probe): Probe => ({ ...probe, kind: "large" }))];
+  const causes = [...new Set(asked.flatMap((some) => findings.filter(({ explains }) => some.some(explains))))];
   const bad = causes.filter(({ level }) => level !== "note");
   const cause = denial ?? bad[0] ?? causes[0];
   const isTold = ({ code, node, what }: NodeFinding) =>

@@ -178,15 +178,18 @@ function poolsAsked(value: unknown): string[] {
   }
 }
 
-/** The range itself is the API server's secret; the first service of every cluster has its first address. */
+/** The range itself may be the API server's secret: the addresses that services have got of it are no less in a pool's way. */
 async function serviceRanges(datastore: Datastore, signal: AbortSignal): Promise<string[]> {
-  const object = await datastore.get("Service", { namespace: "default", name: "kubernetes" }, { signal });
-  const { clusterIP, clusterIPs } = recordOf(recordOf(object?.value).spec);
-  const all = new Set([clusterIP, ...(Array.isArray(clusterIPs) ? clusterIPs : [])]);
-  return [...all].flatMap((address) => {
-    const family = typeof address === "string" ? familyOf(address) : undefined;
-    return family === undefined ? [] : [`${address}/${family === 4 ? 32 : 128}`];
-  });
+  const found = new Set<string>();
+  for await (const { items } of datastore.list("Service", { signal }))
+    for (const { value } of items) {
+      const { clusterIP, clusterIPs } = recordOf(recordOf(value).spec);
+      for (const address of [clusterIP, ...(Array.isArray(clusterIPs) ? clusterIPs : [])]) {
+        const family = typeof address === "string" ? familyOf(address) : undefined;
+        if (family !== undefined) found.add(`${address}/${family === 4 ? 32 : 128}`);
+      }
+    }
+  return [...found];
 }
 
 function recordOf(value: unknown): JsonRecord {

@@ -35,6 +35,7 @@ export type HostOptions = {
 };
 
 const mostLookups = 2_000;
+const mostNodes = 500;
 
 export async function readHost(options: HostOptions): Promise<WholeHost> {
   const { node, nameFrom, cluster, datastore, signal, asked = [] } = options;
@@ -147,7 +148,10 @@ async function readLookups(netlink: Netlink, { node, cluster, nameOfLink, asked 
   const first = cluster.pods
     .filter(({ namespace, name }) => asked.includes(`${namespace}/${name}`))
     .flatMap(({ addresses }) => Object.values(addresses));
-  const wanted = [...new Set([...first, ...away.map(({ address }) => address), ...own])];
+  const nodes = cluster.nodes
+    .filter(({ name }) => name !== node)
+    .flatMap(({ addresses }) => Object.values(addresses).map(bare));
+  const wanted = [...new Set([...first, ...nodes.slice(0, mostNodes), ...away.map(({ address }) => address), ...own])];
   const lookups: LookupFact[] = [];
   for (const to of wanted.slice(0, mostLookups)) lookups.push(await lookUp(netlink, to, nameOfLink));
   return lookups;
@@ -174,9 +178,12 @@ export async function lookUp(
 function readSysctls(uplink: string | undefined, links: readonly Link[]): { [name: string]: string } {
   const ofLink = (link: string, last: string) => ["net", "ipv4", "conf", link, last];
   const carriers = links.filter(({ name, kind }) => name === uplink || isOfCalico(name, kind)).map(({ name }) => name);
+  const tunnels = links.filter(({ kind }) => isTunnel(kind)).map(({ name }) => name);
   const paths = [
     ...Object.values(forwardingOf).map((name) => name.split(".")),
-    ...["all", ...(uplink === undefined ? [] : [uplink])].map((link) => ofLink(link, "rp_filter")),
+    ...["all", ...new Set([...(uplink === undefined ? [] : [uplink]), ...tunnels])].map((link) =>
+      ofLink(link, "rp_filter"),
+    ),
     ...carriers.map((link) => ofLink(link, "forwarding")),
   ];
   return Object.fromEntries(
@@ -191,7 +198,11 @@ function readSysctls(uplink: string | undefined, links: readonly Link[]): { [nam
 }
 
 function isOfCalico(name: string, kind: string | undefined): boolean {
-  return /^cali[0-9a-f]{11}$/.test(name) || kind === "vxlan" || kind === "ipip";
+  return /^cali[0-9a-f]{11}$/.test(name) || isTunnel(kind);
+}
+
+function isTunnel(kind: string | undefined): boolean {
+  return kind === "vxlan" || kind === "ipip";
 }
 
 /** In a network namespace of its own a host counts what it follows; the limit is the machine's. */

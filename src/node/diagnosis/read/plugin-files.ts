@@ -13,11 +13,13 @@ export function readPluginFiles(): CniFacts {
   const mtuFile = Number(readText("/var/lib/calico/mtu") ?? Number.NaN);
   const found = findConfiguration();
   const mtu = found === undefined ? undefined : found.plugin.mtu;
+  const ipam = found === undefined ? undefined : found.plugin.ipam;
   const kubernetes = found === undefined ? undefined : found.plugin.kubernetes;
   const kubeconfig = isRecord(kubernetes) ? kubernetes.kubeconfig : undefined;
   return {
     ...(found === undefined ? {} : { file: found.file }),
     ...(typeof mtu === "number" && mtu > 0 ? { mtu } : {}),
+    ...(isRecord(ipam) && typeof ipam.type === "string" ? { ipam: ipam.type } : {}),
     ...(nodeNameFile === undefined ? {} : { nodeNameFile: nodeNameFile.trim() }),
     ...(Number.isNaN(mtuFile) ? {} : { mtuFile }),
     ...(typeof kubeconfig === "string" ? { credentials: readCredentials(kubeconfig) } : {}),

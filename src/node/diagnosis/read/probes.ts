@@ -113,10 +113,29 @@ export async function large(asked: Asked, mtu: number): Promise<Probe> {
     return (await ping(asked.address, options)).received > 0;
   };
   if (await passes(mtu)) return { ...asked, ok: true, tried: mtu };
-  const usual = [mtu - 50, 1450, 1400, 1280, 576].filter((bytes) => bytes < mtu);
-  const results = await Promise.all([...new Set(usual)].map(async (bytes) => ({ bytes, ok: await passes(bytes) })));
-  const largest = Math.max(...results.filter(({ ok }) => ok).map(({ bytes }) => bytes));
-  return { ...asked, ok: false, tried: mtu, ...(Number.isFinite(largest) ? { largest } : {}) };
+  const largest = await largestThatPasses(mtu, passes);
+  return { ...asked, ok: false, tried: mtu, ...(largest === undefined ? {} : { largest }) };
+}
+
+/** What tunnels and rings of switches leave of 1,500 bytes; then the gap between the two next to each other, in a few steps of many at a time. */
+const usualSizes = [576, 1280, 1400, 1450, 1492];
+const atATime = 8;
+
+export async function largestThatPasses(
+  tooLarge: number,
+  passes: (bytes: number) => Promise<boolean>,
+): Promise<number | undefined> {
+  let [good, bad] = [0, tooLarge];
+  let sizes = [...usualSizes, tooLarge - 50].filter((bytes) => bytes > 0 && bytes < tooLarge);
+  while (sizes.length > 0) {
+    const results = await Promise.all([...new Set(sizes)].map(async (bytes) => ({ bytes, ok: await passes(bytes) })));
+    good = Math.max(good, ...results.flatMap(({ bytes, ok }) => (ok ? [bytes] : [])));
+    bad = Math.min(bad, ...results.flatMap(({ bytes, ok }) => (ok || bytes < good ? [] : [bytes])));
+    if (good === 0) return undefined; // none of the usual ones: another cause
+    const step = Math.max(1, (bad - good) / (atATime + 1));
+    sizes = Array.from({ length: atATime }, (_, i) => Math.round(good + step * (i + 1))).filter((size) => size < bad);
+  }
+  return good;
 }
 
 const knockMs = 1_500;

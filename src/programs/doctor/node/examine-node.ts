@@ -162,7 +162,7 @@ function hostIsWell({ probes, lookups, bird, bird6, sysctls, cni }: WholeHost, f
     ...(forwarded.length === 0
       ? []
       : [passed(`forwards ${forwarded.map((family) => `IPv${family}`).join(" and ")} packets`)]),
-    passed(`${lookups.length} addresses of pods and blocks looked up in the kernel's routes`),
+    passed(`${lookups.length} addresses of nodes, pods and blocks looked up in the kernel's routes`),
     ...(bird === undefined
       ? []
       : [

@@ -5,21 +5,28 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse, stringify } from "yaml";
-import { CattailError, isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { CattailError, isRecord, type JsonRecord, messageOf, silentLog, systemClock } from "../../../base/lib/index.ts";
 import { replaceFile } from "../../../base/linux/files.ts";
-import type { DatastoreOptions } from "../../../calico/datastore/index.ts";
+import { type DatastoreOptions, isDatastoreError, openDatastore } from "../../../calico/datastore/index.ts";
 import type { LabOptions } from "./lab.ts";
 
 export type GivenDatastore = {
   readonly inside: Pick<LabOptions, "datastore" | "told">;
   /** How it is reached from outside of the lab. Undefined, as the relay: a folder of the lab's, which is there for everybody. */
   readonly outside?: DatastoreOptions;
+  /** The variables with which `cattail ctl` opens it. */
+  readonly variables: string;
   readonly relay?: { readonly host: string; readonly port: number; readonly socket: string };
 };
 
 export type DatastoreFlags = { readonly kubeconfig?: string; readonly etcd?: string };
 
 export async function givenDatastore(flags: DatastoreFlags, folder: string): Promise<GivenDatastore> {
+  if (flags.kubeconfig !== undefined && flags.etcd !== undefined)
+    throw new CattailError("LAB_DATASTORE", {
+      problem: "two datastores are given, and a lab has one",
+      next: "Give --kubeconfig or --etcd, or neither: then it is a folder",
+    });
   const socket = join(folder, "datastore.sock");
   if (flags.kubeconfig !== undefined) return await kubernetes(flags.kubeconfig, folder, socket);
   if (flags.etcd !== undefined) return etcd(flags.etcd, socket);
@@ -32,6 +39,7 @@ export async function givenDatastore(flags: DatastoreFlags, folder: string): Pro
         plugin: { datastore_type: "directory", datastore_directory: path },
       },
     },
+    variables: `DATASTORE_TYPE=directory DATASTORE_DIRECTORY=${path}`,
   };
 }
 
@@ -71,6 +79,7 @@ async function kubernetes(file: string, folder: string, socket: string): Promise
       },
     },
     outside: { type: "kubernetes", kubeconfig: resolve(file) },
+    variables: `DATASTORE_TYPE=kubernetes KUBECONFIG=${resolve(file)}`,
     relay: { host: url.hostname, port, socket },
   };
 }
@@ -79,7 +88,29 @@ function readConfig(file: string): unknown {
   try {
     return parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw unusable(file, messageOf(error));
+    throw unusable(file, messageOf(error).split("\n")[0] ?? "");
+  }
+}
+
+const answerMs = 15_000;
+
+/** Said before anything is built: through the lab's relays a server that is not there looks like one that hangs up. */
+export async function requireReadable(options: DatastoreOptions): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(answerMs);
+    await using datastore = await openDatastore(options, { clock: systemClock, log: silentLog });
+    for await (const _ of datastore.list("IPPool", { signal })) return;
+  } catch (error) {
+    const hasNoKinds = isDatastoreError(error, "no-such-kind");
+    throw new CattailError("LAB_DATASTORE", {
+      problem: hasNoKinds
+        ? "the API server does not know Calico's objects: it has no CRDs of theirs"
+        : `the datastore cannot be read: ${messageOf(error)}`,
+      next: hasNoKinds
+        ? "Install them: cattail manifests crds | kubectl apply --server-side -f -"
+        : "See whether it runs, can be reached from here, and knows these credentials",
+      cause: error,
+    });
   }
 }
 
@@ -102,6 +133,7 @@ function etcd(urls: string, socket: string): GivenDatastore {
       },
     },
     outside: { type: "etcdv3", endpoints: urls.split(",") },
+    variables: `DATASTORE_TYPE=etcdv3 ETCD_ENDPOINTS=${urls}`,
     relay: { host: url.hostname, port, socket },
   };
 }

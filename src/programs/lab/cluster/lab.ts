@@ -101,13 +101,15 @@ export class Lab implements AsyncDisposable {
     const { folder, nodes, isDualStack = false, say } = options;
     await using stack = new AsyncDisposableStack();
     const world = stack.use(await buildWorld({ folder, nodes, isSwitchHere, isDualStack }));
-    say(`${nodes} nodes on a switch: ${world.nodes.map(({ name, address }) => `${name} ${address}`).join(", ")}`);
+    say(
+      `${nodes === 1 ? "one node" : `${nodes} nodes`} on a switch: ${world.nodes.map(({ name, address }) => `${name} ${address}`).join(", ")}`,
+    );
     const datastore = stack.use(await openDatastore(options.datastore, { clock: systemClock, log: silentLog }));
     const lab = new Lab(options, { world, datastore });
     // A switch that is this process's own network has it from whoever started this process.
     if (!isSwitchHere) lab.#relayAt(world.switch);
     await lab.#fillDatastore();
-    say(`datastore: ${options.datastore.type}, with the pools ${lab.pools.map(({ cidr }) => cidr).join(" and ")}`);
+    say(`datastore: ${options.datastore.type}, with the pools ${lab.pools.map(({ cidr }) => cidr).join(", ")}`);
     await lab.#makeCertificates();
     lab.runTypha();
     say(`Typha on ${switchAddress(0)}:${typhaPort}, with certificates of its own`);
