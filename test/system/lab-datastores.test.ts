@@ -33,7 +33,7 @@ for (const { name, breaks } of [
     equal(bare.code, 1, "said before anything is built");
     match(
       bare.stderr,
-      name === "etcd" ? /cannot be read: .*ECONNREFUSED/ : /no CRDs[^]*manifests crds \| kubectl apply/,
+      name === "etcd" ? /cannot be read: .*ECONNREFUSED/ : /no CRDs[\s\S]*manifests crds \| kubectl apply/,
     );
     equal(existsSync(lab.folder), false);
     if (name !== "etcd")
