@@ -80,7 +80,7 @@ async function call(
   const stdin = JSON.stringify(configuration);
   const options = { env, stdin, namespace: where.node, alsoGood: [1], limitMs: 120_000 };
   const { code, stdout } = await runProgram(process.execPath, [join(bin, "calico")], options);
-  return { code, said: stdout === "" ? undefined : JSON.parse(stdout) };
+  return { code, said: ["", "OK\n"].includes(stdout) ? undefined : JSON.parse(stdout) };
 }
 
 const ip = (namespace: string, ...words: string[]) =>

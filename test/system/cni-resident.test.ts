@@ -102,7 +102,7 @@ async function call(
   const options = { env, stdin, namespace: where.node, alsoGood: [1], limitMs: 120_000 };
   const words = [...(change.flags ?? []), join(bin, "calico")];
   const { code, stdout } = await runProgram(process.execPath, words, options);
-  return { code, said: stdout === "" ? {} : JSON.parse(stdout) };
+  return { code, said: ["", "OK\n"].includes(stdout) ? {} : JSON.parse(stdout) };
 }
 
 const agentOn = (node: string, path = socket) =>

@@ -71,7 +71,7 @@ export async function openClient(configuration: NetworkConfiguration, clock: Clo
     if (error instanceof CniError) throw error;
     const { problem } = error as { readonly problem?: unknown }; // a CattailError's message has the advice in it
     const why = typeof problem === "string" ? problem : messageOf(error);
-    throw new CniError(cniErrorCodes.other, `error creating calico client: ${why}`, { cause: error });
+    throw new CniError(cniErrorCodes.other, why, { cause: error });
   }
 }
 

@@ -6,7 +6,8 @@
 export { type BackingEdge, freshBacking } from "./backing.ts";
 export { createIpamPlugin } from "./ipam/ipam-plugin.ts";
 export type { PluginOptions } from "./options.ts";
-export { createCalicoPlugin, testConnection } from "./plugin/calico-plugin.ts";
+export { createCalicoPlugin } from "./plugin/calico-plugin.ts";
+export { testConnection } from "./plugin/test-connection.ts";
 export type { Variables } from "./protocol/call.ts";
 export { cniErrorJson, toCniError } from "./protocol/cni-error.ts";
 export { type Answered, type Plugin, runPlugin } from "./protocol/run-plugin.ts";

@@ -201,7 +201,7 @@ function killGroup(child: ChildProcess): void {
 
 function parsed(stdout: string): Answered["said"] {
   try {
-    return JSON.parse(stdout === "" ? "{}" : stdout) as Answered["said"]; // what a plugin says is an object
+    return JSON.parse(["", "OK\n"].includes(stdout) ? "{}" : stdout) as Answered["said"]; // what a plugin says is an object
   } catch {
     return {}; // killed in the middle of a word
   }

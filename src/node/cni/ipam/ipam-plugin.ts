@@ -36,6 +36,7 @@ export function createIpamPlugin(options: PluginOptions): Plugin {
     async check(call) {
       if (heldAddresses(call.configuration.prevResult).length > 0) await worked(call, checkAddresses);
     },
+    saysChecked: "",
     del: (call) => worked(call, releaseAddresses),
     status: (call) => worked(call, ({ backed }) => backed.mustBeReady()),
     collect: (call) => worked(call, async (given) => void (await collectAddresses(given))),

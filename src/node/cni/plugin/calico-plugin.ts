@@ -1,6 +1,6 @@
 // The plugin `calico`: reads what the node's files say, takes what the work needs, and has node/endpoints do it.
-import { readFileSync, statSync } from "node:fs";
-import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import { errnoOf } from "../../../base/linux/files.ts";
 import {
   check,
@@ -12,7 +12,6 @@ import {
   type EndpointRequest,
   hostSideName,
   interfacePrefix,
-  mustBeReady,
   plugIn,
   readEndpointSettings,
   readMtu,
@@ -28,7 +27,7 @@ import { podLockPath, withPodLock } from "../pod-lock.ts";
 import { readArguments } from "../protocol/arguments.ts";
 import { validContainers } from "../protocol/attachments.ts";
 import type { PluginCall } from "../protocol/call.ts";
-import { CniError, cniErrorCodes } from "../protocol/cni-error.ts";
+import { CniError, cniErrorCodes, toCniError } from "../protocol/cni-error.ts";
 import type { Plugin } from "../protocol/run-plugin.ts";
 import { collectByIpam, createIpamCalls, type IpamCallsOptions, statusOfIpam } from "./ipam-calls.ts";
 import { openLogFile, type WriteLog } from "./log-file.ts";
@@ -43,13 +42,13 @@ export function createCalicoPlugin(options: PluginOptions): Plugin {
     about: `Calico CNI plugin ${options.version}`,
     add: (call, version) =>
       worked(options, call, async ({ request, edge, log, alone }) => {
-        checkDeviceType(request.settings);
         checkDataplane(call.configuration);
         const plugged = await alone(() => plugIn(request, edge));
         log("info", `added ${request.hostSide} for container ${request.containerId}`);
         await waitForPolicy({ ...request, ifname: plugged.endpoint }, edge);
         return resultOf(saysVersion(call.configuration) ? version : versionWhenUnsaid, plugged);
       }),
+    saysChecked: "OK\n",
     check: (call) => worked(options, call, ({ request, edge }) => check(request, edge)),
     del: (call) =>
       worked(options, call, async ({ request, edge, log, alone }) => {
@@ -70,30 +69,6 @@ export function createCalicoPlugin(options: PluginOptions): Plugin {
         log("info", `gave back what was left of ${removed} containers`);
       }),
   };
-}
-
-/** For installers (-t): whether the datastore answers, and may be used. Throws CniError. */
-export async function testConnection(options: PluginOptions, stdin: string): Promise<void> {
-  try {
-    const value = partOfList(JSON.parse(stdin) as JsonRecord); // read field by field, each with its type
-    const configuration = readNetworkConfiguration(value, options.variables);
-    await using backed = await options.backing.open(configuration);
-    await mustBeReady(backed.resources, AbortSignal.timeout(testLimitMs));
-  } catch (error) {
-    throw new CniError(cniErrorCodes.connection, "data store connection failed", {
-      details: messageOf(error),
-      cause: error,
-    });
-  }
-}
-
-const testLimitMs = 2_000;
-
-/** A whole conflist is taken as well: what a runtime would give us of it. */
-function partOfList(value: JsonRecord): JsonRecord {
-  const { plugins, ...rest } = value;
-  const own = Array.isArray(plugins) ? plugins.find((each) => isRecord(each) && each.type === "calico") : undefined;
-  return isRecord(own) ? { ...rest, ...own } : value;
 }
 
 type Work = {
@@ -126,7 +101,7 @@ async function withEdge<T>(options: PluginOptions, given: Given, work: (given: W
   const { call, log, settings } = given;
   const configuration = readNetworkConfiguration(call.configuration, options.variables);
   const request = await requestOf(options, given, configuration);
-  await using backed = await options.backing.open(configuration);
+  await using backed = await opened(options, call, configuration);
   const warn = (text: string) => {
     options.warn(text);
     log("warning", text);
@@ -153,14 +128,27 @@ async function withEdge<T>(options: PluginOptions, given: Given, work: (given: W
   return await work({ request, edge, ipam, log, alone });
 }
 
+/** DEL tells what is wrong as it is, ADD who found it: both as the original. */
+async function opened({ backing }: PluginOptions, { command }: PluginCall, configuration: NetworkConfiguration) {
+  try {
+    return await backing.open(configuration);
+  } catch (error) {
+    if (command === "DEL") throw error;
+    const { code, message, details } = toCniError(error);
+    const more = details === undefined ? {} : { details };
+    throw new CniError(code, `error creating calico client: ${message}`, { cause: error, ...more });
+  }
+}
+
 async function requestOf(
-  { variables }: PluginOptions,
-  { call, settings }: Given,
+  { variables, warn }: PluginOptions,
+  { call, log, settings }: Given,
   configuration: NetworkConfiguration,
 ): Promise<EndpointRequest> {
   const { containerId, netns, ifname, command } = call;
-  if (!settings.nodenameFileOptional) mustExist(configuration.nodenameFile);
+  if (!settings.nodenameFileOptional) mustExist(configuration.nodenameFile, [warn, (text) => log("warning", text)]);
   const mtu = command === "ADD" ? readMtu(contentOf(mtuFile), settings, mtuFile) : settings.mtu;
+  if (command === "ADD") checkDeviceType(settings);
   mustNotBeOurs(netns);
   const { pod, uid } = readArguments(call.args === "" ? "" : `IgnoreUnknown=1;${call.args}`);
   const prefix = interfacePrefix(variables.FELIX_INTERFACEPREFIX);
@@ -170,13 +158,15 @@ async function requestOf(
   return { ...names, mtu, settings, configuration: call.configuration };
 }
 
-function mustExist(nodenameFile: string): void {
-  if (contentOf(nodenameFile) !== undefined) return;
+/** The original's sentence says what to do, for the original; who writes the file here is said beside it. */
+function mustExist(nodenameFile: string, says: readonly ((text: string) => void)[]): void {
+  if (existsSync(nodenameFile)) return;
+  for (const say of says)
+    say(
+      `cattail node writes ${nodenameFile} when it starts; nodename_file_optional in the configuration does without it`,
+    );
   const advice = "check that the calico/node container is running and has mounted /var/lib/calico/";
-  throw new CniError(cniErrorCodes.other, `stat ${nodenameFile}: no such file or directory: ${advice}`, {
-    details:
-      "cattail node writes this file when it starts; nodename_file_optional in the configuration does without it",
-  });
+  throw new CniError(cniErrorCodes.other, `stat ${nodenameFile}: no such file or directory: ${advice}`);
 }
 
 /** Undefined: there is no such file. */

@@ -28,6 +28,11 @@ const required: readonly (readonly [name: string, commands: readonly string[]])[
 /** Throws CniError. */
 export function readCall(variables: Variables, stdin: string): PluginCall {
   const command = variables.CNI_COMMAND ?? "";
+  const { CNI_CONTAINERID: containerId = "", CNI_IFNAME: ifname = "" } = variables;
+  if (withContainer.includes(command)) {
+    if (containerId !== "") checkContainerId(containerId);
+    if (ifname !== "") checkInterfaceName(ifname);
+  }
   const missing = required
     .filter(([name, commands]) => !variables[name] && (name === "CNI_COMMAND" || commands.includes(command)))
     .map(([name]) => name);
@@ -35,12 +40,6 @@ export function readCall(variables: Variables, stdin: string): PluginCall {
     throw new CniError(cniErrorCodes.environment, `required env variables [${missing.join(",")}] missing`);
   }
   const configuration = readConfiguration(stdin);
-  const containerId = variables.CNI_CONTAINERID ?? "";
-  const ifname = variables.CNI_IFNAME ?? "";
-  if (withContainer.includes(command)) {
-    checkContainerId(containerId);
-    checkInterfaceName(ifname);
-  }
   const { CNI_NETNS: netns = "", CNI_ARGS: args = "", CNI_PATH: path = "" } = variables;
   return { command, containerId, netns, ifname, args, path, configuration };
 }

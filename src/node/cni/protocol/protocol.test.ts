@@ -12,6 +12,7 @@ const plugin: Plugin = {
   about: "a plugin",
   add: async (_call, version) => ({ cniVersion: version }),
   check: async () => undefined,
+  saysChecked: "OK\n",
   del: async () => undefined,
   status: async () => undefined,
   collect: async () => undefined,
@@ -33,6 +34,12 @@ const calls: {
     name: "ADD without a container",
     variables: { ...usual, CNI_COMMAND: "ADD", CNI_CONTAINERID: "" },
     says: [4, "required env variables [CNI_CONTAINERID] missing"],
+  },
+  {
+    name: "a name that cannot be, before what is missing or cannot be read",
+    variables: { CNI_COMMAND: "ADD", CNI_CONTAINERID: "-x" },
+    stdin: "{",
+    says: [4, "invalid characters in containerID", "-x"],
   },
   {
     name: "an interface name of sixteen letters",
@@ -75,6 +82,12 @@ const calls: {
     says: [1, "config version does not allow CHECK"],
   },
   {
+    name: "CHECK in a version that is newer than ours",
+    variables: { CNI_COMMAND: "CHECK", ...usual },
+    change: { cniVersion: "1.2.0" },
+    says: [1, "plugin version does not allow CHECK"],
+  },
+  {
     name: "STATUS in a version that does not have it",
     variables: { CNI_COMMAND: "STATUS", ...usual },
     says: [1, "config version does not allow STATUS"],
@@ -98,7 +111,17 @@ for (const { name, variables, stdin, change, says } of calls)
 
 test("a person who starts it by hand is told what it is", async () => {
   const answer = await runPlugin(plugin, {}, async () => "");
-  deepEqual(answer, { exitCode: 0, stdout: "", stderr: "a plugin\n" });
+  deepEqual(answer, {
+    exitCode: 0,
+    stdout: "",
+    stderr: "a plugin\nCNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n",
+  });
+});
+
+test("a CHECK that finds nothing wrong prints what the original's does", async () => {
+  const variables = { CNI_COMMAND: "CHECK", ...usual };
+  const answer = await runPlugin(plugin, variables, async () => JSON.stringify(configuration));
+  deepEqual(answer, { exitCode: 0, stdout: "OK\n", stderr: "" });
 });
 
 const argumentCases: { text: string; pod?: string; address?: string }[] = [

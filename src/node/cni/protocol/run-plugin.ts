@@ -3,13 +3,15 @@
 import type { JsonRecord } from "../../../base/lib/index.ts";
 import { configuredVersion, type PluginCall, readCall, type Variables } from "./call.ts";
 import { CniError, cniErrorCodes, cniErrorJson, toCniError } from "./cni-error.ts";
-import { type CniVersion, checkedVersion, mustHaveCommand, versionAnswer } from "./versions.ts";
+import { type CniVersion, checkedVersion, mustHaveCommand, supportedVersions, versionAnswer } from "./versions.ts";
 
 export type Plugin = {
   /** What is said, on standard error, to a person who starts it by hand. */
   readonly about: string;
   add(call: PluginCall, version: CniVersion): Promise<JsonRecord>;
   check(call: PluginCall): Promise<void>;
+  /** What a CHECK that found nothing wrong prints, which runtimes pass over: the original's plugins do not agree. */
+  readonly saysChecked: string;
   del(call: PluginCall): Promise<void>;
   /** Throws why no pod could be added now. */
   status(call: PluginCall): Promise<void>;
@@ -24,20 +26,25 @@ export async function runPlugin(
   variables: Variables,
   readStdin: () => Promise<string>,
 ): Promise<Answered> {
-  if ((variables.CNI_COMMAND ?? "") === "") return { exitCode: 0, stdout: "", stderr: `${plugin.about}\n` };
+  if ((variables.CNI_COMMAND ?? "") === "") return { exitCode: 0, stdout: "", stderr: about(plugin) };
   try {
     const said = await answered(plugin, variables, readStdin);
-    return { exitCode: 0, stdout: said === undefined ? "" : `${JSON.stringify(said)}\n`, stderr: "" };
+    return { exitCode: 0, stdout: typeof said === "string" ? said : `${JSON.stringify(said)}\n`, stderr: "" };
   } catch (error) {
     return { exitCode: 1, stdout: `${cniErrorJson(toCniError(error))}\n`, stderr: "" };
   }
 }
 
+function about(plugin: Plugin): string {
+  return `${plugin.about}\nCNI protocol versions supported: ${supportedVersions.join(", ")}\n`;
+}
+
+/** A text is printed as it is. */
 async function answered(
   plugin: Plugin,
   variables: Variables,
   readStdin: () => Promise<string>,
-): Promise<JsonRecord | undefined> {
+): Promise<JsonRecord | string> {
   if (variables.CNI_COMMAND === "VERSION") return versionAnswer;
   const call = readCall(variables, await readStdin());
   const configured = configuredVersion(call.configuration);
@@ -47,18 +54,18 @@ async function answered(
     case "DEL":
       checkedVersion(configured);
       await plugin.del(call);
-      return undefined;
+      return "";
     case "CHECK":
       mustHaveCommand("CHECK", configured, "0.4.0");
       checkedVersion(configured);
       await plugin.check(call);
-      return undefined;
+      return plugin.saysChecked;
     case "STATUS":
     case "GC":
       mustHaveCommand(call.command, configured, "1.1.0");
       checkedVersion(configured);
       await (call.command === "GC" ? plugin.collect(call) : saysStatus(plugin, call));
-      return undefined;
+      return "";
     default:
       throw new CniError(cniErrorCodes.environment, `unknown CNI_COMMAND: ${call.command}`);
   }

@@ -21,12 +21,12 @@ export function checkedVersion(configured: string | undefined): CniVersion {
   });
 }
 
-/** Throws where the configuration's version does not have the command yet, or no version that we speak has it. */
+/** Throws where the configuration's version does not have the command yet, or is newer than all that we speak. */
 export function mustHaveCommand(command: string, configured: string | undefined, since: string): void {
   const refused = (whose: string) =>
     new CniError(cniErrorCodes.incompatibleVersion, `${whose} version does not allow ${command}`);
   if (isBefore(configured || firstVersion, since)) throw refused("config");
-  if (supportedVersions.every((version) => isBefore(version, since))) throw refused("plugin");
+  if (supportedVersions.every((version) => isBefore(version, configured || firstVersion))) throw refused("plugin");
 }
 
 function isBefore(a: string, b: string): boolean {

@@ -72,6 +72,11 @@ test("addresses come from IPAM, from IPAM by name, or from the annotation", () =
   const text = JSON.stringify(addresses);
   deepEqual(addressingOf(own({ ipAddrs: text }), off), { from: "ipam by name", addresses });
   deepEqual(addressingOf(own({ ipAddrsNoIpam: text }), on), { from: "annotation", addresses });
+  const others = JSON.stringify(["FD00:0::1", "::ffff:10.0.0.1"]);
+  deepEqual(addressingOf(own({ ipAddrs: others }), off), {
+    from: "ipam by name",
+    addresses: ["fd00::1", "10.0.0.1"],
+  });
 });
 
 const refusedAddresses: { name: string; given: Annotations; says: string | RegExp }[] = [
@@ -113,6 +118,7 @@ for (const annotation of ["ipAddrs", "ipAddrsNoIpam"])
 test("a MAC is taken as it is meant, and refused where it is none", () => {
   equal(askedMac({}), undefined);
   equal(askedMac(own({ hwAddr: "0E:00:00:12:34:56" })), "0e:00:00:12:34:56");
+  throws(() => askedMac(own({ hwAddr: "" })), { message: /^failed to parse MAC address {2}provided/ });
   throws(() => askedMac(own({ hwAddr: "zz" })), {
     message:
       "failed to parse MAC address zz provided via cni.projectcalico.org/hwAddr: address zz: invalid MAC address",

@@ -4,7 +4,7 @@
 //   ipAddrs, ipAddrsNoIpam             these very addresses, from IPAM or without asking it
 //   hwAddr                             the MAC of the pod's end
 //   floatingIPs                        for endpoints; refused where the configuration does not allow them
-import { canonicalMac, isRecord, type JsonRecord, messageOf, parseIp } from "../../../base/lib/index.ts";
+import { canonicalMac, ipToText, isRecord, type JsonRecord, messageOf, parseIp } from "../../../base/lib/index.ts";
 import { EndpointError } from "../endpoint-error.ts";
 import type { EndpointSettings } from "./settings.ts";
 
@@ -77,8 +77,8 @@ function mustBeCalicos(ipamType: string, annotation: string): void {
 
 /** Undefined: the kernel chooses one. Throws EndpointError. */
 export function askedMac(pod: Annotations): string | undefined {
-  const text = own(pod, "hwAddr");
-  if (text === undefined) return undefined;
+  const text = Object.hasOwn(pod, `${prefix}hwAddr`) ? pod[`${prefix}hwAddr`] : undefined;
+  if (text === undefined) return undefined; // an empty one is refused, as by the original
   const mac = canonicalMac(text);
   if (mac !== undefined) return mac;
   throw new EndpointError(
@@ -103,6 +103,7 @@ function notEnabled(feature: string): EndpointError {
   return new EndpointError(`requested feature is not enabled: ${feature}`);
 }
 
+/** In canonical text: endpoints and routes are compared with it. */
 function addressList(text: string, annotation: string): readonly string[] {
   const named = JSON.stringify(prefix + annotation);
   let list: readonly string[];
@@ -115,15 +116,15 @@ function addressList(text: string, annotation: string): readonly string[] {
   }
   if (list.length === 0) throw new EndpointError(`annotation ${named} specified but empty`);
   const seen = new Set<number>();
-  for (const each of list) {
+  return list.map((each) => {
     const address = parseIp(each);
     if (address === undefined) throw new EndpointError(`invalid IP format: ${each}`);
     if (seen.has(address.version)) {
       throw new EndpointError(`cannot have more than one IPv${address.version} address for ${named} annotation`);
     }
     seen.add(address.version);
-  }
-  return list;
+    return ipToText(address);
+  });
 }
 
 function listOfAddresses(text: string): readonly string[] {
