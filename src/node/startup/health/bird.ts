@@ -7,7 +7,8 @@ export type BirdState = {
   readonly socket: string;
   readonly peers: readonly Peer[];
   readonly kernelProtocols: readonly Protocol[];
-  readonly isRestarting: boolean;
+  /** Asked only where the answer counts: a probe is not to wait, or to fail, for one that does not. */
+  readonly isRestarting: () => Promise<boolean>;
 };
 
 export type BirdOptions = {
@@ -27,9 +28,12 @@ export function socketsOf(family: Family, named: string | undefined): readonly s
 /** Throws Error with the original's words. */
 export async function lookAtBird({ family, sockets, signal }: BirdOptions): Promise<BirdState> {
   const { socket, isOfBoth } = await findSocket(family, sockets);
-  const ask = async (command: string): Promise<readonly BirdLine[]> => {
+  const ask = async (command: string, known: ReadonlySet<number>): Promise<readonly BirdLine[]> => {
     try {
-      return await askBird(socket, command, { signal });
+      const lines = await askBird(socket, command, { signal });
+      const odd = lines.find(({ code }) => !known.has(code));
+      if (odd === undefined) return lines;
+      throw new Error(`unexpected output line from BIRD: '${odd.code} ${odd.text.trim()}'`);
     } catch (error) {
       const isAway = error instanceof Error && "code" in error && error.code === "BIRD_UNREACHABLE";
       if (!isAway) throw new Error(`error executing command: ${messageOf(error)}`, { cause: error });
@@ -38,20 +42,22 @@ export async function lookAtBird({ family, sockets, signal }: BirdOptions): Prom
       });
     }
   };
-  const table = readProtocols(await ask("show protocols"));
+  const table = readProtocols(await ask("show protocols", protocolCodes));
   if (table === undefined) throw new Error("error executing command: unknown BIRD table output format");
   if (isOfBoth && table.generation === 1)
     throw new Error(`error querying BIRD: unable to connect to BIRDv${family} socket: BIRD 1 at ${socket} is of IPv4`);
-  const status = await ask("show status");
   return {
     socket,
     peers: peersOf(table).filter((peer) => table.generation === 1 || peer.family === family),
     kernelProtocols: table.protocols.filter(({ kind }) => kind === "Kernel"),
-    isRestarting: status.some(({ code }) => code === gracefulRestart),
+    isRestarting: async () => (await ask("show status", statusCodes)).some(({ code }) => code === gracefulRestart),
   };
 }
 
 const gracefulRestart = 24;
+/** What each answer consists of; with anything else in it, it is not known what it means. */
+const protocolCodes: ReadonlySet<number> = new Set([2002, 1002, 0]);
+const statusCodes: ReadonlySet<number> = new Set([1000, 1011, 13, gracefulRestart]);
 
 /** One that answers is enough to live. */
 export async function birdAnswers({ family, sockets, signal }: BirdOptions): Promise<void> {
@@ -95,7 +101,10 @@ export type Rule = {
 };
 
 /** Undefined: ready. The sentence is the original's. */
-export function whyNotReady({ peers, isRestarting, kernelProtocols }: BirdState, rule: Rule): string | undefined {
+export async function whyNotReady(
+  { peers, isRestarting, kernelProtocols }: BirdState,
+  rule: Rule,
+): Promise<string | undefined> {
   const isUp = ({ info }: Peer) => /^Established\b/.test(info);
   const down = peers.filter((peer) => !isUp(peer));
   const notUp = (which: readonly Peer[]) => `BGP not established with ${which.map(({ address }) => address).join(",")}`;
@@ -103,14 +112,14 @@ export function whyNotReady({ peers, isRestarting, kernelProtocols }: BirdState,
     const { graceMs, clock } = rule.strict;
     const long = down.filter(({ since }) => downForMs(since, clock.wallMs()) >= graceMs);
     if (long.length > 0) return notUp(long);
-    if (isRestarting) return "graceful restart in progress";
+    if (await isRestarting()) return "graceful restart in progress";
     const waiting = kernelProtocols.filter(({ state }) => state !== "up").map(({ name }) => name);
     return waiting.length > 0 ? `kernel routes are not written yet by ${waiting.join(",")}` : undefined;
   }
   if (peers.length === 0) return undefined;
   if (rule.ageMs >= rule.thresholdMs) return down.length < peers.length ? undefined : notUp(down);
   if (down.length > 0) return notUp(down);
-  return isRestarting ? "graceful restart in progress" : undefined;
+  return (await isRestarting()) ? "graceful restart in progress" : undefined;
 }
 
 /** BIRD says the time of today, or the day. One that cannot be read was long ago. */

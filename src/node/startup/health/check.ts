@@ -97,7 +97,7 @@ async function birdReady(check: CheckName, family: Family, options: CheckOptions
   try {
     const ageMs = clock.wallMs() - (await writtenMs(settings.nodeNameFile));
     const state = await lookAtBird({ family, sockets: socketsOf(family, options.sockets?.[family]), signal });
-    const why = whyNotReady(state, {
+    const why = await whyNotReady(state, {
       ageMs,
       thresholdMs,
       ...(strict === undefined ? {} : { strict: { ...strict, clock } }),

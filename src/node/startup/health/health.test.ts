@@ -1,10 +1,14 @@
 // The rules about BIRD, the original's and the strict ones, and how long a session has been down. The command itself is in the recorded cases.
-import { equal } from "node:assert/strict";
+import { equal, rejects } from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../../base/lib/index.ts";
 import type { Peer } from "../../bird/asking.ts";
 import { goDurationMs } from "../settings/duration.ts";
-import { type BirdState, downForMs, whyNotReady } from "./bird.ts";
+import { type BirdState, downForMs, lookAtBird, whyNotReady } from "./bird.ts";
 
 const peer = (address: string, info: string, since = "2026-01-01"): Peer => ({
   ...{ address, info, since, family: 4, type: "node-to-node mesh", state: info === "Established" ? "up" : "start" },
@@ -13,7 +17,7 @@ const up = peer("10.0.0.1", "Established");
 const down = peer("10.0.0.2", "Active Socket: Connection refused");
 const kernel = (state: string) => ({ name: "kernel1", kind: "Kernel", state, since: "", info: "" });
 const state = (given: Partial<BirdState>): BirdState => ({
-  ...{ socket: "", peers: [up], kernelProtocols: [kernel("up")], isRestarting: false },
+  ...{ socket: "", peers: [up], kernelProtocols: [kernel("up")], isRestarting: async () => false },
   ...given,
 });
 const early = { ageMs: 1000, thresholdMs: 30_000 };
@@ -29,15 +33,25 @@ const rules: { name: string; given: Partial<BirdState>; rule: Parameters<typeof 
   { name: "one down, early", given: { peers: [up, down] }, rule: early, why: "BGP not established with 10.0.0.2" },
   { name: "one down, late", given: { peers: [up, down] }, rule: late },
   { name: "all down, late", given: { peers: [down] }, rule: late, why: "BGP not established with 10.0.0.2" },
-  { name: "restarting, early", given: { isRestarting: true }, rule: early, why: "graceful restart in progress" },
-  { name: "restarting, late", given: { isRestarting: true }, rule: late },
+  {
+    name: "restarting, early",
+    given: { isRestarting: async () => true },
+    rule: early,
+    why: "graceful restart in progress",
+  },
+  { name: "restarting, late", given: { isRestarting: async () => true }, rule: late },
   { name: "strict, one down", given: { peers: [up, down] }, rule: strict, why: "BGP not established with 10.0.0.2" },
   {
     name: "strict, one down for a moment",
     given: { peers: [up, peer("10.0.0.3", "Connect", clockNow(3000))] },
     rule: strict,
   },
-  { name: "strict, restarting", given: { isRestarting: true }, rule: strict, why: "graceful restart in progress" },
+  {
+    name: "strict, restarting",
+    given: { isRestarting: async () => true },
+    rule: strict,
+    why: "graceful restart in progress",
+  },
   {
     name: "strict, the kernel's protocol waits",
     given: { kernelProtocols: [kernel("wait")] },
@@ -47,7 +61,65 @@ const rules: { name: string; given: Partial<BirdState>; rule: Parameters<typeof 
   { name: "strict, all well", given: {}, rule: strict },
 ];
 for (const { name, given, rule, why } of rules) {
-  test(`BIRD: ${name}`, () => equal(whyNotReady(state(given), rule), why));
+  test(`BIRD: ${name}`, async () => equal(await whyNotReady(state(given), rule), why));
+}
+
+const silent = { isRestarting: () => Promise.reject(new Error("asked for its status")) };
+for (const [name, given, rule] of [
+  ["late", {}, late],
+  ["there are no peers", { peers: [] }, early],
+  ["a peer is down", { peers: [down] }, early],
+] as const) {
+  test(`BIRD is not asked whether it restarts when ${name}`, async () => {
+    await whyNotReady(state({ ...silent, ...given }), rule);
+  });
+}
+
+const table = [
+  "2002-name     proto    table    state  since       info",
+  "1002-device1  Device   master   up     10:00:00",
+  " Mesh_10_0_0_2 BGP      master   start  10:00:01    Established",
+];
+const answers: { name: string; protocols: readonly string[]; status?: readonly string[]; why: RegExp | undefined }[] = [
+  { name: "a table", protocols: [...table, "0000 "], status: ["1000-BIRD 1.6", "0013 up"], why: undefined },
+  {
+    name: "a line of another kind",
+    protocols: [...table, "1008-odd", "0000 "],
+    why: /unexpected output line.*1008 odd/,
+  },
+  {
+    name: "other headings",
+    protocols: [(table[0] ?? "").replace("since", "when"), "0000 "],
+    why: /unknown BIRD table/,
+  },
+  {
+    name: "a status of another kind",
+    protocols: [...table, "0000 "],
+    status: ["1000-BIRD 1.6", "1234-odd", "0013 up"],
+    why: /unexpected output line.*1234 odd/,
+  },
+];
+for (const { name, protocols, status = [], why } of answers) {
+  test(`BIRD answers with ${name}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "cattail-health-"));
+    const socket = join(folder, "bird.ctl");
+    const server = createServer((client) => {
+      client.write("0001 BIRD 1.6.8 ready.\n");
+      client.on("data", (asked) =>
+        client.write(`${(`${asked}`.includes("protocols") ? protocols : status).join("\n")}\n`),
+      );
+    });
+    try {
+      await new Promise<void>((resolve) => server.listen(socket, resolve));
+      const signal = AbortSignal.timeout(5_000);
+      const look = async () => whyNotReady(await lookAtBird({ family: 4, sockets: [socket], signal }), early);
+      if (why === undefined) equal(await look(), undefined);
+      else await rejects(look, why);
+    } finally {
+      server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 }
 
 test("since when: a time of today or yesterday, else long ago", () => {
