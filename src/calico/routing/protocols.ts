@@ -2,3 +2,14 @@
 
 /** Routes of BGP sessions that start anew, kept until BIRD has them again. */
 export const bridgeProtocol = 81;
+
+const bootProtocol = 3;
+const ownProtocol = 80;
+
+/**
+ * Of the agent's routes that are not by an interface of Calico's: DeviceRouteProtocol, but not `boot`, which others use, too. Whoever reads the routes (BIRD)
+ * and whoever writes them must mean the same one. 0, or no number: nothing is said.
+ */
+export function routeProtocol(deviceRouteProtocol: number): number {
+  return deviceRouteProtocol > 0 && deviceRouteProtocol !== bootProtocol ? deviceRouteProtocol : ownProtocol;
+}

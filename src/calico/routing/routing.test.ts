@@ -10,6 +10,7 @@ import {
   readBlock,
   readNode,
   readPool,
+  routeProtocol,
   sameSubnet,
   vtepMac,
 } from "./index.ts";
@@ -98,3 +99,15 @@ test("keys lead to what they are about, and only those", () => {
   equal(blockOfPath("/calico/ipam/v2/assignment/ipv4/block/10.0.0.0-26"), "10.0.0.0/26");
   equal(blockOfPath("/calico/ipam/v2/host/n/ipv4/block/10.0.0.0-26"), undefined);
 });
+
+const protocols: [deviceRouteProtocol: number, is: number][] = [
+  [3, 80], // the default, also where somebody says it
+  [90, 90],
+  [80, 80],
+  [0, 80],
+  [Number.NaN, 80],
+];
+for (const [said, is] of protocols) {
+  test(`DeviceRouteProtocol ${said}: the agent's other routes have protocol ${is}`, () =>
+    equal(routeProtocol(said), is));
+}

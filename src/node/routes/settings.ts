@@ -1,5 +1,6 @@
 // The FELIX_* settings that routes, tunnels and interfaces depend on, from raw text to what the room works with.
 import type { Family } from "../../base/lib/index.ts";
+import { routeProtocol } from "../../calico/routing/index.ts";
 import type { LiveSettings } from "../part/index.ts";
 import { felixSettings } from "../settings/index.ts";
 import type { MtuSettings } from "./calculation/mtu.ts";
@@ -30,9 +31,6 @@ export type RouteSettings = {
   readonly requiresMtuFile: boolean;
 };
 
-const ownProtocol = 80;
-const bootProtocol = 3;
-
 export function readRouteSettings(live: LiveSettings, bgp: Bgp): RouteSettings {
   const { value } = felixSettings(live);
   const deviceProtocol = value("DeviceRouteProtocol");
@@ -52,7 +50,7 @@ export function readRouteSettings(live: LiveSettings, bgp: Bgp): RouteSettings {
     plainBecause: plain.because,
     workloadInterfacePrefixes: value("InterfacePrefix"),
     deviceProtocol,
-    protocol: deviceProtocol === bootProtocol ? ownProtocol : deviceProtocol,
+    protocol: routeProtocol(deviceProtocol),
     source: {
       4: value("DeviceRouteSourceAddress") || undefined,
       6: value("DeviceRouteSourceAddressIPv6") || undefined,

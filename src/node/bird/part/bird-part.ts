@@ -6,6 +6,7 @@
 // One configuration at a time, all of it, so that BIRD never reads a mix; at most ten a second, however much changes.
 import { type Log, messageOf } from "../../../base/lib/index.ts";
 import { Bell } from "../../../base/linux/index.ts";
+import { routeProtocol } from "../../../calico/routing/index.ts";
 import type { FeedState, Part, PartWorld } from "../../part/index.ts";
 import { type Look, lookAtBird } from "../daemon/look.ts";
 import { versionOfProgram } from "../daemon/programs.ts";
@@ -149,7 +150,7 @@ class BirdRun {
       settings: {
         ...bgp,
         kubernetesNode: bgp.kubernetesNode ?? node,
-        agentProtocol: Number(settings.raw("DeviceRouteProtocol") ?? 80) || 80,
+        agentProtocol: routeProtocol(Number(settings.raw("DeviceRouteProtocol"))),
         canTunnel: this.#version?.isFork ?? false,
       },
       secret: (reference) => this.#secrets.get(reference),

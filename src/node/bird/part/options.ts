@@ -41,10 +41,8 @@ export function birdOptions(env: Environment, given: { readonly supervises: bool
       routerId: env.CALICO_ROUTER_ID || undefined,
       advertisedClusterIps: ranges ? ranges.split(",").filter((each) => each.trim() !== "") : undefined,
       kubernetesNode: env.CALICO_K8S_NODE_REF || undefined,
-      usesPodCidr: isTrue(env.USE_POD_CIDR),
+      usesPodCidr: /^(?:1|t|true)$/i.test(env.CALICO_USE_POD_CIDR || env.USE_POD_CIDR || ""),
     },
     ...given,
   };
 }
-
-const isTrue = (text: string | undefined): boolean => ["true", "1", "yes", "t"].includes((text ?? "").toLowerCase());
