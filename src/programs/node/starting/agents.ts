@@ -4,6 +4,7 @@ import { CattailError, messageOf, systemClock } from "../../../base/lib/index.ts
 import type { Part } from "../../../node/part/index.ts";
 import { type AgentProcess, type Around, type Asked, nodeName, runAgentProcess } from "../agent-process.ts";
 import { allParts, bgpParts, felixParts, halvesOf } from "../parts.ts";
+import { screenSeverity } from "./confd-severity.ts";
 
 export type AgentFlags = {
   readonly configFile?: string;
@@ -38,6 +39,8 @@ const agents: { readonly [name in AgentName]: (flags: AgentFlags) => AgentProces
   }),
   bgp({ runOnce = false, confdir }) {
     if (confdir !== undefined) process.env.BIRD_CONFIG_DIR ||= join(confdir, "config");
+    const severity = screenSeverity(process.env);
+    if (severity !== undefined) process.env.FELIX_LOGSEVERITYSCREEN = severity;
     const parts = async (around: Around) =>
       runOnce ? endingOnce(await bgpParts(around), around) : await bgpParts(around);
     // Once beside an agent that runs is harmless: it writes what that one has written.
