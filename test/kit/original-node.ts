@@ -1,10 +1,12 @@
 // A node of a lab that runs the original's programs: the variables of its agent, its plugins in the place of ours, and whether it is ready.
 import { symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import type { LabNode } from "../../src/programs/lab/world/index.ts";
+import { missingProgram } from "./programs.ts";
 
 /** The path of its combined program. */
 export const original = process.env.CATTAIL_ORIGINAL_CALICO;
-export const noOriginal = original === undefined && "CATTAIL_ORIGINAL_CALICO does not name the original's program";
+export const noOriginal =
+  original === undefined ? "CATTAIL_ORIGINAL_CALICO does not name the original's program" : missingProgram("ipset"); // which its agent cannot do without
 
 const component = `${original} component`;
 const startUp = `${component} node startup && ${component} node allocate-tunnel-addrs --run-once`;

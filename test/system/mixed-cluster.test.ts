@@ -1,25 +1,25 @@
 // A cluster in which one node runs the original's programs (CATTAIL_ORIGINAL_CALICO is the path of its combined program `calico`) and the
-// others ours, on one API server and one Typha: everybody reaches everybody, while the one node is exchanged, and exchanged back, under pings
-// that never stop.
+// others ours, on one API server and one Typha: everybody reaches everybody, while the one node is exchanged, and exchanged back. All the time pings are
+// answered, connections stay open, and a port that a policy closes stays closed.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { runProgram } from "../../src/base/linux/index.ts";
-import { ping } from "../../src/base/linux/kernel.ts";
 import { givenDatastore } from "../../src/programs/lab/cluster/given-datastore.ts";
-import { Lab } from "../../src/programs/lab/cluster/lab.ts";
+import { Lab, type LabOptions } from "../../src/programs/lab/cluster/lab.ts";
 import { launcher } from "../../src/programs/lab/cluster/launcher.ts";
 import { startRelay } from "../../src/programs/lab/relay.ts";
 import { ended, isWhole, type LabNode } from "../../src/programs/lab/world/index.ts";
 import { defaultInstallOptions, manifests } from "../../src/programs/manifests/index.ts";
-import { clusterPeer, startCluster } from "../kit/cluster.ts";
+import { type Cluster, clusterPeer, startCluster } from "../kit/cluster.ts";
 import { installCrds } from "../kit/crds.ts";
 import { eventually } from "../kit/eventually.ts";
 import { noNamespaces } from "../kit/namespace.ts";
 import { isReady, noOriginal, original, originalAgent, originalEnvironment, usePlugins } from "../kit/original-node.ts";
+import { steadyTraffic } from "../kit/steady-traffic.ts";
 
 const skip = noNamespaces || (await clusterPeer()).missing || noOriginal;
 
@@ -29,25 +29,14 @@ test("a node changes from our agent to the original's and back, and no ping is l
   skip,
   timeout: 300_000,
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "cattail-mixed-"));
-  mkdirSync(join(folder, "logs"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   await using cluster = await startCluster();
-  await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
-  const given = await givenDatastore({ kubeconfig: cluster.kubeconfig }, folder);
-  const { relay } = given;
-  ok(relay !== undefined);
-  const server = await startRelay({ path: relay.socket }, { host: "127.0.0.1", port: relay.port });
-  t.after(() => server.close());
-  await using lab = await Lab.start(
-    { folder, nodes: 3, mode: "vxlan", ...given.inside, relay, say: () => undefined },
-    false,
-  );
+  await using lab = await startLab(t, cluster, folder);
   await lab.addFirstPods();
   await everybodyReachesEverybody(lab);
 
   const node = lab.world.node(exchanged);
-  await using steady = steadyPings(lab);
+  await using steady = await steadyTraffic(lab);
   // To the original: its agent starts beside our rules, which go when its own are there.
   await lab.stopAgent(exchanged);
   const theirs = keepOriginal(lab, node, folder);
@@ -75,28 +64,16 @@ test("a node changes from our agent to the original's and back, and no ping is l
   await lab.addPod({ name: "by-ours", node: exchanged });
   await everybodyReachesEverybody(lab);
 
-  const { sent, lost } = await steady.end();
-  ok(sent > 100);
-  equal(lost, 0, `${lost} of ${sent} pings were lost`);
+  t.diagnostic(await steady.check());
 });
 
 test("from the original's programs to ours, one part at a time, and back: Typha, ctl, the plugin, the agent", {
   skip,
   timeout: 600_000,
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "cattail-parts-"));
-  mkdirSync(join(folder, "logs"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   await using cluster = await startCluster();
-  await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
-  const given = await givenDatastore({ kubeconfig: cluster.kubeconfig }, folder);
-  const { relay } = given;
-  ok(relay !== undefined);
-  const server = await startRelay({ path: relay.socket }, { host: "127.0.0.1", port: relay.port });
-  t.after(() => server.close());
-  const agent = { words: originalAgent, env: originalEnvironment };
-  const options = { folder, nodes: 3, mode: "vxlan", agent, ...given.inside, relay, say: () => undefined } as const;
-  await using lab = await Lab.start(options, false);
+  await using lab = await startLab(t, cluster, folder, { words: originalAgent, env: originalEnvironment });
   const theirTypha = [original ?? "", "component", "typha"];
   const exchangeTypha = async (words?: readonly string[]) => {
     await lab.killTypha();
@@ -108,7 +85,7 @@ test("from the original's programs to ours, one part at a time, and back: Typha,
   await lab.addFirstPods();
   await everybodyReachesEverybody(lab);
   const node = lab.world.node(exchanged);
-  await using steady = steadyPings(lab);
+  await using steady = await steadyTraffic(lab);
 
   await t.test("Typha", async () => {
     await exchangeTypha();
@@ -163,9 +140,7 @@ test("from the original's programs to ours, one part at a time, and back: Typha,
     await exchangeTypha(theirTypha);
     await everybodyReachesEverybody(lab);
   });
-  const { sent, lost } = await steady.end();
-  ok(sent > 100);
-  equal(lost, 0, `${lost} of ${sent} pings were lost`);
+  t.diagnostic(await steady.check());
 });
 
 const allowAll = {
@@ -189,6 +164,26 @@ async function tablesOf(node: LabNode): Promise<string[]> {
   const { stdout } = await node.run("nft", ["list", "tables"]);
   const names = [...stdout.matchAll(/^table \S+ (\S+)/gm)].map(([, name = ""]) => name);
   return [...new Set(names.filter((name) => /^(cattail|calico)/.test(name)))].sort();
+}
+
+/** With a folder for its logs; it goes after the lab. */
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-mixed-"));
+  mkdirSync(join(folder, "logs"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Three nodes on that cluster, with CRDs as our manifests have them. */
+async function startLab(t: TestContext, cluster: Cluster, folder: string, agent?: LabOptions["agent"]): Promise<Lab> {
+  await installCrds(cluster, manifests("crds", { ...defaultInstallOptions, serviceMonitor: false }));
+  const { relay, inside } = await givenDatastore({ kubeconfig: cluster.kubeconfig }, folder);
+  ok(relay !== undefined);
+  const server = await startRelay({ path: relay.socket }, { host: "127.0.0.1", port: relay.port });
+  t.after(() => server.close());
+  const given = agent === undefined ? {} : { agent };
+  const options = { folder, nodes: 3, mode: "vxlan", ...given, ...inside, relay, say: () => undefined } as const;
+  return await Lab.start(options, false);
 }
 
 async function everybodyReachesEverybody(lab: Lab): Promise<void> {
@@ -227,25 +222,4 @@ function keepOriginal(lab: Lab, node: LabNode, folder: string): { end(): Promise
 async function ours(lab: Lab, node: LabNode, words: readonly string[]): Promise<void> {
   const [program = "", ...args] = [...launcher().words, ...words];
   await node.run(program, args, { env: lab.agentEnvironment(node) });
-}
-
-/** From a pod of another node, and from one beside it, ten times a second. */
-function steadyPings(lab: Lab) {
-  const stop = new AbortController();
-  const counts = { sent: 0, lost: 0 };
-  const target = lab.pods.get("pingtest-3").address;
-  const runs = ["pingtest-1", "pingtest-4", "pingtest-ippool-2"].map(async (name) => {
-    const { netns: namespace } = lab.pods.get(name).place;
-    while (!stop.signal.aborted) {
-      const { sent, received } = await ping(target, { namespace, count: 10, intervalMs: 100, timeoutMs: 2_000 });
-      counts.sent += sent;
-      counts.lost += sent - received;
-    }
-  });
-  const end = async () => {
-    stop.abort();
-    await Promise.all(runs);
-    return counts;
-  };
-  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }

@@ -1,4 +1,5 @@
 // Settings: a program's table, read from the environment and its file, explained to whoever asks.
+export { readConfigFile, unreadableConfigFile } from "./config-file.ts";
 export {
   type DescribedSetting,
   describeSettings,

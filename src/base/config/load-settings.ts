@@ -1,7 +1,8 @@
-// Reads the settings of this process: its environment and its configuration file. The one place of this folder that
-// touches the world.
-import { accessSync, readFileSync } from "node:fs";
+// Reads the settings of this process: its environment and its configuration file. With config-file.ts
+// the place of this folder that touches the world.
+import { accessSync } from "node:fs";
 import { CattailError } from "../lib/index.ts";
+import { readConfigFile } from "./config-file.ts";
 import type { Environment, ProgramSettings } from "./program-settings.ts";
 import { type ReadSettings, readSettings } from "./read-settings.ts";
 import type { SettingsTable } from "./setting.ts";
@@ -9,22 +10,17 @@ import type { SettingsTable } from "./setting.ts";
 /** An empty name is no file, for a program that nothing on the machine may change. */
 export type LoadOptions = { readonly environment: Environment; readonly configFile?: string };
 
-/**
- * Throws one error that lists everything wrong. The usual file need not be there; one that somebody named must be, or
- * the program would run with other settings than they meant.
- */
+/** Throws one error that lists everything wrong. */
 export function loadSettings<Table extends SettingsTable>(
   program: ProgramSettings<Table>,
   options: LoadOptions,
 ): ReadSettings<Table> {
-  const path = options.configFile ?? program.configFile;
-  const text = readConfigFile(path);
+  const { path, text } = readConfigFile(options.configFile, program.configFile);
   const read = readSettings(program, {
     environment: options.environment,
     ...(text === undefined ? {} : { file: { path, text } }),
     checks: { exists },
   });
-  if (text === undefined && path !== "" && options.configFile !== undefined) throw unreadable(path, "does not exist");
   if (read.problems.length === 0) return read;
   throw new CattailError("SETTINGS_INVALID", {
     problem: describeProblems(read),
@@ -38,24 +34,6 @@ function describeProblems({ problems, warnings }: Pick<ReadSettings<unknown>, "p
     lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n  - ${line}`).join("");
   const wrong = problems.length === 1 ? "a setting is wrong:" : `${problems.length} settings are wrong:`;
   return `${wrong}${listed(problems)}${warnings.length === 0 ? "" : `\nbesides:${listed(warnings)}`}`;
-}
-
-function readConfigFile(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    if (code === "ENOENT") return undefined;
-    throw unreadable(path, `cannot be read (${code})`, error);
-  }
-}
-
-function unreadable(path: string, why: string, cause?: unknown): CattailError {
-  return new CattailError("SETTINGS_FILE_UNREADABLE", {
-    problem: `the configuration file ${path} ${why}`,
-    next: "Check its path and permissions, or remove --config-file",
-    ...(cause === undefined ? {} : { cause }),
-  });
 }
 
 function exists(path: string): boolean {

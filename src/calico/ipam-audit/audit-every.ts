@@ -110,14 +110,6 @@ export type AuditFigure = {
   readonly value: number;
 };
 
-/** What each figure means, for the table of metrics of whoever runs the check. */
-export const auditMetricHelp = {
-  cattail_ipam_findings:
-    "Problems that the last audit of address management found, by code; 0 for those it did not find.",
-  cattail_ipam_audit_failures: "1 if the last audit of address management could not be made, else 0.",
-  cattail_ipam_mended: "Problems that the last audit of address management mended.",
-} as const;
-
 export function auditMetrics(round: AuditRound): AuditFigure[] {
   if (round.is === "failed") return [{ name: "cattail_ipam_audit_failures", labels: {}, value: 1 }];
   const counts = new Map<FindingCode, number>();

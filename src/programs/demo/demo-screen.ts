@@ -3,7 +3,7 @@
 import type { Log, LogFields } from "../../base/lib/index.ts";
 import type { NodesSummary } from "./demo-nodes.ts";
 
-export type DemoStatus = {
+type DemoStatus = {
   /** Updates from the datastore so far: what the dashboard's plot of them counts. */
   readonly taken: number;
   readonly keys: number;

@@ -4,6 +4,7 @@ import type { Clock, Log } from "../../../base/lib/index.ts";
 import { type Datastore, type FollowEvent, follow } from "../../../calico/datastore/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
 import { readService, readSlice, type ServiceFacts, type SliceFacts } from "../model/services.ts";
+import { Following } from "./following.ts";
 
 type Options = {
   readonly datastore: () => Promise<Datastore>;
@@ -19,11 +20,12 @@ export class ServiceSource {
   readonly #services = new Map<string, ServiceFacts>();
   readonly #slices = new Map<string, SliceFacts>();
   readonly #inSync = new Set<"Service" | "EndpointSlice">();
-  #following: AbortController | undefined;
+  readonly #following: Following;
   #isWithoutKubernetes = false;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#following = new Following((signal) => this.#run(signal), options.failed);
   }
 
   get services(): Iterable<ServiceFacts> {
@@ -40,17 +42,11 @@ export class ServiceSource {
   }
 
   start(): void {
-    if (this.#following !== undefined) return;
-    const following = new AbortController();
-    this.#following = following;
-    this.#run(following.signal).catch((error: unknown) => {
-      if (!following.signal.aborted) this.#options.failed(error);
-    });
+    this.#following.start();
   }
 
   stop(): void {
-    this.#following?.abort();
-    this.#following = undefined;
+    this.#following.stop();
     this.#services.clear();
     this.#slices.clear();
     this.#inSync.clear();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Clock, canonicalIp, isRecord, type Log, messageOf, parseIp } from "../../../base/lib/index.ts";
 import { errnoOf, isTemporaryName, watchFolder } from "../../../base/linux/index.ts";
 import type { LocalWorkload } from "../model/peerings.ts";
+import { Following } from "./following.ts";
 
 type Options = {
   readonly folder: string;
@@ -15,11 +16,12 @@ type Options = {
 
 export class WorkloadSource {
   readonly #options: Options;
-  #following: AbortController | undefined;
+  readonly #following: Following;
   #workloads: readonly LocalWorkload[] | undefined;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#following = new Following((signal) => this.#run(signal), options.failed);
   }
 
   get workloads(): readonly LocalWorkload[] {
@@ -31,17 +33,11 @@ export class WorkloadSource {
   }
 
   start(): void {
-    if (this.#following !== undefined) return;
-    const following = new AbortController();
-    this.#following = following;
-    this.#run(following.signal).catch((error: unknown) => {
-      if (!following.signal.aborted) this.#options.failed(error);
-    });
+    this.#following.start();
   }
 
   stop(): void {
-    this.#following?.abort();
-    this.#following = undefined;
+    this.#following.stop();
     this.#workloads = undefined;
   }
 

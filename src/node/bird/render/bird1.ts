@@ -1,6 +1,7 @@
 // The configuration of BIRD 1.6, Debian's and the fork that Calico ships: a daemon and a file for each family.
 import type { BgpIntent, FamilyIntent, Session } from "../model/intent.ts";
 import { directInterfaces, familyFunctions, sessionFilters } from "./filter-text.ts";
+import { hopOptions, sessionOptions } from "./session-options.ts";
 
 export function renderBird1(intent: BgpIntent, family: FamilyIntent): string {
   const { address, isBound, blackholes, hostRoutes } = family;
@@ -43,8 +44,7 @@ export function renderBird1(intent: BgpIntent, family: FamilyIntent): string {
 }
 
 function sessionText(session: Session, family: FamilyIntent, intent: BgpIntent): readonly string[] {
-  const { asNumber, localAs, address, port, ttlSecurity, restartSeconds, keepaliveSeconds, clusterId, password } =
-    session;
+  const { asNumber, localAs, address, port } = session;
   const filters = sessionFilters(session, family);
   const debug = { none: [], info: ["debug { states, events };"], debug: ["debug all;"] }[intent.logLevel];
   const options = [
@@ -52,18 +52,11 @@ function sessionText(session: Session, family: FamilyIntent, intent: BgpIntent):
     `local as ${localAs};`,
     `neighbor ${address}${port === undefined ? "" : ` port ${port}`} as ${asNumber};`,
     ...(session.usesNodeAddress ? [`source address ${family.address};`] : []),
-    ...(ttlSecurity === undefined ? ["multihop;"] : [`multihop ${ttlSecurity};`, "ttl security on;"]),
+    ...hopOptions(session),
     "gateway recursive;",
     "add paths on;",
     "graceful restart;",
-    ...(restartSeconds === undefined ? [] : [`graceful restart time ${restartSeconds};`]),
-    "connect delay time 2;",
-    "connect retry time 5;",
-    "error wait time 5, 30;",
-    ...(keepaliveSeconds === undefined ? [] : [`keepalive time ${keepaliveSeconds};`]),
-    ...(session.isPassive ? ["passive on;"] : []),
-    ...(clusterId === undefined ? [] : ["rr client;", `rr cluster id ${clusterId};`]),
-    ...(password === undefined ? [] : [`password "${password}";`]),
+    ...sessionOptions(session),
     ...(session.nextHop === "auto" ? [] : [`next hop ${session.nextHop};`]),
     ...(session.allowedLocalAs === undefined ? [] : [`allow local as ${session.allowedLocalAs};`]),
     `import filter ${filters.import};`,

@@ -1,6 +1,7 @@
 // The configuration of BIRD 2 (2.0.12 and later): one daemon and one file for both families, with a channel for each.
 import type { BgpIntent, FamilyIntent, Session } from "../model/intent.ts";
 import { directInterfaces, familyFunctions, sessionFilters } from "./filter-text.ts";
+import { hopOptions, sessionOptions } from "./session-options.ts";
 
 export function renderBird2(intent: BgpIntent): string {
   const families = intent.families.filter(isInUse);
@@ -63,8 +64,7 @@ function familyText(family: FamilyIntent, intent: BgpIntent): readonly string[] 
 }
 
 function sessionText(session: Session, family: FamilyIntent, intent: BgpIntent): readonly string[] {
-  const { asNumber, localAs, address, port, ttlSecurity, restartSeconds, keepaliveSeconds, clusterId, password } =
-    session;
+  const { asNumber, localAs, address, port } = session;
   const filters = sessionFilters(session, family);
   const local = session.usesNodeAddress || family.isBound ? ` ${family.address}` : "";
   const listens = intent.listenPort === undefined ? "" : ` port ${intent.listenPort}`;
@@ -74,16 +74,9 @@ function sessionText(session: Session, family: FamilyIntent, intent: BgpIntent):
     `local${local}${listens} as ${localAs};`,
     ...(family.isBound ? ["strict bind yes;"] : []),
     `neighbor ${address}${port === undefined ? "" : ` port ${port}`} as ${asNumber};`,
-    ...(ttlSecurity === undefined ? ["multihop;"] : [`multihop ${ttlSecurity};`, "ttl security on;"]),
+    ...hopOptions(session),
     "graceful restart on;",
-    ...(restartSeconds === undefined ? [] : [`graceful restart time ${restartSeconds};`]),
-    "connect delay time 2;",
-    "connect retry time 5;",
-    "error wait time 5, 30;",
-    ...(keepaliveSeconds === undefined ? [] : [`keepalive time ${keepaliveSeconds};`]),
-    ...(session.isPassive ? ["passive on;"] : []),
-    ...(clusterId === undefined ? [] : ["rr client;", `rr cluster id ${clusterId};`]),
-    ...(password === undefined ? [] : [`password "${password}";`]),
+    ...sessionOptions(session),
     ...(session.allowedLocalAs === undefined ? [] : [`allow local as ${session.allowedLocalAs};`]),
   ];
   const channel = [
