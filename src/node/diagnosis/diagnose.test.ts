@@ -148,6 +148,22 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["REVERSE_PATH_FILTER"],
   },
   {
+    name: "a way by a node that has nothing to do with it, which passes the packets on",
+    facts: {
+      ...onHost(lookup({ gateway: "172.31.0.13" }), "n1"),
+      cluster: {
+        ...cluster,
+        nodes: [...cluster.nodes, { name: "n3", address: "172.31.0.13/24", internalAddresses: [] }],
+      },
+    },
+    finds: ["ROUTE_WRONG"],
+  },
+  {
+    name: "a way by a router, which passes the packets on",
+    facts: onHost(lookup({ gateway: "172.31.0.253" }), "n1"),
+    finds: [],
+  },
+  {
     name: "the same way back without the filter",
     facts: onHost(both(podsSilent, lookup({ link: "eth1", gateway: undefined })), "n2"),
     finds: ["ROUTE_WRONG"],

@@ -59,9 +59,10 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
     (names) => names.includes(owner) || names.includes(host.node),
   );
   if (lookup === undefined || other?.address === undefined || pool === undefined || isAmbiguous) return [];
-  if (isExcused(owner, host, cluster) || isAnswered(address, host, cluster)) return [];
+  if (isExcused(owner, host, cluster)) return [];
   const expected = expectedHop(own, other, pool);
   if (expected === undefined || isExpected(lookup, expected, host)) return [];
+  if (!isDetour(lookup, owner, host, cluster) && isAnswered(address, host, cluster)) return [];
   if (expected.way === "ipip" && makesNoIpip(host)) return []; // told of the pool
   const told = { address, owner, lookup, expected: hopText(expected) };
   if (isMissing(lookup, address, host, cluster)) return [{ is: "missing", ...told }];
@@ -78,7 +79,12 @@ function isExcused(owner: string, { bird }: HostFacts, cluster: ClusterFacts): b
   return bird.sessions.some((each) => each.address === bare(address ?? "") && each.state !== "Established");
 }
 
-/** A router between the nodes knows the way, or a cloud's own routes do: what arrives is not wrong. */
+/** By a third node, which passes packets on: on nobody's plan, but where BGP makes it so. */
+function isDetour({ gateway }: LookupFact, owner: string, { bird }: HostFacts, { nodes }: ClusterFacts): boolean {
+  return bird === undefined && nodes.some(({ name, address }) => name !== owner && bare(address ?? "") === gateway);
+}
+
+/** A router between the nodes may know the way, or a cloud's own routes do: what arrives is not wrong. */
 function isAnswered(address: string, { node, probes }: HostFacts, { blocks }: ClusterFacts): boolean {
   const block = blocks.find(({ cidr }) => isIn(address, cidr));
   const asked = probes.filter(({ kind, fromNode }) => kind === "pod" && fromNode === node);

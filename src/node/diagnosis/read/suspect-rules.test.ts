@@ -56,6 +56,15 @@ const cases: { name: string; entries: object[]; finds: string[] }[] = [
   },
   { name: "invalid packets", entries: [forward(), rule("f", state("invalid"), drop)], finds: [] },
   { name: "something that nobody understands", entries: [forward(), rule("f", { fib: {} }, drop)], finds: [] },
+  {
+    name: "a named set whose elements are known",
+    entries: [
+      { set: { ...base, name: "bad", elem: ["10.9.0.1", pods, { elem: { val: "10.9.0.2", timeout: 60 } }] } },
+      forward(),
+      rule("f", saddr("@bad"), drop),
+    ],
+    finds: ["saddr 10.9.0.1, 10.244.0.0/16, 10.9.0.2 drop"],
+  },
   { name: "a named set", entries: [forward(), rule("f", saddr("@bad"), drop)], finds: [] },
   {
     name: "ports",

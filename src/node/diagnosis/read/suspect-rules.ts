@@ -31,7 +31,12 @@ const deepest = 8;
 const most = 5_000;
 const mostVisits = 100_000;
 
-type Rules = { readonly chains: readonly JsonRecord[]; readonly rules: ReadonlyMap<string, readonly JsonRecord[]> };
+type Rules = {
+  readonly chains: readonly JsonRecord[];
+  readonly rules: ReadonlyMap<string, readonly JsonRecord[]>;
+  /** Their elements. */
+  readonly sets: ReadonlyMap<string, readonly unknown[]>;
+};
 
 function rulesOf(nftJson: string): Rules {
   const read = nftJson.trim() === "" ? undefined : parseJson(nftJson);
@@ -40,6 +45,11 @@ function rulesOf(nftJson: string): Rules {
   return {
     chains: entries.flatMap(({ chain }) => (isRecord(chain) ? [chain] : [])),
     rules: Map.groupBy(rules, ({ family, table, chain }) => placeOf(family, table, chain)),
+    sets: new Map(
+      entries.flatMap(({ set }) =>
+        isRecord(set) ? [[placeOf(set.family, set.table, set.name), elementsOf(set)] as const] : [],
+      ),
+    ),
   };
 }
 
@@ -50,7 +60,7 @@ function placeOf(...parts: readonly unknown[]): string {
 /** `before` is a listing from before the pings were sent, and `after` from afterwards. */
 export function suspectRules(before: string, after: string): SuspectRule[] {
   const counted = new Map([...rulesOf(before).rules.values()].flat().map((rule) => [idOf(rule), countOf(rule)]));
-  const { chains, rules } = rulesOf(after);
+  const { chains, rules, sets } = rulesOf(after);
   const found: SuspectRule[] = [];
   let visits = 0;
   const walk = (
@@ -63,7 +73,7 @@ export function suspectRules(before: string, after: string): SuspectRule[] {
     for (const rule of rules.get(placeOf(base.family, base.table, chain)) ?? []) {
       visits += 1;
       if (found.length > most || visits > mostVisits) return;
-      const { verdict, target, own, isKnown, text } = readRule(rule);
+      const { verdict, target, own, isKnown, text } = readRule(rule, sets);
       const conditions = [...given.conditions, ...own];
       if (target !== undefined && isOwnChain(target)) return;
       if (target !== undefined && depth < deepest) walk(base, target, { conditions, unless }, depth + 1);
@@ -127,7 +137,21 @@ type ReadRule = {
   readonly text: string;
 };
 
-function readRule(rule: JsonRecord): ReadRule {
+/** With a time or a counter of its own an element is a record. */
+function elementsOf({ elem }: JsonRecord): readonly unknown[] {
+  return (Array.isArray(elem) ? elem : []).map((each) =>
+    isRecord(each) && isRecord(each.elem) ? each.elem.val : each,
+  );
+}
+
+/** A match with what its named set has in it. */
+function withElements(match: unknown, { family, table }: JsonRecord, sets: Rules["sets"]): unknown {
+  if (!isRecord(match) || typeof match.right !== "string" || !match.right.startsWith("@")) return match;
+  const elements = sets.get(placeOf(family, table, match.right.slice(1)));
+  return elements === undefined ? match : { ...match, right: { set: elements } };
+}
+
+function readRule(rule: JsonRecord, sets: Rules["sets"]): ReadRule {
   const own: RuleCondition[] = [];
   const words: string[] = [];
   let isKnown = true;
@@ -137,7 +161,7 @@ function readRule(rule: JsonRecord): ReadRule {
     if (isSilentPart(part)) continue;
     const jump = isRecord(part.jump) ? part.jump : part.goto;
     if ("match" in part) {
-      const condition = conditionOf(part.match);
+      const condition = conditionOf(withElements(part.match, rule, sets));
       if (condition === "always") continue;
       if (condition === "never") return { own, isKnown: true, text: "" };
       if (condition === undefined) isKnown = false;
