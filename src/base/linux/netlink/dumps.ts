@@ -11,6 +11,7 @@ import {
   linkAttributes,
   linkInfoAttributes,
   messageTypes,
+  namespaceAttributes,
   neighbourAttributes,
   routeAttributes,
 } from "./messages/numbers.ts";
@@ -77,6 +78,27 @@ export function oneLink(link: LinkRef): Dump<Link> {
       out.attributeU32(linkAttributes.IFLA_EXT_MASK, skipStatistics);
     },
     read: readLink,
+  };
+}
+
+/** The number by which links of ours name an open namespace that their peers are in; -1: none has its peer there. */
+export function namespaceId(fd: number): Dump<number> {
+  return {
+    what: "the number of a namespace",
+    isOfOne: true,
+    type: messageTypes.RTM_GETNSID,
+    answerType: messageTypes.RTM_NEWNSID,
+    write(out) {
+      out.u32(0); // of no family
+      out.attributeU32(namespaceAttributes.NETNSA_FD, fd);
+    },
+    read(body) {
+      let id: number | undefined;
+      body.from(4).attributes((type, value) => {
+        if (type === namespaceAttributes.NETNSA_NSID) id = value.i32();
+      });
+      return id;
+    },
   };
 }
 

@@ -17,6 +17,7 @@ import {
   dumpRules,
   type LinkFilter,
   type NeighbourFilter,
+  namespaceId,
   oneLink,
   type RouteFilter,
   type RuleFilter,
@@ -67,6 +68,12 @@ export class Netlink implements AsyncDisposable {
   /** Undefined: there is none. */
   link(link: LinkRef): Promise<Link | undefined> {
     return this.#get(oneLink(link));
+  }
+
+  /** As `peerNamespaceId` of links names it. Undefined: no link has its peer there. */
+  async namespaceId({ fd }: { readonly fd: number }): Promise<number | undefined> {
+    const id = await this.#get(namespaceId(fd));
+    return id === undefined || id < 0 ? undefined : id;
   }
 
   /** The route that a packet to the address takes. Throws the kernel's refusal where there is none, or one that refuses (ENETUNREACH, EHOSTUNREACH, ...). */

@@ -52,7 +52,7 @@ export async function readHost(options: HostOptions): Promise<WholeHost> {
     readBird("bird", systemClock, signal),
     families.includes(6) ? readBird("bird6", systemClock, signal) : undefined,
     readFirewalls(families),
-    namespacesByAddress(),
+    namespacesByAddress(netlink),
   ]);
   const before = reversePathDrops();
   const probed = families.map((family) => {

@@ -23,6 +23,8 @@ export const messageTypes = {
   RTM_GETRULE: 34,
   RTM_NEWNETCONF: 80,
   RTM_DELNETCONF: 81,
+  RTM_NEWNSID: 88,
+  RTM_GETNSID: 90,
 } as const;
 
 export const flags = {
@@ -39,6 +41,8 @@ export const flags = {
 } as const;
 
 export const errorAttributes = { NLMSGERR_ATTR_MSG: 1, NLMSGERR_ATTR_OFFS: 2, NLMSGERR_ATTR_MISS_TYPE: 5 } as const;
+
+export const namespaceAttributes = { NETNSA_NSID: 1, NETNSA_FD: 3 } as const;
 
 export const linkAttributes = {
   IFLA_ADDRESS: 1,
