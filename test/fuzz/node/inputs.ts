@@ -1,7 +1,9 @@
 // What a node reads from others as text: what nft lists, what BIRD answers, what a runtime hands to the CNI plugins, stored IPAM objects, and what a
 // Typha sends.
 import { globSync, readFileSync } from "node:fs";
+import { compileGoRegexp, isGoRegexp, messageOf } from "../../../src/base/lib/index.ts";
 import { readBlock } from "../../../src/calico/ipam/block.ts";
+import { readNodeReport, readPolicyHits, readRouteRows } from "../../../src/calico/node-report/index.ts";
 import { NodePolicy } from "../../../src/calico/policy/index.ts";
 import { fromCustomResource } from "../../../src/calico/resources/forms/custom-resource.ts";
 import { fromIpamRecord } from "../../../src/calico/resources/forms/ipam.ts";
@@ -17,7 +19,7 @@ import { readTable } from "../../../src/node/dataplane/nft/kernel-table.ts";
 import { readEndpointSettings } from "../../../src/node/endpoints/index.ts";
 import { RouteCalculation } from "../../../src/node/routes/calculation/calculation.ts";
 import { bent, bentText } from "./bend.ts";
-import type { Targets } from "./case.ts";
+import { BrokenOut, type Targets } from "./case.ts";
 
 export const inputs = {
   nft: () => (random) => {
@@ -60,6 +62,31 @@ export const inputs = {
     };
     return { input: `${kind} ${JSON.stringify(changed)}`, read };
   },
+  report: () => (random) => {
+    const { value, take } = random.pick(reports);
+    const text = random.isOneIn(4) ? bentText(JSON.stringify(value), random) : JSON.stringify(bent(value, random));
+    const read = () => {
+      JSON.stringify(take(text), (_, taken: unknown) => {
+        // A person's terminal and the log are shown it; one character of it may be spelled with six.
+        if (typeof taken === "string" && (/\p{Cc}/u.test(taken) || taken.length > 6 * 500)) throw new BrokenOut(taken);
+        return taken;
+      });
+    };
+    return { input: text, read };
+  },
+  regexp: () => (random) => {
+    const pieces = Array.from({ length: 1 + random.below(6) }, () => random.pick(regexpPieces));
+    const text = random.isOneIn(2) ? pieces.join("") : bentText(pieces.join(""), random);
+    const read = () => {
+      if (!isGoRegexp(text)) throw new Error("no regular expression of Go's");
+      try {
+        compileGoRegexp(text);
+      } catch (error) {
+        throw new BrokenOut(messageOf(error)); // what is one of Go's has to be one of JavaScript's, too
+      }
+    };
+    return { input: text, read };
+  },
   typha: () => {
     const updates = recordedUpdates();
     let state = freshNode();
@@ -72,6 +99,41 @@ export const inputs = {
     };
   },
 } satisfies Targets;
+
+const regexpPieces =
+  "a é . ^ $ | ( ) (?: (?i) (?s-m: (?P<x> (?U) * + ? *? {2} {1,3} {,4} [ ] [a-z] [^]] [[:alpha:]] [[:^digit:]_] [\\d-] \\A \\z \\b \\Q*\\E \\pL \\P{Greek} \\x41 \\x{10FFFF} \\101 \\. \\n && -- ~".split(
+    " ",
+  );
+
+const reports: readonly { value: unknown; take: (body: string) => unknown }[] = [
+  {
+    take: readNodeReport,
+    value: {
+      node: "a",
+      version: "cattail v1",
+      startedAtMs: 1_794_804_008_712,
+      live: true,
+      ready: false,
+      components: [{ name: "bird", isLive: true, isReady: false, detail: "no session" }],
+      bgp: [
+        {
+          ...{ family: 6, silent: "", version: "2.0.12", routerId: "192.0.2.1", bootTime: "t", reconfiguredTime: "u" },
+          sessions: [{ address: "fd00::1", kind: "Mesh", state: "Active", since: "09:00:00" }],
+        },
+      ],
+      routes: { right: 3, wrong: 1, first: "10.0.0.0/26 of b: missing" },
+      audit: { atMs: 5, findings: 1, says: ["LEAK: one"] },
+    },
+  },
+  {
+    take: readRouteRows,
+    value: [{ destination: "10.0.0.0/26", node: "b", expected: "vxlan", actual: "", state: "missing", why: "gone" }],
+  },
+  {
+    take: readPolicyHits,
+    value: [{ policy: "p", rule: 0, direction: "ingress", action: "Deny", packets: 3, bytes: 180, reason: "x" }],
+  },
+];
 
 /** The node on which most pods of the recorded cases are: of others a node keeps little. */
 export const recordedNode = "node-1";
