@@ -19,6 +19,19 @@ test("every file that the page names is there", () => {
   );
 });
 
+test("the page counts its own rows", () => {
+  const counted = [...page.matchAll(/^\| \[([^\]]+)\]\(#[\w-]+\) \| (\d+) \| (\d+) \|$/gm)].map(([, ...row]) => row);
+  const sections = page.split(/^## /m).slice(1, -1); // the last one is about every change
+  deepEqual(
+    counted,
+    sections.map((section) => {
+      const rows = section.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| file"));
+      const made = rows.filter((row) => row.includes("npm run docs"));
+      return [section.slice(0, section.indexOf("\n")), `${rows.length - made.length}`, `${made.length}`];
+    }),
+  );
+});
+
 type Edit = { file: string; old?: string; new: string };
 type Change = {
   name: string;
