@@ -32,6 +32,8 @@ export function App() {
   const before = useRef(route.view);
   useEffect(() => {
     document.title = `${titles[route.view]} · Cattail`;
+    // On a phone the views are a row that is wider than the screen.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     // Who moves by keyboard or screen reader goes on from the new view, not from the link behind them.
     if (before.current !== route.view) main.current?.focus();
     before.current = route.view;
