@@ -12,6 +12,6 @@ export { finding, findingJson, type NodeFinding } from "./finding.ts";
 export { findEnds, type PathEnd, type PathEnds } from "./path/ends.ts";
 export { type Station, type Walk, type WalkOptions, walkPath } from "./path/walk.ts";
 export { type ClusterOptions, readCluster } from "./read/cluster.ts";
-export { type HostOptions, readHost, subjectOf } from "./read/host.ts";
+export { type HostOptions, readHost } from "./read/host.ts";
 export { pluginRights } from "./read/rights.ts";
-export { pingVerdict, readPolicyData } from "./read/verdicts.ts";
+export { pingVerdict, readPolicyData, subjectOf, tunnelSource } from "./read/verdicts.ts";

@@ -22,7 +22,7 @@ import { readNeighbours, readPodTroubles } from "./neighbours.ts";
 import { readPluginFiles } from "./plugin-files.ts";
 import { namespacesByAddress } from "./pod-namespaces.ts";
 import { probe } from "./probes.ts";
-import { pingVerdict, readPolicyData } from "./verdicts.ts";
+import { pingVerdict, readPolicyData, subjectOf, tunnelSource } from "./verdicts.ts";
 
 export type HostOptions = {
   readonly node: string;
@@ -85,10 +85,11 @@ export async function readHost(options: HostOptions): Promise<WholeHost> {
     podTroubles: await readPodTroubles({ probes, namespaces, neighbours }),
     cni: readPluginFiles(),
     probes,
-    verdicts: failed.flatMap(({ from, to, address }) => {
+    verdicts: failed.flatMap(({ from, fromNode, to, node, address }) => {
       const family = familyOf(address) ?? 4;
-      const asked = { from: subjectOf(from, family, cluster), to: subjectOf(to, family, cluster), family };
-      const found = data === undefined ? undefined : pingVerdict(asked, data);
+      const ends = { from: subjectOf(from, family, cluster), to: subjectOf(to, family, cluster), family };
+      const source = from.includes("/") ? undefined : tunnelSource({ from: fromNode, to: node, address }, cluster);
+      const found = data === undefined ? undefined : pingVerdict({ ...ends, source }, data);
       return found === undefined ? [] : [{ from, to, ...found }];
     }),
     features: await readFeatures(cluster, links),
@@ -101,13 +102,6 @@ export async function readHost(options: HostOptions): Promise<WholeHost> {
       : { signatureDrops: unsigned - signaturesBefore }),
     ...(before === undefined || dropped === undefined ? {} : { reversePathDrops: dropped - before }),
   };
-}
-
-/** How explain is asked about a node, or a pod: one of no Kubernetes by its address. */
-export function subjectOf(name: string, family: Family, { pods }: WholeCluster): string {
-  if (!name.includes("/")) return `node/${name}`;
-  const pod = pods.find((each) => `${each.namespace}/${each.name}` === name);
-  return pod?.link === undefined ? name : (pod.addresses[family] ?? name);
 }
 
 function uplinkOf(

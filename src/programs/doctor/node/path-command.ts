@@ -9,6 +9,7 @@ import {
   pingVerdict,
   readPolicyData,
   subjectOf,
+  tunnelSource,
   type Walk,
   type WholeCluster,
   walkPath,
@@ -60,7 +61,12 @@ async function examine(from: string, to: string, flags: PathFlags): Promise<void
   const walks = paths.map((ends) => {
     const subject = ({ is, name, address }: PathEnd) =>
       is === "address" ? address : subjectOf(name, ends.family, facts.cluster);
-    const verdict = pingVerdict({ from: subject(ends.from), to: subject(ends.to), family: ends.family }, data);
+    const { from, to, family } = ends;
+    const source =
+      from.is === "node"
+        ? tunnelSource({ from: from.name, to: to.node ?? "", address: to.address }, facts.cluster)
+        : undefined;
+    const verdict = pingVerdict({ from: subject(from), to: subject(to), family, source }, data);
     return walkPath({ ...ends, facts, verdict });
   });
   const isColoured = process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "";
