@@ -59,10 +59,10 @@ const rows: readonly Row[] = [
     closed: ["blue/client > red/web tcp:80", "ext1 > red/web icmp"],
   },
   {
-    rule: "no policyTypes: Ingress; and Egress where there is an egress section",
+    rule: "no policyTypes: Ingress; and Egress where there are egress rules",
     policies: [
       { ...web, ingress: [] },
-      { podSelector: { matchLabels: { pod: "db" } }, egress: [] },
+      { podSelector: { matchLabels: { pod: "db" } }, egress: [{ ports: [{ port: 443 }] }] },
     ],
     open: ["red/web > blue/web tcp:80"],
     closed: ["blue/client > red/web tcp:80", "blue/client > red/db tcp:80", "red/db > blue/web tcp:80"],

@@ -255,7 +255,8 @@ function* generated({ template, count = 0, start = 0 }: Operation): Generator<Ap
 function withApiDefaults(object: ApiObject): ApiObject {
   if (object.apiVersion !== "networking.k8s.io/v1" || !isRecord(object.spec)) return object;
   const { spec } = object;
-  const policyTypes = spec.policyTypes ?? (spec.egress === undefined ? ["Ingress"] : ["Ingress", "Egress"]);
+  const hasEgress = Array.isArray(spec.egress) && spec.egress.length > 0;
+  const policyTypes = spec.policyTypes ?? (hasEgress ? ["Ingress", "Egress"] : ["Ingress"]);
   const rules = (list: unknown) => (Array.isArray(list) ? list.map(withPortDefaults) : list);
   return { ...object, spec: { ...spec, policyTypes, ingress: rules(spec.ingress), egress: rules(spec.egress) } };
 }

@@ -69,8 +69,40 @@ test("expected verdicts from a file: exit code 0 when all are met, 1 when one is
     const bad = await onFolder("--check", file, "-n", "shop");
     equal(bad.code, 1);
     match(bad.stdout, /FAIL shop\/db -> shop\/web, tcp 80: expected allow/);
-    writeFileSync(file, "- {from: shop/db, too: shop/web, expect: allow}\n");
-    match((await onFolder("--check", file)).stderr, /flow 1 has a field "too"/);
+    // One that cannot be asked about fails, and the others are looked at all the same.
+    writeFileSync(file, `- {from: shop/web, to: shop/gone, expect: deny}\n${met}`);
+    const unknown = await onFolder("--check", file, "-n", "shop");
+    equal(unknown.code, 1);
+    match(unknown.stdout, /FAIL shop\/web -> shop\/gone, tcp: expected deny, and there is no pod shop\/gone/);
+    match(unknown.stdout, /2 as expected, 1 not/);
+    for (const [flow, says] of [
+      ["{from: shop/db, too: shop/web, expect: allow}", /flow 1 has a field "too"/],
+      ["{from: shop/db, expect: allow}", /flow 1 has no to that is text/],
+      ["{from: a, to: b, expect: ALLOW}", /flow 1 has expect "ALLOW", which must be allow or deny/],
+      ['{from: a, to: b, expect: allow, port: "80"}', /flow 1 has port "80", which must be a number from 1 to 65535/],
+    ] as const) {
+      writeFileSync(file, `- ${flow}\n`);
+      match((await onFolder("--check", file)).stderr, says);
+    }
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
+test("a pod always reaches itself, whatever policies say", async () => {
+  const { stdout } = await onFolder("shop/db", "shop/db", "-p", "1");
+  match(stdout, /ALLOWED\n[\s\S]*its packets do not leave it/);
+});
+
+test("a policy whose manifest names no directions has those that are filled in when it is written", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    cpSync(folder, place, { recursive: true });
+    const spec = { selector: "app == 'web'", ingress: [{ action: "Deny" }] };
+    const policy = { apiVersion: "projectcalico.org/v3", kind: "GlobalNetworkPolicy", metadata: { name: "x" }, spec };
+    writeFileSync(join(place, "x.json"), JSON.stringify(policy));
+    match((await explain("shop/web", "1.2.3.4", "-p", "80", "-f", place)).stdout, /: ALLOWED\n/);
+    match((await explain("1.2.3.4", "shop/web", "-p", "80", "-f", place)).stdout, /: DENIED\n/);
   } finally {
     rmSync(place, { recursive: true });
   }
@@ -159,6 +191,14 @@ const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
   [["nowhere/app=x", "shop/db"], /there is no namespace nowhere\.\nKnown are default and shop/],
   [["shop/web"], /takes a source and a destination/],
   [["shop/web", "a/b/c"], /is none of what explain knows/],
+  [
+    ["shop/web", "10.0.0.0/8"],
+    /10\.0\.0\.0\/8 is a network, and explain answers for one address\.\nGive one address of it/,
+  ],
+  [["shop/web", "300.1.1.1"], /300\.1\.1\.1 is no address/],
+  [["--matrix", "-n", "shoop"], /there is no namespace shoop\.\nDid you mean shop\?/],
+  [["--matrix", "--protocol", "carrier-pigeon"], /is no protocol/],
+  [["--matrix", "--protocol", "icmp", "--port", "7"], /has no ports that rules can name/],
   [["shop/web", "shop/db", "--protocol", "carrier-pigeon"], /is no protocol/],
   [["shop/web", "shop/db", "--protocol", "icmp", "--port", "7"], /has no ports that rules can name/],
   [["shop/web", "fd00::1"], /have not both an address of one family/],

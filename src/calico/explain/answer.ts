@@ -8,12 +8,11 @@ import {
   type Place,
   type PolicyData,
   type PortsWithVerdict,
-  protocolNumber,
-  protocolText,
   type Verdict,
   type World,
   worldOf,
 } from "../policy/index.ts";
+import { checkPort, echoOf, isWithPorts, readProtocol, trafficText } from "./protocol.ts";
 import { placesOf, type Subject, subjectText } from "./subject.ts";
 
 export type Asked = {
@@ -50,7 +49,7 @@ export function answer(asked: Asked, data: PolicyData): Answered {
     source: nameOf(asked.source, source),
     destination: nameOf(asked.destination, destination),
     flow,
-    traffic: trafficText(flow),
+    traffic: trafficText(flow.protocol, flow.destinationPort),
     ...now,
     staged: then === undefined || isSame(now, then) ? undefined : then,
   };
@@ -64,10 +63,6 @@ function verdictsOf(flow: Flow, port: number | undefined, world: World) {
   return { verdict: others.length === 0 ? only?.verdict : undefined, ports };
 }
 
-function isWithPorts(protocol: number): boolean {
-  return ["tcp", "udp", "sctp"].includes(protocolText(protocol));
-}
-
 function isSame(a: ReturnType<typeof verdictsOf>, b: ReturnType<typeof verdictsOf>): boolean {
   const summary = ({ verdict, ports }: typeof a) =>
     JSON.stringify([verdict?.verdict, ports.map((one) => [one.first, one.last, one.verdict.verdict])]);
@@ -75,32 +70,16 @@ function isSame(a: ReturnType<typeof verdictsOf>, b: ReturnType<typeof verdictsO
 }
 
 function flowOf(source: Place, destination: Place, { protocol: name, port }: Asked): Flow {
-  const { family } = source.address;
-  const wanted = name.toLowerCase() === "icmp" && family === 6 ? "icmpv6" : name;
-  const protocol = protocolNumber(/^\d+$/.test(wanted) ? Number(wanted) : wanted);
-  if (protocol === undefined)
-    throw new CattailError("EXPLAIN_PROTOCOL", {
-      problem: `${JSON.stringify(name)} is no protocol`,
-      next: "Give tcp, udp, sctp, icmp, icmpv6, udplite or a number from 0 to 255",
-    });
-  const isPing = protocol === 1 || protocol === 58;
-  if (port !== undefined && !isWithPorts(protocol))
-    throw new CattailError("EXPLAIN_PROTOCOL", {
-      problem: `--port is given, and ${protocolText(protocol)} has no ports that rules can name`,
-      next: "Leave out --port, or ask about tcp, udp or sctp",
-    });
+  const protocol = readProtocol(name, source.address.family);
+  checkPort(protocol, port);
+  const icmp = echoOf(protocol);
   return {
     source,
     destination,
     protocol,
     ...(port === undefined ? {} : { destinationPort: port }),
-    ...(isPing ? { icmp: { type: family === 4 ? 8 : 128, code: 0 } } : {}),
+    ...(icmp === undefined ? {} : { icmp }),
   };
-}
-
-function trafficText({ protocol, destinationPort, icmp }: Flow): string {
-  if (icmp !== undefined) return "ping";
-  return destinationPort === undefined ? protocolText(protocol) : `${protocolText(protocol)} ${destinationPort}`;
 }
 
 function sameFamily(from: readonly Place[], to: readonly Place[], { source, destination, family }: Asked) {

@@ -33,9 +33,11 @@ function toAllow(answered: Answered, stage: Stage): string | undefined {
     cause.is === "rule"
       ? `before ${stage.direction} rule ${cause.at.number} of ${policyText(cause.policy)}`
       : `in ${cause.policies.length === 1 ? cause.policies.map(policyText).join() : `one of ${cause.policies.map(policyText).join(", ")}`}`;
-  const rule = isOfKubernetes
-    ? kubernetesRule(other, stage.direction, protocol, destinationPort)
-    : calicoRule(other, stage.direction, protocol, destinationPort);
+  const isOfCluster = cause.is === "rule" && cause.policy.kind === "KubernetesClusterNetworkPolicy";
+  if (isOfCluster && stage.direction === "ingress" && other.is !== "workload")
+    return `To allow it: change ingress rule ${cause.at.number} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.`;
+  const ruleFor = isOfKubernetes ? kubernetesRule : isOfCluster ? clusterRule : calicoRule;
+  const rule = ruleFor(other, stage.direction, protocol, destinationPort);
   return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}`;
 }
 
@@ -59,6 +61,28 @@ function kubernetesRule(
   const name = protocolText(protocol).toUpperCase();
   if (["TCP", "UDP", "SCTP"].includes(name))
     lines.push(`  ports: [{protocol: ${name}${port === undefined ? "" : `, port: ${port}`}}]`);
+  return lines.map((line) => `  ${line}`).join("\n");
+}
+
+/** Its ingress rules name pods only. */
+function clusterRule(
+  other: Place,
+  direction: "ingress" | "egress",
+  protocol: number,
+  port: number | undefined,
+): string {
+  const lines = ["- action: Accept", direction === "ingress" ? "  from:" : "  to:"];
+  if (other.is === "workload") {
+    const { namespace, labels } = facts(other);
+    lines.push(
+      "  - pods:",
+      `      namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ${yamlText(namespace)}}}`,
+      `      podSelector: {matchLabels: {${pairs(labels).join(", ")}}}`,
+    );
+  } else lines.push(`  - networks: [${yamlText(rangeText(other.address))}]`);
+  const name = protocolText(protocol);
+  if (["tcp", "udp", "sctp"].includes(name))
+    lines.push(`  protocols: [{${name}: {${port === undefined ? "" : `destinationPort: {number: ${port}}`}}}]`);
   return lines.map((line) => `  ${line}`).join("\n");
 }
 

@@ -1,14 +1,7 @@
 // Who may talk to whom, as a table: a row for each sender, a column for each receiver.
-import {
-  judge,
-  judgePorts,
-  type Place,
-  type PolicyData,
-  protocolNumber,
-  protocolText,
-  type World,
-  worldOf,
-} from "../policy/index.ts";
+import { judge, judgePorts, type Place, type PolicyData, type World, worldOf } from "../policy/index.ts";
+import { checkPort, echoOf, isWithPorts, readProtocol, trafficText } from "./protocol.ts";
+import { notKnownNamespace } from "./subject.ts";
 import { portText } from "./words.ts";
 
 export type Matrix = {
@@ -23,23 +16,27 @@ export type MatrixQuestion = {
   readonly namespace: string;
   readonly protocol: string;
   readonly port: number | undefined;
+  /** Between addresses of this family. */
+  readonly family: 4 | 6;
 };
 
-export function matrixOf({ namespace, protocol: name, port }: MatrixQuestion, data: PolicyData): Matrix {
-  const protocol = protocolNumber(name) ?? 6;
+export function matrixOf({ namespace, protocol: name, port, family }: MatrixQuestion, data: PolicyData): Matrix {
+  const protocol = readProtocol(name, family);
+  checkPort(protocol, port);
+  if (namespace !== "" && !data.profiles.has(`kns.${namespace}`)) throw notKnownNamespace(namespace, data);
   const world = worldOf(data);
   const pods = [...data.workloads.values()]
     .filter(({ workload }) => namespace === "" || workload.startsWith(`${namespace}/`))
     .toSorted((a, b) => (a.workload < b.workload ? -1 : 1))
     .flatMap((workload): (Place & { is: "workload" })[] => {
-      const [address] = workload.addresses;
+      const address = workload.addresses.find((one) => one.family === family);
       return address === undefined ? [] : [{ is: "workload", workload, address }];
     });
   const cells = pods.map((source) =>
     pods.map((destination) => (source === destination ? "" : cellOf({ source, destination, protocol }, port, world))),
   );
   const shown = (workload: string) => (namespace === "" ? workload : workload.slice(namespace.length + 1));
-  const traffic = port === undefined ? protocolText(protocol) : `${protocolText(protocol)} ${port}`;
+  const traffic = `${trafficText(protocol, port)}${family === 6 ? " (IPv6)" : ""}`;
   return { traffic, names: pods.map(({ workload }) => shown(workload.workload)), cells };
 }
 
@@ -48,13 +45,15 @@ function cellOf(
   port: number | undefined,
   world: World,
 ): string {
-  const isPing = flow.protocol === 1 || flow.protocol === 58;
-  const icmp = isPing ? { icmp: { type: flow.protocol === 1 ? 8 : 128, code: 0 } } : {};
-  if (port !== undefined || isPing)
-    return judge({ ...flow, ...icmp, ...(port === undefined ? {} : { destinationPort: port }) }, world).verdict ===
-      "allow"
-      ? "all"
-      : "none";
+  const icmp = echoOf(flow.protocol);
+  if (port !== undefined || !isWithPorts(flow.protocol)) {
+    const asked = {
+      ...flow,
+      ...(icmp === undefined ? {} : { icmp }),
+      ...(port === undefined ? {} : { destinationPort: port }),
+    };
+    return judge(asked, world).verdict === "allow" ? "all" : "none";
+  }
   const open = judgePorts(flow, world).filter(({ verdict }) => verdict.verdict === "allow");
   if (open.length === 0) return "none";
   const [first] = open;
@@ -87,7 +86,9 @@ export function matrixText({ traffic, names, cells }: Matrix, options: { readonl
       ...row.map((cell, column) => painted(cell, wordOf(cell).padEnd(widths[column] ?? 0), options)),
     ].join("  "),
   );
-  return [`Who may talk to whom over ${traffic} (a cell says which ports are open):`, "", header, ...rows]
+  const isAboutPorts = cells.some((row) => row.some((cell) => !["", "all", "none"].includes(cell)));
+  const cellsSay = isAboutPorts ? " (yes: every port; a number: only these ports)" : "";
+  return [`Who may talk to whom over ${traffic}${cellsSay}:`, "", header, ...rows]
     .map((line) => line.trimEnd())
     .join("\n");
 }

@@ -26,7 +26,9 @@ const forms = `  NAMESPACE/POD           a pod (POD alone: of the namespace give
 export const subjectForms = forms;
 
 export function parseSubject(text: string, defaultNamespace: string): Subject {
-  if (parseRange(text) !== undefined && !text.includes("/")) return { is: "address", text };
+  const isNet = parseRange(text) !== undefined;
+  if (isNet && !text.includes("/")) return { is: "address", text };
+  if (isNet || /^\d+(?:\.\d+){3}$/.test(text)) throw noAddress(text, { isNet });
   if (text.includes("=")) return parseLabels(text, defaultNamespace);
   const slash = text.indexOf("/");
   const [first, rest] = slash < 0 ? [defaultNamespace, text] : [text.slice(0, slash), text.slice(slash + 1)];
@@ -46,6 +48,13 @@ function parseLabels(text: string, defaultNamespace: string): Subject {
   const labels = pairs.split(",");
   if (more.length > 0 || !labels.every((pair) => label.test(pair))) throw unreadable(text);
   return { is: "labels", namespace, labels: Object.fromEntries(labels.map((pair) => pair.split("="))), account };
+}
+
+function noAddress(text: string, { isNet }: { readonly isNet: boolean }): CattailError {
+  return new CattailError("EXPLAIN_SUBJECT", {
+    problem: isNet ? `${text} is a network, and explain answers for one address` : `${text} is no address`,
+    next: isNet ? `Give one address of it, for example ${text.split("/")[0]}` : `Give one of:\n${forms}`,
+  });
 }
 
 function unreadable(text: string): CattailError {
@@ -145,6 +154,11 @@ function notKnown(what: string, name: string, known: readonly string[]): Cattail
   });
 }
 
+export function notKnownNamespace(namespace: string, data: PolicyData): CattailError {
+  const known = [...data.profiles.keys()].flatMap((id) => (id.startsWith("kns.") ? [id.slice(4)] : []));
+  return notKnown("namespace", namespace, known);
+}
+
 /** On a node of its own, with an address that nobody has: the highest of a pool. */
 export function addPod(
   pod: Pick<Subject & { is: "labels" }, "namespace" | "labels" | "account"> & {
@@ -154,10 +168,7 @@ export function addPod(
   data: PolicyData,
 ): Workload {
   const { namespace, labels, account } = pod;
-  if (!data.profiles.has(`kns.${namespace}`)) {
-    const known = [...data.profiles.keys()].flatMap((id) => (id.startsWith("kns.") ? [id.slice(4)] : []));
-    throw notKnown("namespace", namespace, known);
-  }
+  if (!data.profiles.has(`kns.${namespace}`)) throw notKnownNamespace(namespace, data);
   const name = pod.name ?? `pod-to-be-${data.workloads.size}`;
   const workload: Workload = {
     is: "workload",

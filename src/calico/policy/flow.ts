@@ -43,6 +43,7 @@ export type Reason =
   | "the pod asks for source addresses that its node does not allow (WorkloadSourceSpoofing), so it is closed"
   | "pods may not send encapsulated packets"
   | "a node always reaches its own pods"
+  | "a pod always reaches itself: its packets do not leave it"
   | "pods may not reach their own node (DefaultEndpointToHostAction)"
   | "pods may reach their own node (DefaultEndpointToHostAction)"
   | "a failsafe port of the host"
@@ -94,6 +95,11 @@ function* stagesOf(flow: Flow, world: World): Generator<Stage> {
   const packet = packetOf(flow);
   const isLocal = from !== undefined && from === to;
   const { family } = packet;
+  if (source.is === "workload" && destination.is === "workload" && source.workload === destination.workload) {
+    const where = { endpoint: source.workload, direction: "egress", class: "endpoint" } as const;
+    yield said(source.workload.host, where, "allow", "a pod always reaches itself: its packets do not leave it");
+    return;
+  }
   if (from !== undefined && isPoliced(from, family, world)) {
     if (isLocal && source.is === "node") {
       if (destination.is === "workload") {

@@ -18,7 +18,11 @@ export type Expectation = {
   readonly expect: "allow" | "deny";
 };
 
-export type Checked = { readonly expectation: Expectation; readonly answered: Answered; readonly isMet: boolean };
+export type Checked = { readonly expectation: Expectation; readonly isMet: boolean } & (
+  | { readonly answered: Answered }
+  /** Nothing could be asked: there is no such pod, for example. */
+  | { readonly problem: string }
+);
 
 const fields = ["from", "to", "protocol", "port", "expect"];
 
@@ -56,10 +60,12 @@ function readExpectation(entry: unknown, file: string, number: number): Expectat
   const unknown = Object.keys(entry).find((name) => !fields.includes(name));
   if (unknown !== undefined) throw wrong(file, `flow ${number} has a field ${JSON.stringify(unknown)}`);
   const { from, to, protocol = "tcp", port, expect } = entry;
-  if (typeof from !== "string" || typeof to !== "string") throw wrong(file, `flow ${number} lacks from or to`);
-  if (expect !== "allow" && expect !== "deny") throw wrong(file, `flow ${number} expects neither allow nor deny`);
+  if (typeof from !== "string" || typeof to !== "string")
+    throw wrong(file, `flow ${number} has no ${typeof from === "string" ? "to" : "from"} that is text`);
+  if (expect !== "allow" && expect !== "deny")
+    throw wrong(file, `flow ${number} has expect ${JSON.stringify(expect)}, which must be allow or deny`);
   if (port !== undefined && !(Number.isInteger(port) && Number(port) > 0 && Number(port) < 65536))
-    throw wrong(file, `flow ${number} has port ${JSON.stringify(port)}`);
+    throw wrong(file, `flow ${number} has port ${JSON.stringify(port)}, which must be a number from 1 to 65535`);
   return { from, to, protocol: String(protocol), port: port === undefined ? undefined : Number(port), expect };
 }
 
@@ -71,17 +77,22 @@ function wrong(file: string, problem: string): CattailError {
 }
 
 /** Without a port the verdict has to be the same on all of them. */
-export function check(expectation: Expectation, data: PolicyData, namespace: string): Checked {
+export function check(
+  expectation: Expectation,
+  data: PolicyData,
+  namespace: string,
+  family: 4 | 6 | undefined,
+): Checked {
   const { from, to, protocol, port, expect } = expectation;
-  const asked = {
-    source: parseSubject(from, namespace),
-    destination: parseSubject(to, namespace),
-    protocol,
-    port,
-    family: undefined,
-  };
-  const answered = answer(asked, data.copy());
-  const verdicts =
-    answered.ports.length > 0 ? answered.ports.map(({ verdict }) => verdict.verdict) : [answered.verdict?.verdict];
-  return { expectation, answered, isMet: verdicts.every((verdict) => verdict === expect) };
+  try {
+    const [source, destination] = [parseSubject(from, namespace), parseSubject(to, namespace)];
+    const answered = answer({ source, destination, protocol, port, family }, data.copy());
+    const verdicts =
+      answered.ports.length > 0 ? answered.ports.map(({ verdict }) => verdict.verdict) : [answered.verdict?.verdict];
+    return { expectation, answered, isMet: verdicts.every((verdict) => verdict === expect) };
+  } catch (error) {
+    // One flow that cannot be asked about is one that is not as expected; the others still are to be looked at.
+    if (!(error instanceof CattailError)) throw error;
+    return { expectation, isMet: false, problem: error.problem };
+  }
 }

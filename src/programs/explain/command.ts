@@ -123,7 +123,7 @@ function pair(
 
 function matrix(flags: ExplainFlags, { data }: Loaded, isColoured: boolean): string {
   const namespace = flags.allNamespaces ? "" : (flags.namespace ?? "default");
-  const found = matrixOf({ namespace, protocol: flags.protocol, port: flags.port }, data);
+  const found = matrixOf({ namespace, protocol: flags.protocol, port: flags.port, family: flags.ipv6 ? 6 : 4 }, data);
   return flags.output === "json" ? JSON.stringify(found, undefined, 2) : matrixText(found, { isColoured });
 }
 
@@ -132,24 +132,27 @@ function checks(
   flags: ExplainFlags,
   { data, fileOf }: Loaded,
 ): string {
-  const checked = expectations.map((one) => check(one, data, flags.namespace ?? "default"));
+  const checked = expectations.map((one) => check(one, data, flags.namespace ?? "default", flags.ipv6 ? 6 : undefined));
   const failed = checked.filter(({ isMet }) => !isMet);
   if (failed.length > 0) process.exitCode = 1;
   if (flags.output === "json")
     return JSON.stringify(
-      checked.map(({ expectation, answered, isMet }) => ({
+      checked.map(({ expectation, isMet, ...said }) => ({
         ...expectation,
         isMet,
-        answer: reportJson(answered, { fileOf }),
+        ...("answered" in said ? { answer: reportJson(said.answered, { fileOf }) } : { problem: said.problem }),
       })),
       undefined,
       2,
     );
-  const lines = checked.map(({ expectation: { from, to, protocol, port: number, expect }, isMet }) => {
+  const lines = checked.map(({ expectation: { from, to, protocol, port: number, expect }, isMet, ...said }) => {
     const traffic = number === undefined ? protocol : `${protocol} ${number}`;
-    return `${isMet ? "ok  " : "FAIL"} ${from} -> ${to}, ${traffic}: ${isMet ? expect : `expected ${expect}`}`;
+    const unlike = "problem" in said ? `expected ${expect}, and ${said.problem}` : `expected ${expect}`;
+    return `${isMet ? "ok  " : "FAIL"} ${from} -> ${to}, ${traffic}: ${isMet ? expect : unlike}`;
   });
-  const why = failed.map(({ answered }) => reportText(answered, { isColoured: false, fileOf }));
+  const why = failed.flatMap((one) =>
+    "answered" in one ? [reportText(one.answered, { isColoured: false, fileOf })] : [],
+  );
   return [
     ...lines,
     ...why.flatMap((text) => ["", text]),

@@ -105,7 +105,8 @@ function isClusterProtocol(given: ClusterProtocol, { protocol, port, destination
 /** Whether the policy says what may pass in this direction; a pod that none isolates is open. */
 function isolates({ namespace, spec }: NetworkPolicy, { direction, pod }: About): boolean {
   if (namespace !== pod.namespace || !isSelected(spec.podSelector, pod.labels)) return false;
-  const types = spec.policyTypes ?? (spec.egress === undefined ? ["Ingress"] : ["Ingress", "Egress"]);
+  // The API server fills it in: an empty list of egress rules is as good as none.
+  const types = spec.policyTypes ?? ((spec.egress ?? []).length === 0 ? ["Ingress"] : ["Ingress", "Egress"]);
   return types.includes(direction === "ingress" ? "Ingress" : "Egress");
 }
 

@@ -10,10 +10,10 @@ import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import type { MemoryDatastore } from "../memory/memory-datastore.ts";
 import { fileNameOf } from "./file-names.ts";
+import { filledIn } from "./filled-in.ts";
 import { type Definition, hashOf, type ManifestFolder, objectKey } from "./manifest-folder.ts";
 import type { ManifestObject } from "./read-manifests.ts";
 import type { Entry, RevisionLog } from "./revision-log.ts";
-import { withStableUid } from "./stable-uid.ts";
 
 /** An object that this process holds beside a folder it may not write to, until the file it stands in for changes. */
 type StandIn = { readonly definition: Definition; readonly insteadOf: string | undefined };
@@ -147,6 +147,6 @@ export class FolderState {
     }
     const { kind, id, value } = definition.object;
     this.#given.set(key, at);
-    this.memory.place(kind, id, { value: withStableUid(value, kind, id), at });
+    this.memory.place(kind, id, { value: filledIn(value, kind, id), at });
   }
 }

@@ -7,9 +7,9 @@ import type { Kind } from "../../kinds/index.ts";
 import type { ObjectId } from "../datastore.ts";
 import type { ManifestProblem } from "../manifest-problem.ts";
 import { createMemoryDatastore, type MemoryDatastore } from "../memory/memory-datastore.ts";
+import { filledIn } from "./filled-in.ts";
 import { ManifestFolder, objectKey } from "./manifest-folder.ts";
 import { scanFolder } from "./scan-folder.ts";
-import { withStableUid } from "./stable-uid.ts";
 
 export type FolderAsRead = {
   readonly datastore: MemoryDatastore;
@@ -35,7 +35,7 @@ export async function readFolder(path: string): Promise<FolderAsRead> {
     if (definition === undefined) continue;
     const { kind, id, value } = definition.object;
     at += 1n;
-    datastore.place(kind, id, { value: withStableUid(value, kind, id), at });
+    datastore.place(kind, id, { value: filledIn(value, kind, id), at });
   }
   return {
     datastore,

@@ -9,13 +9,13 @@ import { DatastoreError } from "../errors.ts";
 import { apiVersionOf } from "../kubernetes/paths.ts";
 import { metadataOf } from "../object-id.ts";
 import { fileNameOf } from "./file-names.ts";
+import { stableUid } from "./filled-in.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { type Definition, type ManifestFolder, objectKey } from "./manifest-folder.ts";
 import { writePlainYaml } from "./plain-yaml.ts";
 import { readManifests } from "./read-manifests.ts";
 import { kindNameIn, manifestType, recognise } from "./recognise.ts";
 import { removeObject, replaceObject } from "./rewrite-manifest.ts";
-import { stableUid } from "./stable-uid.ts";
 
 export type Place = { readonly folder: ManifestFolder; readonly lock: FolderLock; readonly isDurable: boolean };
 export type Wanted = {
