@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isRecord, parseJson } from "../../src/base/lib/index.ts";
-import { openNetlink } from "../../src/base/linux/kernel.ts";
+import { holds, isRecord, parseJson, parseRange } from "../../src/base/lib/index.ts";
+import { mainTable, type Netlink, openNetlink } from "../../src/base/linux/kernel.ts";
 import { bridgeProtocol } from "../../src/calico/routing/index.ts";
 import { gatherStatus } from "../../src/node/bird/index.ts";
 import { birdsOf, killBirds } from "../../src/programs/lab/cluster/birds.ts";
@@ -43,6 +43,22 @@ test("pods of three nodes over BGP, with whatever keeps it going changed, killed
     await sessionsAre(lab, mesh);
     await everybodyReachesEverybody(lab);
     await allAreReady(lab);
+  });
+
+  await t.test("the pools go to VXLAN, and back to BGP, and no ping is lost", async (step) => {
+    const lost = await pingAround(step, lab);
+    await setPools(lab, "Always");
+    for (const at of nodeNames)
+      await eventually(async () => (await waysOf(lab, at)).every((way) => way === "tunnel"), `${at} uses the tunnel`);
+    await allAreReady(lab);
+    await setPools(lab, "Never");
+    for (const at of nodeNames)
+      await eventually(
+        async () => (await waysOf(lab, at)).every((way) => way === "BIRD"),
+        `${at} has the routes of BIRD`,
+      );
+    await allAreReady(lab);
+    deepEqual(await lost(), []);
   });
 
   await t.test("BIRD is killed: another one takes its place, and no ping is lost", async (step) => {
@@ -242,6 +258,35 @@ async function isReflected(lab: Lab, at: NodeName, to: NodeName): Promise<boolea
 async function isRouted(lab: Lab, at: NodeName, to: NodeName): Promise<boolean> {
   await using netlink = openNetlink({ namespace: lab.world.node(at).netns });
   return (await netlink.routes({ family: "inet" })).some(({ gateway }) => gateway === addressOf[to]);
+}
+
+/** How the node reaches each pod of the others. */
+async function waysOf(lab: Lab, at: NodeName): Promise<readonly string[]> {
+  await using netlink = openNetlink({ namespace: lab.world.node(at).netns });
+  const tunnel = await netlink.link("vxlan.calico");
+  const others = nodeNames.filter((name) => name !== at);
+  return await Promise.all(
+    others.map(async (name) => {
+      const { index } = await netlink.routeTo(lab.pods.get(podOn(name)).address);
+      return index === tunnel?.index ? "tunnel" : (await isLeftToBird(netlink, lab, name)) ? "BIRD" : "neither";
+    }),
+  );
+}
+
+async function isLeftToBird(netlink: Netlink, lab: Lab, to: NodeName): Promise<boolean> {
+  const pod = parseRange(lab.pods.get(podOn(to)).address);
+  const routes = (await netlink.routes({ family: "inet", table: mainTable })).filter(({ destination }) => {
+    const range = parseRange(destination);
+    return range !== undefined && range.prefixLength > 16 && pod !== undefined && holds(range, pod);
+  });
+  return routes.length > 0 && routes.every(({ protocol }) => protocol === "bird");
+}
+
+async function setPools(lab: Lab, vxlanMode: "Always" | "Never"): Promise<void> {
+  for (const { metadata } of (await lab.resources.list("IPPool")).items)
+    await lab.resources.edit("IPPool", { namespace: "", name: String(metadata.name) }, (pool) =>
+      pool === undefined ? "nothing" : { ...pool, spec: { ...pool.spec, vxlanMode } },
+    );
 }
 
 /** Whether routes are kept for sessions that are not up. */

@@ -179,6 +179,26 @@ for (const [kind, create, rows] of kinds) {
   }
 }
 
+const faulty: [string, (options: { passesFaulty: boolean }) => Processor, object][] = [
+  ["BGPPeer", createBgpPeerProcessor, { nodeSelector: "!!", peerIP: "10.0.0.1" }],
+  [
+    "BGPConfiguration",
+    createBgpConfigurationProcessor,
+    { prefixAdvertisements: [{ cidr: "10.0.0.0/8", communities: ["gone"] }] },
+  ],
+  ["BGPFilter", createBgpFilterProcessor, { exportV4: [{ cidr: "10.0.0.1/8", action: "Accept" }] }],
+];
+for (const [kind, create, spec] of faulty) {
+  test(`a faulty ${kind} is left out, or passed on where its reader asks for that; what cannot be read never is`, () => {
+    const passed = (passesFaulty: boolean, given: object) =>
+      create({ passesFaulty }).set({ namespace: "", name: "x" }, "7", { metadata: { name: "x" }, spec: given }).kvs[0]
+        ?.value;
+    equal(passed(false, spec), undefined);
+    equal(typeof passed(true, spec), "string");
+    equal(passed(true, { ...spec, ...{ nodeSelector: 7, asNumber: {}, exportV4: "x" } }), undefined);
+  });
+}
+
 const metadata: [object, string | undefined][] = [
   [{ name: "x.y-z" }, undefined],
   [{ name: "X" }, "metadata.name"],

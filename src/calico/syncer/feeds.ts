@@ -45,6 +45,8 @@ export type ConversionOptions = {
   readonly flavour: Flavour;
   /** USE_POD_CIDR: blocks and tunnel addresses come from the nodes' pod CIDRs, and IPAM is not looked at. */
   readonly usePodCidr: boolean;
+  /** Objects of BGP that break a rule are passed on to a reader that takes what makes sense, instead of being left out. */
+  readonly passesFaulty?: boolean;
   /** FELIX_INTERFACEPREFIX of this process; "" means the default. */
   readonly interfacePrefix: string;
 };

@@ -29,6 +29,7 @@ type SyncersOptions = {
   readonly signal: AbortSignal;
   readonly usePodCidr?: boolean;
   readonly interfacePrefix?: string;
+  readonly passesFaulty?: boolean;
   readonly maxQueuedUpdates?: number;
   readonly limits?: Partial<FollowLimits>;
   /** What somebody will read; absent: everything. A kind that nobody reads is neither listed nor watched. */
@@ -45,10 +46,10 @@ export type Syncers = AsyncIterable<SyncerBatch> & {
 };
 
 export function runSyncers(options: SyncersOptions): Syncers {
-  const { datastore, log, usePodCidr = false, interfacePrefix = "" } = options;
+  const { datastore, log, usePodCidr = false, interfacePrefix = "", passesFaulty = false } = options;
   const { flavour, holdsEveryKind } = datastore;
   const feeds = feedsRead(feedsOf({ flavour, usePodCidr, holdsEveryKind }), options.isRead ?? (() => true));
-  const core = createSyncerCore({ flavour, usePodCidr, interfacePrefix, feeds, log });
+  const core = createSyncerCore({ flavour, usePodCidr, interfacePrefix, passesFaulty, feeds, log });
   const leaving = new AbortController();
   const signal = AbortSignal.any([options.signal, leaving.signal]);
   const { clock, random, limits = {} } = options;

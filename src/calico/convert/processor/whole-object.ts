@@ -48,6 +48,8 @@ export type PassThroughKind<S> = {
   readonly kind: Kind & ResourceKind;
   readonly schema: Schema<S>;
   problem(resource: Resource<S>): FieldProblem | undefined;
+  /** One that breaks a rule, but can be read, is passed on: its reader takes what makes sense, and says what does not. */
+  readonly passesFaulty?: boolean;
   /** The status as JSON, for the kinds that have one. Throws FieldError. */
   status?(status: unknown): string;
 };
@@ -68,7 +70,7 @@ export function convertWhole<S>(passed: PassThroughKind<S>, resource: Resource<S
   // First, because a status that cannot be read is worse than any rule that is broken.
   const status = passed.status?.(resource.status);
   const problem = metadataProblem(resource.metadata) ?? passed.problem(resource);
-  if (problem !== undefined) return invalid(problem);
+  if (problem !== undefined && passed.passesFaulty !== true) return invalid(problem);
   const spec = passed.schema.go.write(resource.spec);
   const parts = status === undefined ? { spec } : { spec, status };
   return {

@@ -95,3 +95,32 @@ test("only what somebody follows is listed, and what says whether the datastore 
   stop.abort();
   await clock.settle();
 });
+
+test("an object of BGP that breaks a rule arrives: BIRD's half takes of it what makes sense", async () => {
+  const clock = new FakeClock();
+  const memory = createMemoryDatastore({ clock });
+  const spec = { asNumber: 65010, prefixAdvertisements: [{ cidr: "10.0.0.0/8", communities: ["gone"] }] };
+  await memory.create("BGPConfiguration", {
+    ...{ apiVersion: "projectcalico.org/v3", kind: "BGPConfiguration", metadata: { name: "default" }, spec },
+  });
+  const stop = new AbortController();
+  const source = datastoreSource({
+    ...{ datastore: async () => memory, clock, random: () => 0.5, log: silentLog },
+    ...{ usePodCidr: false, interfacePrefix: "cali" },
+  });
+  const feed = openFeed({ sources: [source], clock, random: () => 0.5, log: silentLog, signal: stop.signal });
+  const values = new Map<string, string>();
+  let inSync = false;
+  feed.follow("bgp", {
+    set: (path, value) => void values.set(path, value),
+    delete: () => undefined,
+    settled: (state) => {
+      inSync = state.inSync;
+    },
+  });
+  await import("../../../calico/syncer/index.ts");
+  for (let i = 0; i < 200 && !inSync; i++) await clock.advance(100);
+  match(values.get("/calico/resources/v3/projectcalico.org/bgpconfigurations/default") ?? "", /"asNumber":65010/);
+  stop.abort();
+  await clock.settle();
+});

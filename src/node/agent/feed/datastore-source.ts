@@ -40,6 +40,7 @@ export function datastoreSource(options: DatastoreSourceOptions): FeedSource {
         [...asked].some((set) => set === syncer) || (syncer === "felix" && kind === saysReady);
       const syncers = runSyncers({
         ...{ datastore, clock, log, random, usePodCidr, interfacePrefix, isRead, signal: ends },
+        passesFaulty: true,
         paceOf: () => new Pace({ clock, ...pace }),
       });
       const contact = new Contact({ datastore, clock, random, everyMs: options.askEveryMs ?? 15_000 });

@@ -467,7 +467,10 @@ test("a node's prefix advertisements take the place of the cluster's, and unknow
       ],
     },
   ]);
-  const configurations = { "node.n1": { prefixAdvertisements: [{ cidr: "10.2.0.0/16", communities: ["65000:9"] }] } };
+  deepEqual(codes(compute({ global })), ["BGP_COMMUNITY"]);
+  const configurations = {
+    "node.n1": { prefixAdvertisements: [{ cidr: "10.2.0.0/16", communities: ["65000:9", "c"] }] },
+  };
   deepEqual(family({ global, configurations }).communities, [{ cidr: "10.2.0.0/16", values: [[65000, 9]] }]);
 });
 

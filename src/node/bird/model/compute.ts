@@ -144,7 +144,7 @@ function familyIntent(family: 4 | 6, common: Common): FamilyIntent {
     blackholes: unique([...own.all.filter((cidr) => !cidr.endsWith(`/${bitsOf(family)}`)), ...serviceRoutes]),
     hostRoutes: hostRoutes(family, self, peerings),
     ownBlocks: own.confirmed,
-    communities: communitiesOf(family, cluster, self.name),
+    communities: communitiesOf(family, cluster, self.name, problem),
     heldBackPools: pools.filter(({ isExported }) => !isExported).map(({ cidr }) => cidr),
     exportedPools: pools.filter(({ isExported }) => isExported).map(({ cidr }) => cidr),
     serviceRoutes,
@@ -192,10 +192,15 @@ function hostRoutes(family: 4 | 6, self: BgpNode, peerings: readonly Peering[]):
 }
 
 /** The node's list takes the place of the cluster's as a whole. */
-function communitiesOf(family: 4 | 6, cluster: BgpCluster, node: string): FamilyIntent["communities"] {
+function communitiesOf(
+  family: 4 | 6,
+  cluster: BgpCluster,
+  node: string,
+  problem: Common["problem"],
+): FamilyIntent["communities"] {
   const own = cluster.ofNode(node);
-  const { prefixAdvertisements = [], communities: defined = [] } =
-    own.prefixAdvertisements === undefined ? cluster.global : own;
+  const isOwn = own.prefixAdvertisements !== undefined;
+  const { prefixAdvertisements = [], communities: defined = [] } = isOwn ? own : cluster.global;
   return prefixAdvertisements.flatMap(({ cidr = "", communities = [] }) => {
     const range = parseRange(cidr);
     if (range?.family !== family) return [];
@@ -204,6 +209,11 @@ function communitiesOf(family: 4 | 6, cluster: BgpCluster, node: string): Family
       const text = parseCommunity(each) === undefined ? defined.find(({ name }) => name === each)?.value : each;
       const value = parseCommunity(text ?? "");
       if (value !== undefined) values.set(value.join(":"), value);
+      else {
+        const about = `BGPConfiguration ${isOwn ? `node.${node}` : "default"}`;
+        const says = `${JSON.stringify(each)} is no community, and none is defined there under that name; it is left out`;
+        problem({ code: "BGP_COMMUNITY", about, says });
+      }
     }
     return values.size === 0 ? [] : [{ cidr: rangeText(range), values: [...values.values()] }];
   });

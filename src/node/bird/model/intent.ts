@@ -127,6 +127,7 @@ export type BgpProblem = {
     | "BGP_PASSWORD"
     | "BGP_PASSWORD_MISSING"
     | "BGP_CONFIGURATION"
+    | "BGP_COMMUNITY"
     | "BGP_IPIP";
   /** The object, as "BGPPeer tor". */
   readonly about: string;

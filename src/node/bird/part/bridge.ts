@@ -3,7 +3,10 @@
 // the kernel has from such a session is written once more under a protocol of our own, and it goes when BIRD has its routes again.
 //
 //   10.1.0.0/26 via 172.30.0.12 proto bird metric 1024 ─▶ the same, proto 81 metric 1 ─▶ session gone, session up ─▶ proto 81 goes
-import { type Clock, holds, type Log, messageOf, parseRange } from "../../../base/lib/index.ts";
+//
+// The same where a pool is BIRD's no longer, because it gets a tunnel: the node's agent writes those routes, but not before the nodes have their
+// addresses in the tunnel, and BIRD takes its own away as soon as it is told.
+import { type AddressRange, type Clock, holds, type Log, messageOf, parseRange } from "../../../base/lib/index.ts";
 import {
   isKernelReachable,
   type KernelChange,
@@ -12,11 +15,13 @@ import {
   type Route,
 } from "../../../base/linux/kernel.ts";
 import { bridgeProtocol } from "../../../calico/routing/index.ts";
-import type { BgpIntent, Session } from "../model/intent.ts";
+import type { BgpIntent, KernelPool, Session } from "../model/intent.ts";
 import type { FamilyStatus, NodeBgpStatus } from "../status/gather.ts";
 
 /** As long as peers keep the routes of a BIRD that has gone without a word. */
 const longestMs = 120_000;
+/** The agent's routes are a matter of moments. Where nobody writes any, because nobody shall, the old ones are not to stay for long. */
+const longestOfPoolMs = 30_000;
 /** Until the others have heard of the same change, and kept what they have: the first one that ends a session ends it for both. */
 const headStartMs = 2_000;
 const metric = 1;
@@ -31,8 +36,8 @@ export type BridgeOptions = {
 
 export class Bridge {
   readonly #options: BridgeOptions;
-  /** Since when, by destination; undefined: what an agent before us left has not been looked for. */
-  #since: Map<string, number> | undefined;
+  /** Until when, by destination; undefined: what an agent before us left has not been looked for. */
+  #until: Map<string, number> | undefined;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
@@ -40,12 +45,12 @@ export class Bridge {
 
   /** Before BIRD reads a new configuration. Never fails: without it the session costs what it costs. */
   async build(before: BgpIntent | undefined, after: BgpIntent, signal: AbortSignal): Promise<void> {
+    if (before !== undefined) await this.#keepPools(before, after);
     if (before !== undefined && restarting(before, after).size === 0) return;
     await this.#try(async () => {
       const status = await this.#options.ask(signal);
       const names = before === undefined ? renamed(status, after) : restarting(before, after);
-      const known = this.#since ?? (await this.#left());
-      this.#since = known;
+      const known = await this.#known();
       const learned = [4, 6].flatMap((family) => routesFrom(status[family as 4 | 6], names));
       const destinations = inPools(learned, after);
       if (destinations.size === 0) return;
@@ -54,20 +59,41 @@ export class Bridge {
         (route) => isBirds(route) && route.type === "unicast" && destinations.has(route.destination),
       );
       await netlink.changeAll(routes.map(copyOf));
-      for (const { destination } of routes) known.set(destination, this.#options.clock.monotonicMs());
+      const endMs = this.#options.clock.monotonicMs() + longestMs;
+      for (const { destination } of routes) known.set(destination, endMs);
       const sessions = [...names].join(",");
       this.#options.log.info("BGP sessions start anew; their routes are kept", { sessions, routes: routes.length });
       await this.#options.clock.sleep(headStartMs, signal);
     });
   }
 
-  /** After each look at BIRD: what it has again goes, and what it has not for too long. */
+  /** Routes of pools that are BIRD's no longer: whoever follows it needs a moment. */
+  async #keepPools(before: BgpIntent, after: BgpIntent): Promise<void> {
+    const pools = leftPools(before, after);
+    if (pools.length === 0) return;
+    await this.#try(async () => {
+      const known = await this.#known();
+      await using netlink = openNetlink();
+      const routes = (await netlink.routes({ table: mainTable })).filter((route) => {
+        const range = parseRange(route.destination);
+        if (!isBirds(route) || route.type !== "unicast" || range === undefined) return false;
+        return pools.some((pool) => holds(pool, range));
+      });
+      await netlink.changeAll(routes.map(copyOf));
+      const endMs = this.#options.clock.monotonicMs() + longestOfPoolMs;
+      for (const { destination } of routes) known.set(destination, endMs);
+      this.#options.log.info("Routes of pools that are BIRD's no longer are kept until the agent has its own", {
+        routes: routes.length,
+      });
+    });
+  }
+
+  /** After each look at BIRD: what it has again goes, what the agent has, and what neither has for too long. */
   async clear(intent: BgpIntent, signal: AbortSignal): Promise<void> {
-    if (this.#since?.size === 0) return;
+    if (this.#until?.size === 0) return;
     await this.#try(async () => {
       const { clock, log, ask } = this.#options;
-      const known = this.#since ?? (await this.#left());
-      this.#since = known;
+      const known = await this.#known();
       if (known.size === 0) return;
       const status = await ask(signal);
       const wanted = new Set(intent.families.flatMap(({ sessions }) => sessions.map(({ name }) => name)));
@@ -75,22 +101,31 @@ export class Bridge {
       await using netlink = openNetlink();
       const kernel = await netlink.routes({ table: mainTable });
       const inKernel = new Set(kernel.filter(isBirds).map(({ destination }) => destination));
-      const endMs = clock.monotonicMs() - longestMs;
-      const late = [...known].filter(([, sinceMs]) => sinceMs < endMs).map(([destination]) => destination);
-      const over = [...known.keys()].filter((one) => (back.has(one) && inKernel.has(one)) || late.includes(one));
+      const others = kernel.filter((route) => route.type === "unicast" && !isBirds(route) && !isBridge(route));
+      const taken = new Set(others.map(({ destination }) => destination));
+      const nowMs = clock.monotonicMs();
+      const late = [...known].filter(([, untilMs]) => untilMs < nowMs).map(([destination]) => destination);
+      const isOver = (one: string) => (back.has(one) && inKernel.has(one)) || taken.has(one) || late.includes(one);
+      const over = [...known.keys()].filter(isOver);
       if (over.length === 0) return;
       await netlink.changeAll(
         kernel.filter((route) => isBridge(route) && over.includes(route.destination)).map(deleted),
       );
       for (const destination of over) known.delete(destination);
-      if (late.length > 0) log.warn("Routes of sessions that did not come back are given up", { routes: late.length });
+      if (late.length > 0) log.warn("Routes that nobody has taken over are given up", { routes: late.length });
     });
+  }
+
+  async #known(): Promise<Map<string, number>> {
+    this.#until ??= await this.#left();
+    return this.#until;
   }
 
   async #left(): Promise<Map<string, number>> {
     await using netlink = openNetlink();
     const routes = (await netlink.routes({ table: mainTable })).filter(isBridge);
-    return new Map(routes.map(({ destination }) => [destination, this.#options.clock.monotonicMs()]));
+    const endMs = this.#options.clock.monotonicMs() + longestMs;
+    return new Map(routes.map(({ destination }) => [destination, endMs]));
   }
 
   async #try(work: () => Promise<void>): Promise<void> {
@@ -120,6 +155,17 @@ function keyOf(session: Session): string {
   const { keepaliveSeconds, clusterId, password, allowedLocalAs } = session;
   const first = [name, port, asNumber, localAs, usesNodeAddress, ttlSecurity, isPassive, restartSeconds];
   return JSON.stringify([...first, keepaliveSeconds, clusterId, password, allowedLocalAs]);
+}
+
+/** Pools whose routes BIRD has written, and writes no more; one that is gone takes its routes along. */
+export function leftPools(before: BgpIntent, after: BgpIntent): AddressRange[] {
+  const poolsThat = ({ families }: BgpIntent, isMeant: (how: KernelPool["how"]) => boolean) =>
+    new Set(
+      families.flatMap(({ kernelPools }) => kernelPools.flatMap(({ cidr, how }) => (isMeant(how) ? [cidr] : []))),
+    );
+  const left = poolsThat(after, (how) => how === "leave");
+  const written = poolsThat(before, (how) => how !== "leave");
+  return [...written].filter((cidr) => left.has(cidr)).flatMap((cidr) => parseRange(cidr) ?? []);
 }
 
 /** After a start nobody knows what BIRD was told before; but its sessions have names. */

@@ -40,6 +40,8 @@ type Planned = {
 };
 
 const retryMs = { least: 100, most: 5_000 };
+/** BIRD hears of a pool that is its own from now on when we do; what leads there now stays until BIRD has written its routes, but not longer than tunnels do. */
+const birdsTurnMs = 30_000;
 
 export class RouteKeeper {
   readonly #options: Options;
@@ -52,6 +54,9 @@ export class RouteKeeper {
   /** Routes that nobody wants, on interfaces that are too new. */
   readonly #inGrace = new Set<string>();
   #graceEndsMs = Number.POSITIVE_INFINITY;
+  /** Since when a route of ours waits for BIRD's to take its place. */
+  readonly #waitsForBird = new Map<string, number>();
+  #birdsTurnEndsMs = Number.POSITIVE_INFINITY;
   #retryAtMs = Number.POSITIVE_INFINITY;
   #retryDelayMs = retryMs.least;
   readonly troubles = new Troubles();
@@ -75,7 +80,7 @@ export class RouteKeeper {
   }
 
   get dueMs(): number {
-    return Math.min(this.#graceEndsMs, this.#retryAtMs);
+    return Math.min(this.#graceEndsMs, this.#birdsTurnEndsMs, this.#retryAtMs);
   }
 
   configure(settings: RouteSettings): void {
@@ -115,6 +120,10 @@ export class RouteKeeper {
       this.#inGrace.clear();
       this.#graceEndsMs = Number.POSITIVE_INFINITY;
     }
+    if (nowMs >= this.#birdsTurnEndsMs) {
+      this.touch(this.#waitsForBird.keys());
+      this.#birdsTurnEndsMs = Number.POSITIVE_INFINITY;
+    }
     if (nowMs >= this.#retryAtMs) {
       this.touch(this.troubles.failed());
       this.#retryAtMs = Number.POSITIVE_INFINITY;
@@ -126,7 +135,9 @@ export class RouteKeeper {
     this.#dirty = new Set();
     this.#toForget.clear();
     this.#inGrace.clear();
+    this.#waitsForBird.clear();
     this.#graceEndsMs = Number.POSITIVE_INFINITY;
+    this.#birdsTurnEndsMs = Number.POSITIVE_INFINITY;
     this.#retryAtMs = Number.POSITIVE_INFINITY;
     this.troubles.clearAll();
     this.hops.forgetAll();
@@ -157,14 +168,16 @@ export class RouteKeeper {
     const actual = this.picture.to(destination);
     const wanted = this.#wanted(destination, resolved, actual);
     const { ageMsOf, graceMs, clock } = this.#options;
-    const isKept = resolved?.is === "unroutable" && resolved.isPassing;
+    const isPassing = resolved?.is === "unroutable" && resolved.isPassing;
+    const isBirdsTurn = this.#isBirdsTurn(destination, resolved, actual);
     const plan = planDestination({
       wanted,
       actual,
       isOurs: (route) => this.#isOurs(route),
       isReplaceable: isBirds,
       mayGo: (route) => {
-        if (isKept && route.type === "unicast") return false;
+        if (isPassing && route.type === "unicast") return false;
+        if (isBirdsTurn && this.#leadsToOwner(route, resolved)) return false;
         if (route.index === undefined || this.#options.roleOf(route.index) !== "workload") return true;
         const leftMs = graceMs - ageMsOf(route.index);
         if (leftMs <= 0) return true;
@@ -180,6 +193,28 @@ export class RouteKeeper {
       if (isOtherPods) this.forget(destination);
     }
     return plan;
+  }
+
+  /** Whether BIRD is to write the route, and may still do so in time. */
+  #isBirdsTurn(destination: string, resolved: Resolved | undefined, actual: readonly Route[]): boolean {
+    const isWritten = actual.some((route) => isBirds(route) && route.type === "unicast");
+    if (resolved?.is !== "left to BGP" || isWritten || !actual.some((route) => this.#leadsToOwner(route, resolved))) {
+      this.#waitsForBird.delete(destination);
+      return false;
+    }
+    const nowMs = this.#options.clock.monotonicMs();
+    const sinceMs = this.#waitsForBird.get(destination) ?? nowMs;
+    this.#waitsForBird.set(destination, sinceMs);
+    if (nowMs >= sinceMs + birdsTurnMs) return false;
+    this.#birdsTurnEndsMs = Math.min(this.#birdsTurnEndsMs, sinceMs + birdsTurnMs);
+    return true;
+  }
+
+  /** A route of ours to the owner of a block: through a tunnel, or by its address. */
+  #leadsToOwner(route: Route, resolved: Resolved | undefined): boolean {
+    if (route.type !== "unicast" || resolved?.is !== "left to BGP" || !this.#isOurs(route)) return false;
+    const role = this.#options.roleOf(route.index);
+    return role === "tunnel" || route.gateway === resolved.address;
   }
 
   /** Somebody else's route to the same destination that the kernel prefers: then ours, or BIRD's, is there and does nothing. */
