@@ -1,5 +1,6 @@
 // A healthy cluster of two nodes as the doctor's facts, and ways to make one thing about it different.
 import type { ClusterFacts, Facts, HostFacts, Probe } from "../../src/node/diagnosis/facts.ts";
+import type { ByFamily, WholeFacts } from "../../src/node/diagnosis/families.ts";
 import { interfaceOf } from "../../src/node/diagnosis/pod-interface.ts";
 
 export const cluster: ClusterFacts = {
@@ -127,3 +128,46 @@ export const codesOf = (findings: readonly { readonly code: string }[]) => findi
 /** IPv6 has no reverse path filter in its kernel's settings: a way back by another interface is a wrong route there. */
 export const inSix = (finds: readonly string[]) =>
   finds.map((code) => (code === "REVERSE_PATH_FILTER" ? "ROUTE_WRONG" : code));
+
+/** As they are read: the facts of both families in one. */
+export function whole(four: Facts, six: Facts): WholeFacts {
+  const both = <T>(one: T | undefined, other: T | undefined): ByFamily<T> => ({
+    ...(one === undefined ? {} : { 4: one }),
+    ...(other === undefined ? {} : { 6: other }),
+  });
+  const { family: _, ...rest } = four.cluster;
+  return {
+    nowMs: four.nowMs,
+    cluster: {
+      ...rest,
+      nodes: four.cluster.nodes.map(({ address, tunnelAddress, ...node }, at) => ({
+        ...node,
+        internalAddresses: [...node.internalAddresses, ...(six.cluster.nodes[at]?.internalAddresses ?? [])],
+        addresses: both(address, six.cluster.nodes[at]?.address),
+        tunnelAddresses: both(tunnelAddress, six.cluster.nodes[at]?.tunnelAddress),
+      })),
+      pods: four.cluster.pods.map(({ address, asksForPools, ...pod }, at) => ({
+        ...pod,
+        addresses: both(address, six.cluster.pods[at]?.address),
+        asksForPools: both(asksForPools, six.cluster.pods[at]?.asksForPools),
+      })),
+      pools: [...four.cluster.pools, ...six.cluster.pools],
+      blocks: [...four.cluster.blocks, ...six.cluster.blocks],
+      affinities: [...four.cluster.affinities, ...six.cluster.affinities],
+      serviceRanges: [...four.cluster.serviceRanges, ...six.cluster.serviceRanges],
+    },
+    hosts: four.hosts.map((host, at) => {
+      const other = six.hosts[at] ?? host;
+      const lists = ["addresses", "routes", "lookups", "foreignDrops", "probes", "verdicts"] as const;
+      const merged = Object.fromEntries(lists.map((name) => [name, [...host[name], ...other[name]]]));
+      const sessions = [...(host.bird?.sessions ?? []), ...(other.bird?.sessions ?? [])];
+      const bird = host.bird ?? other.bird;
+      return {
+        ...host,
+        ...merged,
+        sysctls: { ...other.sysctls, ...host.sysctls },
+        ...(bird === undefined ? {} : { bird: { ...bird, sessions } }),
+      };
+    }),
+  };
+}

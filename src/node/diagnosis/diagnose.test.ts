@@ -17,11 +17,11 @@ import {
   onHost,
   podsSilent,
   session,
+  whole,
 } from "../../../test/kit/healthy-facts.ts";
 import { diagnose, diagnoseFamily } from "./diagnose.ts";
 import type { Facts } from "./facts.ts";
-import { type ByFamily, factsOf, type WholeFacts } from "./families.ts";
-import { walkPath } from "./path/walk.ts";
+import { factsOf } from "./families.ts";
 
 const cases: { name: string; facts: Facts; finds: string[] }[] = [
   { name: "a healthy cluster", facts: healthy, finds: [] },
@@ -212,6 +212,19 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["BLOCK_WITHOUT_NODE"],
   },
   {
+    name: "a node that was deleted with its blocks, and whose BIRD knows nobody any more",
+    facts: {
+      ...onHost(both(podsSilent, session("Active")), "n2"),
+      cluster: {
+        ...cluster,
+        nodes: cluster.nodes.slice(0, 1),
+        blocks: cluster.blocks.slice(0, 1),
+        affinities: cluster.affinities.slice(0, 1),
+      },
+    },
+    finds: ["NODE_UNKNOWN"],
+  },
+  {
     name: "a pool that was deleted, and has pods",
     facts: {
       ...onHost(podsSilent),
@@ -391,49 +404,6 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
   },
 ];
 
-/** As they are read: the facts of both families in one. */
-function whole(four: Facts, six: Facts): WholeFacts {
-  const both = <T>(one: T | undefined, other: T | undefined): ByFamily<T> => ({
-    ...(one === undefined ? {} : { 4: one }),
-    ...(other === undefined ? {} : { 6: other }),
-  });
-  const { family: _, ...rest } = four.cluster;
-  return {
-    nowMs: four.nowMs,
-    cluster: {
-      ...rest,
-      nodes: four.cluster.nodes.map(({ address, tunnelAddress, ...node }, at) => ({
-        ...node,
-        internalAddresses: [...node.internalAddresses, ...(six.cluster.nodes[at]?.internalAddresses ?? [])],
-        addresses: both(address, six.cluster.nodes[at]?.address),
-        tunnelAddresses: both(tunnelAddress, six.cluster.nodes[at]?.tunnelAddress),
-      })),
-      pods: four.cluster.pods.map(({ address, asksForPools, ...pod }, at) => ({
-        ...pod,
-        addresses: both(address, six.cluster.pods[at]?.address),
-        asksForPools: both(asksForPools, six.cluster.pods[at]?.asksForPools),
-      })),
-      pools: [...four.cluster.pools, ...six.cluster.pools],
-      blocks: [...four.cluster.blocks, ...six.cluster.blocks],
-      affinities: [...four.cluster.affinities, ...six.cluster.affinities],
-      serviceRanges: [...four.cluster.serviceRanges, ...six.cluster.serviceRanges],
-    },
-    hosts: four.hosts.map((host, at) => {
-      const other = six.hosts[at] ?? host;
-      const lists = ["addresses", "routes", "lookups", "foreignDrops", "probes", "verdicts"] as const;
-      const merged = Object.fromEntries(lists.map((name) => [name, [...host[name], ...other[name]]]));
-      const sessions = [...(host.bird?.sessions ?? []), ...(other.bird?.sessions ?? [])];
-      const bird = host.bird ?? other.bird;
-      return {
-        ...host,
-        ...merged,
-        sysctls: { ...other.sysctls, ...host.sysctls },
-        ...(bird === undefined ? {} : { bird: { ...bird, sessions } }),
-      };
-    }),
-  };
-}
-
 for (const { name, facts, finds } of cases) {
   test(`diagnosis: ${name}`, () => deepEqual(codesOf(diagnoseFamily(facts)), finds));
   test(`diagnosis with IPv6: ${name}`, () => deepEqual(codesOf(diagnoseFamily(inIpv6(facts))), inSix(finds)));
@@ -463,31 +433,4 @@ test("both families: a BIRD that waits for sessions of one only is that one's bu
 test("what is seen from one side only says what was not looked at", () => {
   const [found] = diagnoseFamily({ ...healthy, hosts: [{ ...hostOf(1), ...podsSilent(hostOf(1)) }] });
   match(found?.evidence.join("\n") ?? "", /not looked at: n2; run cattail doctor node there/);
-});
-
-// Of IPv4 alone: IPv6 has no such filter.
-test("nodes that do not hear each other, because one has its way back elsewhere, and a strict filter", () => {
-  const filtering = onHost(
-    (host) => ({
-      ...failing("node", "large", "pod", "pod to pod", "arrival")(host),
-      lookups: [...host.lookups, { to: "172.31.0.11", type: "unicast", link: "eth1" }],
-      sysctls: { ...host.sysctls, "net.ipv4.conf.eth0.rp_filter": "1" },
-    }),
-    "n2",
-  );
-  deepEqual(codesOf(diagnoseFamily(filtering)), ["REVERSE_PATH_FILTER"]);
-});
-
-test("a path that takes small packets only is broken by that", () => {
-  const facts = onHost(failing("large"), "n2");
-  const end = (name: string, own: 1 | 2) =>
-    ({ is: "pod", name: `default/${name}`, address: `10.244.${own}.0`, node: `n${own}` }) as const;
-  const { cause } = walkPath({
-    family: 4,
-    from: end("a", 1),
-    to: end("b", 2),
-    facts: whole(facts, { ...inIpv6(facts), hosts: [] }),
-    verdict: undefined,
-  });
-  deepEqual(cause?.code, "MTU_PATH");
 });

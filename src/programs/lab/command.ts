@@ -283,7 +283,11 @@ async function ask(folder: string, call: string, body?: object): Promise<unknown
 }
 
 function table(rows: readonly PingRow[]): string {
-  return matrixTable(rows, { isColoured: process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "" });
+  const { isTTY, columns } = process.stdout;
+  return matrixTable(rows, {
+    isColoured: isTTY && (process.env.NO_COLOR ?? "") === "",
+    columns: isTTY ? columns : undefined,
+  });
 }
 
 function failOnLoss(rows: readonly PingRow[]): void {

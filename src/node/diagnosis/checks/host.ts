@@ -145,7 +145,8 @@ function checkForeignDrops({ node, foreignDrops, probes }: HostFacts): NodeFindi
 
 function checkBird(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
   const { node, bird, probes, signatureDrops } = host;
-  if (bird === undefined) return [];
+  // Of a node that nobody knows, nobody keeps up a session: that is told.
+  if (bird === undefined || nodeNamed(node, cluster) === undefined) return [];
   if (bird.silent !== undefined)
     return [finding({ code: "BIRD_SILENT", node, what: `BIRD on ${node}: ${bird.silent}`, explains: at(node) })];
   // Of two nodes with one address nobody knows whose session it is, and that is told.

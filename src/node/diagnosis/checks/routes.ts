@@ -62,12 +62,14 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
   if (isExcused(owner, host, cluster)) return [];
   const expected = expectedHop(own, other, pool);
   if (expected === undefined || isExpected(lookup, expected, host)) return [];
-  if (!isDetour(lookup, owner, host, cluster) && isAnswered(address, host, cluster)) return [];
+  const arrives = arrivalLink(expected.way, host, own);
+  const isDropped = cluster.family === 4 && isFiltered(lookup, host, arrives) && (host.reversePathDrops ?? 0) > 0;
+  if (!isDropped && !isDetour(address, { lookup, owner, host, cluster }) && isAnswered(address, host, cluster))
+    return [];
   if (expected.way === "ipip" && makesNoIpip(host)) return []; // told of the pool
   const told = { address, owner, lookup, expected: hopText(expected) };
   if (isMissing(lookup, address, host, cluster)) return [{ is: "missing", ...told }];
   // IPv6 has no such filter.
-  const arrives = arrivalLink(expected.way, host, own);
   return [{ is: cluster.family === 4 && isFiltered(lookup, host, arrives) ? "filtered" : "wrong", ...told }];
 }
 
@@ -80,9 +82,18 @@ function isExcused(owner: string, { bird }: HostFacts, cluster: ClusterFacts): b
 }
 
 /** By a third node, which passes packets on: on nobody's plan, but where BGP makes it so. */
-function isDetour({ gateway }: LookupFact, owner: string, { bird }: HostFacts, { nodes }: ClusterFacts): boolean {
-  return bird === undefined && nodes.some(({ name, address }) => name !== owner && bare(address ?? "") === gateway);
+function isDetour(
+  address: string,
+  { lookup, owner, host, cluster }: { lookup: LookupFact; owner: string; host: HostFacts; cluster: ClusterFacts },
+): boolean {
+  const { gateway } = lookup;
+  const isOfThird = cluster.nodes.some((node) => node.name !== owner && bare(node.address ?? "") === gateway);
+  const taken = host.routes.find((route) => route.gateway === gateway && isIn(address, route.destination));
+  return isOfThird && !ofBgp.has(taken?.protocol ?? "");
 }
+
+/** What BIRD writes, and what our agent keeps in its place while BIRD starts anew. */
+const ofBgp: ReadonlySet<string> = new Set(["bird", "12", "81"]);
 
 /** A router between the nodes may know the way, or a cloud's own routes do: what arrives is not wrong. */
 function isAnswered(address: string, { node, probes }: HostFacts, { blocks }: ClusterFacts): boolean {
