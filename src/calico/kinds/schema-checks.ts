@@ -2,7 +2,7 @@
 // checked without one: members that nobody knows are found, defaults filled in, limits and rules held against the object.
 import { isRecord, type JsonRecord, parseCidr } from "../../base/lib/index.ts";
 import type { CrdSchema } from "../model/index.ts";
-import { keepsRule } from "./checks/cel-evaluate.ts";
+import { whyBroken } from "./checks/cel-evaluate.ts";
 import type { Problem } from "./checks/check.ts";
 import { crdSchema } from "./crds.ts";
 import { isCustomKind, type Kind, kindInfo } from "./registry.ts";
@@ -83,9 +83,14 @@ function filled(schema: CrdSchema, value: unknown): unknown {
 export function schemaProblems(kind: Kind, value: unknown, previous?: unknown): readonly Problem[] {
   if (!hasCrd(kind)) return [];
   const schema = schemaOf(kind);
-  const found = [...limitProblems(schema, value, ""), ...ruleProblems(schema, { value, previous }, "")];
+  const found = [...onlyOnce(limitProblems(schema, value, "")), ...ruleProblems(schema, { value, previous }, "")];
   // What is wrong with the object as a whole goes by its kind, as in the original.
   return found.map((problem) => (problem.name === "" ? { ...problem, name: kind } : problem));
+}
+
+/** Two parts of a schema may ask for the same. */
+function onlyOnce(problems: Iterable<Problem>): Iterable<Problem> {
+  return new Map([...problems].map((problem) => [`${problem.name} ${problem.reason}`, problem])).values();
 }
 
 function broken(field: string, reason: string): Problem {
@@ -101,36 +106,67 @@ function atMost(most: number): string {
   return `must have at most ${most} ${most === 1 ? "item" : "items"}`;
 }
 
+/** In the order in which an API server looks: what a schema is made of, texts, numbers, lists, one of a few, objects. */
 function* limitProblems(schema: CrdSchema, value: unknown, at: string): Generator<Problem> {
-  if (value === undefined || value === null) return;
+  if (value === undefined) return;
   const body = (rule: string) => broken(at, `${at} in body ${rule}`);
+  if (value === null) {
+    // What Go writes although it is not there, such as a list that must be given.
+    if (typeof schema.type === "string" && schema.nullable !== true)
+      yield body(`must be of type ${schema.type}: "null"`);
+    return;
+  }
+  if (Array.isArray(schema.allOf)) yield* allOfProblems(schema.allOf, value, at);
+  if (typeof value === "string") yield* textProblems(schema, value, at);
+  if (typeof value === "number" || typeof value === "bigint") yield* numberProblems(schema, value, body);
+  if (Array.isArray(value)) yield* elementProblems(schema, value, at);
   if (Array.isArray(schema.enum) && !schema.enum.includes(value)) {
     yield broken(at, `supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
   }
-  if (typeof value === "string") yield* textProblems(schema, value, at);
-  if (typeof value === "number" || typeof value === "bigint") yield* numberProblems(schema, value, body);
-  if (Array.isArray(value)) {
-    const { maxItems, minItems } = schema;
-    if (typeof maxItems === "number" && value.length > maxItems) yield broken(at, atMost(maxItems));
-    if (typeof minItems === "number" && value.length < minItems) yield body(`should have at least ${minItems} items`);
-    const element = inner(schema.items);
-    if (element === undefined) return;
+  if (isRecord(value)) yield* memberProblems(schema, value, at);
+}
+
+/** What is wrong with the whole of it has no field in the original, and so goes by the object's kind. */
+function* allOfProblems(schemas: readonly unknown[], value: unknown, at: string): Generator<Problem> {
+  const found = schemas.map((each) => [...limitProblems(inner(each) ?? {}, value, at)]);
+  yield* found.flat();
+  const failed = found.filter((problems) => problems.length > 0).length;
+  if (failed === 0) return;
+  const none = failed === schemas.length ? ". None validated" : "";
+  const reason = `${JSON.stringify(at)} must validate all the schemas (allOf)${none}`;
+  yield { field: at, rule: reason, name: "", reason };
+}
+
+function* elementProblems(schema: CrdSchema, value: readonly unknown[], at: string): Generator<Problem> {
+  const { maxItems, minItems } = schema;
+  // No deeper than the schema: what nobody describes may be nested beyond measure.
+  const element = inner(schema.items);
+  if (element !== undefined) {
     for (const [index, one] of value.entries()) yield* limitProblems(element, one, `${at}[${index}]`);
-  } else if (isRecord(value)) {
-    yield* memberProblems(schema, value, at);
   }
+  if (typeof minItems === "number" && value.length < minItems)
+    yield broken(at, `${at} in body should have at least ${minItems} items`);
+  if (typeof maxItems === "number" && value.length > maxItems) yield broken(at, atMost(maxItems));
 }
 
 function* textProblems(schema: CrdSchema, value: string, at: string): Generator<Problem> {
   const body = (rule: string) => broken(at, `${at} in body ${rule}`);
-  const { maxLength, minLength, pattern, format } = schema;
+  const limit = firstLimit(schema, value, at);
+  if (limit !== undefined) yield limit;
+  if (schema.format === "cidr" && parseCidr(value) === undefined)
+    yield body(`must be of type cidr: ${JSON.stringify(value)}`);
+}
+
+/** The first is told: a text that is too long is not compared with a pattern. */
+function firstLimit({ maxLength, minLength, pattern }: CrdSchema, value: string, at: string): Problem | undefined {
   const characters = [...value].length;
-  if (typeof maxLength === "number" && characters > maxLength) {
-    yield broken(at, `may not be more than ${maxLength} bytes`);
-  }
-  if (typeof minLength === "number" && characters < minLength) yield body(`should be at least ${minLength} chars long`);
-  if (typeof pattern === "string" && !asRegExp(pattern).test(value)) yield body(`should match '${pattern}'`);
-  if (format === "cidr" && parseCidr(value) === undefined) yield body(`must be of type cidr: ${JSON.stringify(value)}`);
+  if (typeof maxLength === "number" && characters > maxLength)
+    return broken(at, `may not be more than ${maxLength} bytes`);
+  if (typeof minLength === "number" && characters < minLength)
+    return broken(at, `${at} in body should be at least ${minLength} chars long`);
+  if (typeof pattern === "string" && !asRegExp(pattern).test(value))
+    return broken(at, `${at} in body should match '${pattern}'`);
+  return undefined;
 }
 
 /** Go's way of ignoring case, at the start of the pattern, is a flag here. */
@@ -150,10 +186,6 @@ function* numberProblems(
 
 function* memberProblems(schema: CrdSchema, value: JsonRecord, at: string): Generator<Problem> {
   const below = (name: string) => (at === "" ? name : `${at}.${name}`);
-  for (const name of Array.isArray(schema.required) ? schema.required.map(String) : []) {
-    // The original names the field and says no more.
-    if (value[name] === undefined) yield { field: below(name), rule: "must be given", name: below(name), reason: "" };
-  }
   const count = Object.keys(value).length;
   const { minProperties, maxProperties } = schema;
   if (typeof minProperties === "number" && count < minProperties) {
@@ -162,11 +194,16 @@ function* memberProblems(schema: CrdSchema, value: JsonRecord, at: string): Gene
   if (typeof maxProperties === "number" && count > maxProperties) {
     yield broken(at, atMost(maxProperties));
   }
+  const element = inner(schema.additionalProperties);
+  if (element !== undefined) {
+    for (const [name, member] of Object.entries(value)) yield* limitProblems(element, member, below(name));
+  }
   for (const [name, member] of Object.entries(membersOf(schema)))
     yield* limitProblems(member, value[name], below(name));
-  const element = inner(schema.additionalProperties);
-  if (element === undefined) return;
-  for (const [name, member] of Object.entries(value)) yield* limitProblems(element, member, below(name));
+  for (const name of Array.isArray(schema.required) ? schema.required.map(String) : []) {
+    // The original names the field and says no more.
+    if (value[name] === undefined) yield { field: below(name), rule: "must be given", name: below(name), reason: "" };
+  }
 }
 
 type Versions = { readonly value: unknown; readonly previous: unknown };
@@ -178,7 +215,8 @@ function* ruleProblems(schema: CrdSchema, { value, previous }: Versions, at: str
   for (const { rule, message } of rules) {
     // A rule about change has nothing to say of what is new.
     if (rule.includes("oldSelf") && previous === undefined) continue;
-    if (!keepsRule(rule, value, previous)) yield broken(at, message);
+    const why = whyBroken(rule, value, previous);
+    if (why !== undefined) yield broken(at, why === "" ? message : `${why} evaluating rule: ${message}`);
   }
   if (Array.isArray(value)) {
     const element = inner(schema.items);

@@ -1,6 +1,6 @@
 // BGPConfiguration: how nodes speak BGP; passed through to clients.
 
-import { parseCidr } from "../../../base/lib/index.ts";
+import { parseCidrOrIp } from "../../../base/lib/index.ts";
 import {
   asNumber,
   duration,
@@ -87,39 +87,36 @@ export type BgpConfigurationSpec = SchemaType<typeof bgpConfigurationSpec>;
 
 const looksLikeCommunity = (text: string) => /^\d+(:\d+){1,2}$/.test(text);
 
-/** Undefined: it is one. */
-function communityReason(text: string): string | undefined {
-  if (!looksLikeCommunity(text)) return "invalid community value or format used.";
+/** One for each part that is too large; undefined: it does not look like one. */
+function communityReasons(text: string): readonly string[] | undefined {
+  if (!looksLikeCommunity(text)) return undefined;
   const parts = text.split(":");
   const bits = parts.length === 2 ? 16 : 32;
-  if (parts.every((part) => Number(part) < 2 ** bits)) return undefined;
-  return `invalid community value, expected ${bits} bit value`;
+  const tooLarge = parts.filter((part) => Number(part) >= 2 ** bits);
+  return tooLarge.map(() => `invalid community value, expected ${bits} bit value`);
 }
 
 function* communityProblems({ communities = [], prefixAdvertisements = [] }: BgpConfigurationSpec): Generator<Problem> {
   const form = "must be a:b (16 bits each) or a:b:c (32 bits each)";
   for (const [at, { value = "" }] of communities.entries()) {
-    const reason = communityReason(value);
-    if (reason === undefined) continue;
-    yield { field: `spec.communities[${at}].value`, rule: form, name: "Spec.Communities[].Value", value, reason };
+    for (const reason of communityReasons(value) ?? ["invalid community value or format used."]) {
+      yield { field: `spec.communities[${at}].value`, rule: form, name: "Spec.Communities[].Value", value, reason };
+    }
   }
   for (const [at, { cidr: range = "", communities: used = [] }] of prefixAdvertisements.entries()) {
     const field = `spec.prefixAdvertisements[${at}]`;
-    if (parseCidr(range) === undefined) {
+    if (range !== "" && parseCidrOrIp(range) === undefined) {
       const said = { name: "Spec.PrefixAdvertisement[].CIDR", value: range, reason: "invalid CIDR value." };
       yield { field: `${field}.cidr`, rule: "must be a network without host bits", ...said };
     }
     for (const [index, value] of used.entries()) {
       const isDefined = communities.some((community) => community.name === value);
-      const reason = looksLikeCommunity(value)
-        ? communityReason(value)
-        : isDefined
-          ? undefined
-          : "community used is invalid or not defined.";
-      if (reason === undefined) continue;
-      const rule = "must be a community's value or defined name";
-      const called = "Spec.PrefixAdvertisement[].Communities[]";
-      yield { field: `${field}.communities[${index}]`, rule, name: called, value, reason };
+      const undefinedName = isDefined ? [] : ["community used is invalid or not defined."];
+      for (const reason of communityReasons(value) ?? undefinedName) {
+        const rule = "must be a community's value or defined name";
+        const called = "Spec.PrefixAdvertisement[].Communities[]";
+        yield { field: `${field}.communities[${index}]`, rule, name: called, value, reason };
+      }
     }
   }
 }

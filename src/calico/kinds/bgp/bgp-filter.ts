@@ -20,6 +20,7 @@ import {
   oneOf,
   priority,
   requiredList,
+  requiredPointer,
   required as requiredTag,
   within,
 } from "../checks/tags.ts";
@@ -130,8 +131,6 @@ export type BgpFilterSpec = SchemaType<typeof bgpFilterSpec>;
 type FilterRule = NonNullable<BgpFilterSpec["exportV4"]>[number];
 type Operation = NonNullable<FilterRule["operations"]>[number];
 
-const needed: Check<unknown> = always<unknown>(undefined, requiredTag);
-
 function ruleChecks(family: 4 | 6): Check<readonly FilterRule[]> {
   const bits = within(0, family === 4 ? 32 : 128).map((tag) => ({ ...tag, tag: `bgpFilterPrefixLengthV${family}` }));
   return each(
@@ -146,10 +145,10 @@ function ruleChecks(family: 4 | 6): Check<readonly FilterRule[]> {
       action: always("", requiredTag),
       operations: each(
         fields<Operation>({
-          addCommunity: fields<NonNullable<Operation["addCommunity"]>>({ value: needed }),
+          addCommunity: fields<NonNullable<Operation["addCommunity"]>>({ value: requiredPointer() }),
           prependASPath: fields<NonNullable<Operation["prependASPath"]>>({ prefix: requiredList }),
           setPriority: fields<NonNullable<Operation["setPriority"]>>({
-            value: always<number | bigint>(0, requiredTag, ...priority),
+            value: requiredPointer<number | bigint>(...priority),
           }),
         }),
       ),

@@ -14,13 +14,15 @@ import {
   struct,
   text,
 } from "../../model/index.ts";
-import { each, fields, filled, type Problem } from "../checks/check.ts";
+import { always, each, fields, filled, type Problem } from "../checks/check.ts";
 import { addressOfPeer, ipAndPort, name, reachableBy, selector as selectorTag } from "../checks/tags.ts";
 import { type Column, cell, nameCell, valueAt } from "../columns.ts";
 import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled, isOn, notBoth } from "../parts/cel.ts";
 import { bgpPassword } from "./bgp-password.ts";
 
+/** Twice, as the original's schema has it: what breaks it is told twice. */
+const autoOrManual = { enum: ["Auto", "Manual"] };
 const selector = () => text({ maxLength: 1024 });
 const hasAsNumber = "(has(self.asNumber) && self.asNumber != 0)";
 
@@ -44,7 +46,7 @@ export const bgpPeerSpec = lazy(() =>
       reachableBy: text({ maxLength: 64 }),
       filters: list(text(), { "x-kubernetes-list-type": "atomic" }),
       localWorkloadSelector: selector(),
-      reversePeering: optional(text({ enum: ["Auto", "Manual"] })),
+      reversePeering: optional(text({ allOf: [autoOrManual, autoOrManual] })),
     },
     celRules(
       notBoth("node", "nodeSelector"),
@@ -86,7 +88,7 @@ const checks = () =>
       peerIP: filled(ipAndPort),
       peerSelector: filled(selectorTag),
       reachableBy: filled(reachableBy),
-      filters: each(filled(name)),
+      filters: each(always("", name)),
       localWorkloadSelector: filled(selectorTag),
     },
     familyProblems,
@@ -95,7 +97,7 @@ const checks = () =>
 function* familyProblems({ reachableBy: gateway = "", peerIP = "" }: BgpPeerSpec): Generator<Problem> {
   if (gateway === "" || peerIP === "") return;
   const [here, there] = [parseIp(gateway), parseIp(addressOfPeer(peerIP) ?? "")];
-  if (here?.version === there?.version) return;
+  if (here === undefined || there === undefined || here.version === there.version) return;
   yield {
     field: "spec.reachableBy",
     rule: "must be of the same family as peerIP",

@@ -31,17 +31,17 @@ function tokens(rule: string): Token[] {
 
 const compiled = new Map<string, Expression>();
 
-/** Whether the object keeps the rule. */
-export function keepsRule(rule: string, self: unknown, oldSelf?: unknown): boolean {
+/** Undefined: the object keeps the rule. "": it does not; or the member that the rule needs and the object lacks. */
+export function whyBroken(rule: string, self: unknown, oldSelf?: unknown): string | undefined {
   let expression = compiled.get(rule);
   if (expression === undefined) {
     expression = new Parser(tokens(rule)).whole();
     compiled.set(rule, expression);
   }
   try {
-    return expression({ self, oldSelf }) === true;
+    return expression({ self, oldSelf }) === true ? undefined : "";
   } catch (error) {
-    if (error instanceof EvaluationError) return false;
+    if (error instanceof EvaluationError) return error.message.startsWith("no such key") ? error.message : "";
     throw error;
   }
 }

@@ -104,6 +104,12 @@ export function printGo(value: unknown): string {
   return `{${Object.values(value).map(printGo).join(" ")}}`;
 }
 
+/** As Go prints a map of texts: by key. */
+export function goMap(values: { readonly [key: string]: string }): string {
+  const keys = Object.keys(values).sort();
+  return `map[${keys.map((key) => `${key}:${values[key]}`).join(" ")}]`;
+}
+
 /** As the original prints what is wrong with an object: one in a sentence, several as a list. */
 export function problemText(problems: readonly Problem[]): string {
   const [first] = problems;

@@ -32,7 +32,12 @@ export function qualifiedNameParts(text: string): { prefix: string | undefined; 
 }
 
 export function isLabelValue(text: string): boolean {
-  return text === "" || (text.length <= 63 && namePart.test(text));
+  return text.length <= 63 && hasLabelValueForm(text);
+}
+
+/** Of any length. */
+export function hasLabelValueForm(text: string): boolean {
+  return text === "" || namePart.test(text);
 }
 
 const keyRule = "must have a qualified name for its key, with up to 63 characters behind the slash";

@@ -1,7 +1,7 @@
 // The rules that have a name in the original, each with the words in which we say it.
 import { canonicalMac, isGoRegexp, isMasked, parseCidrOrIp, parseIp } from "../../../base/lib/index.ts";
 import { selectorProblem } from "../../model/index.ts";
-import { type Check, type Tag, tagReason } from "./check.ts";
+import { type Check, given, goMap, type Tag, tagReason } from "./check.ts";
 import { isDnsName, labelsProblem } from "./name-rules.ts";
 
 type Text = Tag<string>;
@@ -119,11 +119,7 @@ export const portName = text("portName", "must be a port name: up to 15 of a-z, 
 export const labels: Check<{ readonly [name: string]: string }> = function* (values = {}, { path, name: called }) {
   const problem = labelsProblem(Object.entries(values), path);
   if (problem === undefined) return;
-  const value = `map[${Object.keys(values)
-    .sort()
-    .map((key) => `${key}:${values[key]}`)
-    .join(" ")}]`;
-  yield { ...problem, name: called, value, reason: tagReason(called, "labels") };
+  yield { ...problem, name: called, value: goMap(values), reason: tagReason(called, "labels") };
 };
 
 export const oneOf = (...words: readonly string[]): Text =>
@@ -149,6 +145,14 @@ export const requiredList: Check<readonly unknown[]> = (value, { path, name: cal
   value === undefined
     ? [{ field: path, rule: required.rule, name: called, value: "[]", reason: tagReason(called, required.tag) }]
     : [];
+
+/** What is a pointer in Go must be there; what it points to may be "" or 0, if the other rules allow it. */
+export const requiredPointer =
+  <T>(...tags: Tag<T>[]): Check<T> =>
+  (value, { path, name: called }) =>
+    value === undefined
+      ? [{ field: path, rule: required.rule, name: called, value: "<nil>", reason: tagReason(called, required.tag) }]
+      : given(...tags)(value, { path, name: called });
 
 /** Two rules of the original's, of which the one that is broken is named. */
 export function within(least: number, most: number, strict: { least?: true; most?: true } = {}): Tag<Amount>[] {

@@ -46,7 +46,7 @@ export const felixFields = once(() => ({
   featureGates: plain({ crd: { pattern: "^([a-zA-Z0-9-_]+=([^=]+),)*([a-zA-Z0-9-_]+=([^=]+))?$" } }),
   ipsetsRefreshInterval: seconds(),
   maxIpsetSize: count(),
-  iptablesBackend: given({ crd: oneOf("Legacy", "NFT", "Auto") }),
+  iptablesBackend: given({ crd: { ...anyCase("Auto", "Legacy", "NFT"), ...oneOf("Legacy", "NFT", "Auto") } }),
   xdpRefreshInterval: seconds({ as: "XDPRefreshInterval" }),
   netlinkTimeout: seconds({ as: "NetlinkTimeoutSecs" }),
   metadataAddr: plain(),

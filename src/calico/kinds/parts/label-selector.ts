@@ -18,11 +18,18 @@ export const labelSelector = lazy(() =>
 );
 export type LabelSelector = SchemaType<typeof labelSelector>;
 
-/** The original prints Go's own dump of the struct; the same facts, as a selector is written. */
+/** As Go dumps the struct. */
 export const podSelectorCell: Column = {
   heading: "PODSELECTOR",
   cell: (object) => {
-    const selector = valueAt(object, "spec.podSelector");
-    return selector === undefined ? "" : JSON.stringify(selector);
+    const { matchLabels = {}, matchExpressions = [] }: LabelSelector = Object(valueAt(object, "spec.podSelector"));
+    const labels = Object.keys(matchLabels).sort();
+    const pairs = labels.map((name) => `${name}: ${matchLabels[name]},`);
+    const parts = matchExpressions.map(
+      ({ key = "", operator = "", values = [] }) =>
+        `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+    );
+    const expressions = `[]LabelSelectorRequirement{${parts.join("")}}`;
+    return `&LabelSelector{MatchLabels:map[string]string{${pairs.join("")}},MatchExpressions:${expressions},}`;
   },
 };

@@ -21,10 +21,11 @@ type PolicyForm = {
 
 export function* policyProblems({ metadata, spec }: SpecObject<PolicySpec>, form: PolicyForm): Generator<Problem> {
   const isReserved = (name: string) => !form.isGlobal && /^(?:knp|ossg)\.default\./.test(name);
-  yield* strictMetadataProblems(metadata, (name) => isReserved(name) || isPolicyName(name));
+  yield* strictMetadataProblems(metadata, { isName: (name) => isReserved(name) || isPolicyName(name) });
+  // Of one that says what goes, only that it says nothing else (stagedDeleteProblems).
+  if (spec.stagedAction === "Delete") return;
   const { types = [], ingress = [], egress = [] } = spec;
-  const twice = types.find((type, index) => types.indexOf(type) < index);
-  if (twice !== undefined) {
+  for (const twice of types.filter((type, index) => types.indexOf(type) < index)) {
     yield {
       field: "spec.types",
       rule: "must not have one twice",

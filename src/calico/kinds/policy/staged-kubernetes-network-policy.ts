@@ -1,6 +1,8 @@
 // StagedKubernetesNetworkPolicy: a Kubernetes NetworkPolicy's spec, staged.
 
 import { kept, lazy, type SchemaType, struct } from "../../model/index.ts";
+import type { Problem } from "../checks/check.ts";
+import { strictMetadataProblems } from "../checks/metadata.ts";
 import { nameCell } from "../columns.ts";
 import { followedResource, forSpec, type SpecObject } from "../kind.ts";
 import { labelSelector, podSelectorCell } from "../parts/label-selector.ts";
@@ -15,13 +17,15 @@ export const stagedKubernetesNetworkPolicySpec = lazy(() =>
 
 type Spec = SchemaType<typeof stagedKubernetesNetworkPolicySpec>;
 
-const wholeChecks = ({ spec }: SpecObject<Spec>) =>
-  stagedDeleteProblems(spec, {
+function* wholeChecks({ metadata, spec }: SpecObject<Spec>): Generator<Problem> {
+  yield* strictMetadataProblems(metadata, {});
+  yield* stagedDeleteProblems(spec, {
     specName: "StagedKubernetesNetworkPolicySpec",
     value: JSON.stringify(spec),
     except: "",
     besides: ["policyTypes"],
   });
+}
 
 export const stagedKubernetesNetworkPolicy = followedResource("StagedKubernetesNetworkPolicy", {
   carries: "optional",

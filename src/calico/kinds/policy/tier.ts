@@ -1,7 +1,7 @@
 // Tier: the order in which groups of policies are asked, and what happens when none of a group applies.
 import { float, lazy, optional, type SchemaType, struct, text } from "../../model/index.ts";
 import { fields, given } from "../checks/check.ts";
-import { isDnsLabel, strictMetadataProblems } from "../checks/metadata.ts";
+import { isDnsLabel, maxLabelBytes, strictMetadataProblems } from "../checks/metadata.ts";
 import { oneOf } from "../checks/tags.ts";
 import { nameCell, orderCell } from "../columns.ts";
 import { followedResource, forSpec, type SpecObject, specChecks } from "../kind.ts";
@@ -18,25 +18,30 @@ export const builtInTiers = [
   { name: "kube-baseline", order: 10_000_000, defaultAction: "Pass" },
 ] as const;
 
-const pinned = ({ name, order, defaultAction: action }: (typeof builtInTiers)[number]): CelRule[] => [
-  {
-    rule: `self.metadata.name != '${name}' || (has(self.spec.defaultAction) && self.spec.defaultAction == '${action}')`,
-    message: `The '${name}' tier must have default action '${action}'`,
-  },
-  {
-    rule: `self.metadata.name != '${name}' || (has(self.spec.order) && self.spec.order == ${order}.0)`,
-    message: `${name} tier order must be ${order}`,
-  },
-];
+type BuiltIn = (typeof builtInTiers)[number];
+const pinnedAction = ({ name, defaultAction: action }: BuiltIn): CelRule => ({
+  rule: `self.metadata.name != '${name}' || (has(self.spec.defaultAction) && self.spec.defaultAction == '${action}')`,
+  message: `The '${name}' tier must have default action '${action}'`,
+});
+const pinnedOrder = ({ name, order }: BuiltIn): CelRule => ({
+  rule: `self.metadata.name != '${name}' || (has(self.spec.order) && self.spec.order == ${order}.0)`,
+  message: `${name} tier order must be ${order}`,
+});
 
 export const tierSpec = lazy(() =>
   struct({
     order: optional(float()),
-    defaultAction: optional(text({ enum: ["Pass", "Deny"], default: "Deny" })),
+    defaultAction: optional(
+      text({ allOf: [{ enum: ["Allow", "Deny", "Log", "Pass"] }, { enum: ["Pass", "Deny"] }], default: "Deny" }),
+    ),
   }),
 );
 
-const tierRules = () => celRules(...builtInTiers.flatMap(pinned));
+/** In the order in which the original tells what is broken: of the default tier the action comes last. */
+const tierRules = () => {
+  const [byDefault, ...others] = builtInTiers;
+  return celRules(...[...others, byDefault].map(pinnedAction), ...builtInTiers.map(pinnedOrder));
+};
 
 type TierSpec = SchemaType<typeof tierSpec>;
 
@@ -69,8 +74,8 @@ export const tier = followedResource("Tier", {
   },
   fill: forSpec(fill),
   fillsOnRead: true,
-  checks: specChecks(() => fields<TierSpec>({ defaultAction: given(oneOf("Allow", "Deny", "Log", "Pass")) })),
-  wholeChecks: ({ metadata }) => strictMetadataProblems(metadata, isDnsLabel),
+  checks: specChecks(() => fields<TierSpec>({ defaultAction: given(oneOf("Pass", "Deny")) })),
+  wholeChecks: ({ metadata }) => strictMetadataProblems(metadata, { isName: isDnsLabel, maxBytes: maxLabelBytes }),
   crossRules: [
     {
       before: ["delete"],

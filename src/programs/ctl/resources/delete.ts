@@ -16,8 +16,12 @@ export const deleteObjects: Run = async (invocation, console) => {
     console.out(nothingSpecified);
     return 0;
   }
-  const { resources } = await connect();
-  const options = { skipsExisting: false, skipsMissing: isSet("skip-not-exists") };
+  const { resources, type } = await connect();
+  const options = {
+    skipsExisting: false,
+    skipsMissing: isSet("skip-not-exists"),
+    deletesAnyVersion: type === "kubernetes",
+  };
   const outcomes = await forEachTarget("delete", targets, {
     signal: console.signal,
     doing: (target, signal) => perform("delete", target, { resources, call: { signal }, options }),

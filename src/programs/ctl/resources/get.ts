@@ -18,6 +18,8 @@ export const get: Run = async (invocation, console) => {
   const targets = await beforeAnything(() => targetsOf(invocation, console));
   const { resources } = await invocation.connect();
   const { namespace, isEverywhere } = flagsOf(invocation);
+  // Of objects that are named on the command line; as the original has it, not of those of a file.
+  const isExport = invocation.isSet("export") && invocation.words.length > 1;
   const options = {
     showsNamespace: isEverywhere || namespace !== "",
     defaultAsNumber: () => defaultAsNumber(resources, console.signal),
@@ -28,7 +30,7 @@ export const get: Run = async (invocation, console) => {
   }
   const outcomes = await forEachTarget("get", targets, {
     signal: console.signal,
-    doing: (target, signal) => ask(target, { resources, signal, isExport: invocation.isSet("export") }),
+    doing: (target, signal) => ask(target, { resources, signal, isExport }),
   });
   const found = outcomes.flatMap((outcome) => (outcome.is === "done" ? [outcome.value] : []));
   await print(

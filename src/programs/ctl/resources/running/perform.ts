@@ -17,6 +17,8 @@ export type VerbOptions = {
   readonly skipsExisting: boolean;
   /** --skip-not-exists: what is not there counts as deleted. */
   readonly skipsMissing: boolean;
+  /** Whatever version is stored is deleted. On Kubernetes the original does not compare, so a file of `get -o yaml` deletes. */
+  readonly deletesAnyVersion?: boolean;
 };
 
 /** Throws ResourceError. What was deleted, or passed over, is undefined. */
@@ -42,7 +44,11 @@ export async function perform(
       case "replace":
         return await resources.replace(kind, object, call);
       case "delete":
-        return await deleteOne(resources, { kind, id, object }, call);
+        return await deleteOne(
+          resources,
+          { kind, id, object },
+          { ...call, isAnyVersion: options.deletesAnyVersion ?? false },
+        );
     }
   } catch (error) {
     if (verb === "create" && options.skipsExisting && isResourceError(error, "exists")) return undefined;
@@ -61,10 +67,11 @@ function asGiven(object: V3Object): V3Object {
 async function deleteOne(
   resources: Resources,
   { kind, id, object }: Pick<Target, "kind" | "id" | "object">,
-  call: Call,
+  { isAnyVersion, ...call }: Call & { readonly isAnyVersion: boolean },
 ): Promise<undefined> {
   const { resourceVersion } = object.metadata;
-  await resources.delete(kind, id, { ...call, ...(resourceVersion === undefined ? {} : { resourceVersion }) });
+  const version = isAnyVersion || resourceVersion === undefined ? {} : { resourceVersion };
+  await resources.delete(kind, id, { ...call, ...version });
   return undefined;
 }
 

@@ -1,0 +1,123 @@
+// What `validate` says of single documents, to the letter: beside the recorded documents (validate.test.ts), texts that the
+// original's calicoctl printed for documents made for this.
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { type Kind, problemText, schemaProblems, validate, withSchemaDefaults } from "./index.ts";
+
+type Row = { readonly name: string; readonly kind: Kind; readonly object: object; readonly says: string };
+
+const tag = (field: string, value: string, rule: string) =>
+  `${field} = '${value}' (Reason: failed to validate Field: ${field} because of Tag: ${rule} )`;
+const several = (...lines: string[]) =>
+  `error with the following fields:\n${lines.map((line) => `-  ${line}\n`).join("")}`;
+const named = (name: string, spec: object) => ({ metadata: { name }, spec });
+const long = (count: number) => "x".repeat(count);
+
+const rows: readonly Row[] = [
+  {
+    name: "a tier's name may have 63 characters",
+    kind: "Tier",
+    object: named(long(64), {}),
+    says: `error with field Metadata.Name = '${long(64)}' (name is too long by 1 bytes)`,
+  },
+  {
+    name: "the length of a policy's name is told twice",
+    kind: "GlobalNetworkPolicy",
+    object: named(long(254), {}),
+    says: several(...Array(2).fill(`Metadata.Name = '${long(254)}' (name is too long by 1 bytes)`)),
+  },
+  {
+    name: "an action that no tier has breaks both lists of the schema",
+    kind: "Tier",
+    object: named("t", { defaultAction: "Block" }),
+    says: several(
+      tag("DefaultAction", "Block", "oneof"),
+      'spec.defaultAction (supported values: "Allow", "Deny", "Log", "Pass")',
+      'spec.defaultAction (supported values: "Pass", "Deny")',
+      'Tier ("spec.defaultAction" must validate all the schemas (allOf). None validated)',
+    ),
+  },
+  {
+    name: "an action that rules have and tiers have not breaks one of them",
+    kind: "Tier",
+    object: named("t", { defaultAction: "Log" }),
+    says: several(
+      tag("DefaultAction", "Log", "oneof"),
+      'spec.defaultAction (supported values: "Pass", "Deny")',
+      'Tier ("spec.defaultAction" must validate all the schemas (allOf))',
+    ),
+  },
+  {
+    name: "what two schemas ask for alike is told once",
+    kind: "BGPPeer",
+    object: named("p", { peerIP: "10.0.0.1", reversePeering: "Never" }),
+    says: several(
+      'spec.reversePeering (supported values: "Auto", "Manual")',
+      'BGPPeer ("spec.reversePeering" must validate all the schemas (allOf). None validated)',
+    ),
+  },
+  {
+    name: "of a text that is too long the pattern is not told",
+    kind: "BGPConfiguration",
+    object: named("default", {
+      communities: [{ name: "a", value: long(41) }],
+      prefixAdvertisements: [{ cidr: "10.0.0.0/8", communities: ["a"] }],
+    }),
+    says: several(
+      `Spec.Communities[].Value = '${long(41)}' (invalid community value or format used.)`,
+      "spec.communities[0].value (may not be more than 40 bytes)",
+    ),
+  },
+  {
+    name: "each part of a community that is too large is told",
+    kind: "BGPConfiguration",
+    object: named("default", { prefixAdvertisements: [{ cidr: "10.0.0.0/8", communities: ["65536:65536"] }] }),
+    says: several(
+      ...Array(2).fill(
+        "Spec.PrefixAdvertisement[].Communities[] = '65536:65536' (invalid community value, expected 16 bit value)",
+      ),
+    ),
+  },
+  {
+    name: "an advertised network that is missing is told once",
+    kind: "BGPConfiguration",
+    object: named("default", { prefixAdvertisements: [{ communities: ["1:2"] }] }),
+    says: `error with field ${tag("CIDR", "", "required")}`,
+  },
+  {
+    name: "a priority of 0 is there, and too small",
+    kind: "BGPFilter",
+    object: named("f", { importV4: [{ action: "Accept", operations: [{ setPriority: { value: 0 } }] }] }),
+    says: several(
+      tag("Value", "0", "gte"),
+      "spec.importV4[0].operations[0].setPriority.value (spec.importV4[0].operations[0].setPriority.value in body should be greater than or equal to 1)",
+    ),
+  },
+  {
+    name: "what is no address has no family",
+    kind: "BGPPeer",
+    object: named("p", { peerIP: "10.0.0.1", reachableBy: "gateway" }),
+    says: `error with field ${tag("ReachableBy", "gateway", "reachableBy")}`,
+  },
+  {
+    name: "keys and values of labels have 63 bytes",
+    kind: "GlobalNetworkSet",
+    object: { metadata: { name: "s", labels: { [long(64)]: long(64) } }, spec: {} },
+    says: several(
+      `Metadata.Labels (label) = '${long(64)}' (name part must be no more than 63 bytes)`,
+      `Metadata.Labels (value) = '${long(64)}' (must be no more than 63 bytes)`,
+    ),
+  },
+  {
+    name: "annotations that are too large are shown",
+    kind: "GlobalNetworkSet",
+    object: { metadata: { name: "s", annotations: { b: "", a: long(262_144) } }, spec: {} },
+    says: `error with field Metadata.Annotations (key) = 'map[a:${long(262_144)} b:]' (total size of annotations is too large by 2 bytes)`,
+  },
+];
+
+for (const { name, kind, object, says } of rows)
+  test(name, () => {
+    const problems = [...validate(kind, object), ...schemaProblems(kind, withSchemaDefaults(kind, object))];
+    equal(problemText(problems), says);
+  });
