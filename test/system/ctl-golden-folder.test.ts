@@ -13,7 +13,7 @@ import { runCase } from "../conformance/ctl/run-case.ts";
 
 /** About what a folder does not have: an API server that looks at the CRDs after us, namespaces of its own, a type that is recorded. */
 const notForFolders =
-  /-bad$|^gnp-bad|many-errors|refused-by-crd|^(datastore-lock|etcd-first-write|etcd-migrate-export|get-aliases|ip-reservation|tier-forms)$/;
+  /-bad$|^gnp-bad|many-errors|refused-by-crd|^(datastore-lock|delete-old-version|etcd-first-write|etcd-migrate-export|get-aliases|ip-reservation|tier-forms)$/;
 
 const cases = casesOn("etcdv3", "kubernetes").filter(
   ({ name, initial, steps }) =>

@@ -8,7 +8,8 @@ import type { Labels } from "../model/index.ts";
 
 export type Call = { readonly signal?: AbortSignal | undefined };
 
-export type IpamConfig = IpamSettings & { readonly kubeVirtVMAddressPersistence: "Enabled" | "Disabled" };
+/** Without a persistence, what is stored does not say it; that is as good as Enabled. */
+export type IpamConfig = IpamSettings & { readonly kubeVirtVMAddressPersistence?: "Enabled" | "Disabled" };
 
 /** What holds where nobody has written a configuration. */
 export const defaultConfig: IpamConfig = {

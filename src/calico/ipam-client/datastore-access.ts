@@ -70,12 +70,15 @@ class DatastoreAccess implements IpamAccess {
   async config(call: Call): Promise<IpamConfig> {
     try {
       const { spec } = await this.#resources.get("IPAMConfig", theConfig, call);
+      const { kubeVirtVMAddressPersistence: persistence } = spec;
       return {
         strictAffinity: spec.strictAffinity === true,
         autoAllocateBlocks: spec.autoAllocateBlocks === true,
         maxBlocksPerHost: Number(spec.maxBlocksPerHost ?? 0),
         cooldownSeconds: Number(spec.ipCooldownSeconds ?? 0),
-        kubeVirtVMAddressPersistence: spec.kubeVirtVMAddressPersistence === "Disabled" ? "Disabled" : "Enabled",
+        ...(persistence === "Enabled" || persistence === "Disabled"
+          ? { kubeVirtVMAddressPersistence: persistence }
+          : {}),
       };
     } catch (error) {
       if (isResourceError(error, "not-found", "no-such-kind")) return defaultConfig;

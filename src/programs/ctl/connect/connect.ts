@@ -28,9 +28,11 @@ export type OpenOptions = Omit<Asked, "config"> & {
 
 /** Throws CtlError for a file that is not there, ConfigProblem for what else is wrong with the configuration. */
 export async function openConnection({ file, log, ...asked }: OpenOptions): Promise<Connection> {
+  let isOfKubernetes = false;
   try {
     const config = await readConfig({ file, env: asked.env, log, readText });
     const options = await datastoreOptions({ ...asked, config }, endpointsOfDomain);
+    isOfKubernetes = options.type === "kubernetes";
     if (options.type === "kubernetes" && options.kubeconfig !== undefined) await mustExist(options.kubeconfig);
     const datastore = await openDatastore(options, { clock: systemClock, log });
     const resources = openResources(datastore, {
@@ -41,7 +43,7 @@ export async function openConnection({ file, log, ...asked }: OpenOptions): Prom
     });
     return { type: options.type, datastore, resources, close: async () => await datastore[Symbol.asyncDispose]() };
   } catch (error) {
-    throw inWordsOfOriginal(error);
+    throw inWordsOfOriginal(error, isOfKubernetes);
   }
 }
 
@@ -69,16 +71,17 @@ async function mustExist(kubeconfig: string): Promise<void> {
   }
   throw new ConfigProblem(files.length === 1 ? `stat ${files[0]}: no such file or directory` : noConfiguration, {
     cause: advice("Point KUBECONFIG, or kubeconfig in calicoctl.cfg, at a kubeconfig that exists"),
+    isOfKubernetes: true,
   });
 }
 
 /** What base/kube says of a kubeconfig, in the words that scripts know. Anything else keeps its own. */
-function inWordsOfOriginal(error: unknown): unknown {
+function inWordsOfOriginal(error: unknown, isOfKubernetes: boolean): unknown {
   if (!(error instanceof CattailError)) return error;
   const context = /there is no context "(.*)"$/.exec(error.problem)?.[1];
   const isNowhere = error.problem.startsWith("there is no kubeconfig");
   const words = context !== undefined ? `context "${context}" does not exist` : isNowhere ? noConfiguration : undefined;
-  return new ConfigProblem(words ?? error.problem, { cause: error });
+  return new ConfigProblem(words ?? error.problem, { cause: error, isOfKubernetes });
 }
 
 /** What to do about it, for whoever prints the error. */

@@ -4,6 +4,7 @@ import { isRecord, type JsonRecord, type Log, messageOf } from "../../../base/li
 import { readQuickly, readWord } from "../../../base/yaml/index.ts";
 import { defaultConfigFile } from "../command-line/flags.ts";
 import { CtlError } from "../console.ts";
+import { goWords } from "../file-error.ts";
 import { type ClientConfig, ConfigProblem, type Setting, settings } from "./settings.ts";
 
 export type ReadConfigOptions = {
@@ -16,7 +17,8 @@ export type ReadConfigOptions = {
 
 export async function readConfig({ file, env, log, readText }: ReadConfigOptions): Promise<ClientConfig> {
   const text = await readText(file).catch((error: unknown) => {
-    throw new ConfigProblem(`open ${file}: ${messageOf(error)}`, { cause: error });
+    const isFolder = isRecord(error) && error.code === "EISDIR";
+    throw new ConfigProblem(`${isFolder ? "read" : "open"} ${file}: ${goWords(error)}`, { cause: error });
   });
   if (text !== undefined) {
     const ignored = variablesIn(env);

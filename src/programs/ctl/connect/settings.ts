@@ -85,8 +85,11 @@ export type ClientConfig = { readonly [name in SettingName]?: string };
 
 /** What is wrong with them; ends the command, behind the words that its command has for that. */
 export class ConfigProblem extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Nothing is wrong with what was said, but no client of Kubernetes comes of it: there is no kubeconfig, or no such context. */
+  readonly isOfKubernetes: boolean;
+  constructor(message: string, options: ErrorOptions & { readonly isOfKubernetes?: boolean } = {}) {
     super(message, options);
     this.name = "ConfigProblem";
+    this.isOfKubernetes = options.isOfKubernetes ?? false;
   }
 }

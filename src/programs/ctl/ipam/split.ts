@@ -8,17 +8,20 @@ import {
   type Resources,
   type V3Object,
 } from "../../../calico/resources/index.ts";
-import type { Invocation, Run } from "../command.ts";
+import type { Run } from "../command.ts";
 import { CtlError } from "../console.ts";
 import { goInteger } from "./go-number.ts";
 import { splitRange } from "./split-range.ts";
 
 export const run: Run = async (invocation, console) => {
   const count = countGiven(invocation.words[0] ?? "");
+  const given = { name: invocation.value("name") ?? "", cidr: invocation.value("cidr") ?? "" };
+  if (given.name === "" && given.cidr === "")
+    throw new CtlError("no name or CIDR provided. Provide a name or CIDR to denote the IP pool to split");
   const { datastore, resources } = await invocation.connect();
   const { signal } = console;
   await requireLock(resources, signal);
-  const pool = await poolGiven(resources, invocation, signal);
+  const pool = await poolGiven(resources, given, signal);
   const cidr = String(pool.spec.cidr);
   const range = parseRange(cidr);
   if (range === undefined) throw new CtlError(`the CIDR ${cidr} of IP pool ${nameOf(pool)} cannot be read`);
@@ -52,16 +55,14 @@ async function requireLock(resources: Resources, signal: AbortSignal): Promise<v
   );
 }
 
-async function poolGiven(resources: Resources, invocation: Invocation, signal: AbortSignal): Promise<V3Object> {
-  const name = invocation.value("name") ?? "";
-  const cidr = invocation.value("cidr") ?? "";
+type Given = { readonly name: string; readonly cidr: string };
+
+async function poolGiven(resources: Resources, { name, cidr }: Given, signal: AbortSignal): Promise<V3Object> {
   if (name !== "") {
     const pool = await poolNamed(resources, name, signal);
     if (cidr === "" || isSame(pool, cidr)) return pool;
     throw new CtlError(`IP pool ${name} has the CIDR ${pool.spec.cidr}, not ${cidr}. Provide one of the two`);
   }
-  if (cidr === "")
-    throw new CtlError("no name or CIDR provided. Provide a name or CIDR to denote the IP pool to split");
   const { items } = await resources.list("IPPool", { signal });
   const found = items.find((pool) => isSame(pool, cidr));
   if (found === undefined) throw new CtlError(`unable to find IP pool  covering the specified CIDR ${cidr}`);

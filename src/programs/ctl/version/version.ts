@@ -1,17 +1,19 @@
 // `ctl version`: of this program, and of the cluster by its ClusterInformation. Nothing is compared.
 import { isRecord, systemClock } from "../../../base/lib/index.ts";
 import { build } from "../../shared/build.ts";
-import type { Run } from "../command.ts";
+import type { Invocation, Run } from "../command.ts";
+import { ConfigProblem } from "../connect/settings.ts";
 import { clientVersion } from "../connect/versions.ts";
 import type { Connection } from "../connection.ts";
-import { CtlError } from "../console.ts";
+import { type Console, CtlError } from "../console.ts";
 
 export const run: Run = async (invocation, console) => {
   const pollMs = await pollIntervalMs(invocation.value("poll") ?? "");
   const { version, commit } = build();
   console.out(`Client Version:    ${clientVersion(version)}\nGit commit:        ${commit}\n`);
   if (invocation.isSet("client")) return 0;
-  const connection = await invocation.connect();
+  const connection = await connected(invocation, console);
+  if (connection === undefined) return 0;
   if (pollMs === 0) {
     for (const line of await clusterLines(connection, console.signal)) console.out(line);
     return 0;
@@ -28,6 +30,18 @@ export const run: Run = async (invocation, console) => {
     }
   }
 };
+
+/** Undefined: nobody has said which cluster. That is no failure: `version` also tells what is installed here. */
+async function connected({ connect }: Invocation, console: Console): Promise<Connection | undefined> {
+  try {
+    return await connect();
+  } catch (error) {
+    if (!(error instanceof CtlError && error.cause instanceof ConfigProblem && error.cause.isOfKubernetes)) throw error;
+    console.out("Unable to detect installed Calico version\n");
+    if (console.isTerminal) console.err(`${error.message}\n`);
+    return undefined;
+  }
+}
 
 /** 0: ask once. */
 async function pollIntervalMs(text: string): Promise<number> {

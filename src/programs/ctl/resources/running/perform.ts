@@ -17,7 +17,10 @@ export type VerbOptions = {
   readonly skipsExisting: boolean;
   /** --skip-not-exists: what is not there counts as deleted. */
   readonly skipsMissing: boolean;
-  /** Whatever version is stored is deleted. On Kubernetes the original does not compare, so a file of `get -o yaml` deletes. */
+  /**
+   * Whatever version is stored is deleted. On Kubernetes the original compares versions of pools only, because it writes
+   * them first: a file that `get -o yaml` made deletes the object although it was changed since.
+   */
   readonly deletesAnyVersion?: boolean;
 };
 
@@ -70,7 +73,8 @@ async function deleteOne(
   { isAnyVersion, ...call }: Call & { readonly isAnyVersion: boolean },
 ): Promise<undefined> {
   const { resourceVersion } = object.metadata;
-  const version = isAnyVersion || resourceVersion === undefined ? {} : { resourceVersion };
+  const isAny = isAnyVersion && kind !== "IPPool";
+  const version = isAny || resourceVersion === undefined ? {} : { resourceVersion };
   await resources.delete(kind, id, { ...call, ...version });
   return undefined;
 }
