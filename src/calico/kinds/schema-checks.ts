@@ -10,6 +10,7 @@ import { isCustomKind, type Kind, kindInfo } from "./registry.ts";
 /** Of the whole object; Calico's kinds without a CRD have what their schema says. */
 function schemaOf(kind: Kind): CrdSchema {
   if (isCustomKind(kind)) return crdSchema(kind);
+  if (kind === "IPAMConfiguration") return crdSchema("IPAMConfig", "projectcalico.org");
   const { schema } = kindInfo(kind);
   const status = schema?.status === undefined ? {} : { status: schema.status.crd };
   return { type: "object", properties: { metadata: { type: "object" }, spec: schema?.spec.crd ?? {}, ...status } };
@@ -121,7 +122,7 @@ function* limitProblems(schema: CrdSchema, value: unknown, at: string): Generato
   if (typeof value === "number" || typeof value === "bigint") yield* numberProblems(schema, value, body);
   if (Array.isArray(value)) yield* elementProblems(schema, value, at);
   if (Array.isArray(schema.enum) && !schema.enum.includes(value)) {
-    yield broken(at, `supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
+    yield broken(at, `supported values: ${schema.enum.map((one) => JSON.stringify(String(one))).join(", ")}`);
   }
   if (isRecord(value)) yield* memberProblems(schema, value, at);
 }

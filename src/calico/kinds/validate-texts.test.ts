@@ -109,6 +109,49 @@ const rows: readonly Row[] = [
     ),
   },
   {
+    name: "a port of a host endpoint has a protocol, written as in rules",
+    kind: "HostEndpoint",
+    object: named("h", {
+      node: "n",
+      interfaceName: "eth0",
+      profiles: [""],
+      ports: [
+        { name: "a", port: 80, protocol: 0 },
+        { name: "b", port: 80, protocol: "tcp" },
+      ],
+    }),
+    says: several(
+      tag("Profiles[0]", "", "name"),
+      "Protocol = '0' (protocol number invalid)",
+      "EndpointPort.Protocol = '0' (EndpointPort protocol does not support ports.)",
+      "Protocol = 'tcp' (protocol name invalid)",
+    ),
+  },
+  {
+    name: "a hint that nobody knows is named itself",
+    kind: "GlobalNetworkPolicy",
+    object: named("p", { performanceHints: ["Hurry"] }),
+    says: several(
+      tag("PerformanceHints[0]", "Hurry", "oneof"),
+      'spec.performanceHints[0] (supported values: "AssumeNeededOnEveryNode")',
+    ),
+  },
+  {
+    name: "of several bad paths the first is told, of numbers the choice in quotes",
+    kind: "GlobalNetworkPolicy",
+    object: named("p", { ingress: [{ action: "Allow", ipVersion: 5, http: { paths: [{}, {}] } }] }),
+    says: several(
+      "Paths = '[{ } { }]' (Invalid path match. Either 'exact' or 'prefix' must be set)",
+      'spec.ingress[0].ipVersion (supported values: "4", "6")',
+    ),
+  },
+  {
+    name: "an IPAMConfiguration has at most a million blocks for a node",
+    kind: "IPAMConfiguration",
+    object: named("default", { strictAffinity: true, autoAllocateBlocks: true, maxBlocksPerHost: 1_000_001 }),
+    says: "error with field spec.maxBlocksPerHost (spec.maxBlocksPerHost in body should be less than or equal to 1000000)",
+  },
+  {
     name: "annotations that are too large are shown",
     kind: "GlobalNetworkSet",
     object: { metadata: { name: "s", annotations: { b: "", a: long(262_144) } }, spec: {} },

@@ -62,6 +62,14 @@ export function each<T>(check: Check<T>): Check<readonly T[]> {
   };
 }
 
+/** What the second finds only where the first has found nothing. */
+export const inTurn =
+  <T>(first: Check<T>, second: Check<T>): Check<T> =>
+  (value, at) => {
+    const found = [...first(value, at)];
+    return found.length > 0 ? found : second(value, at);
+  };
+
 type Members<T> = { readonly [N in keyof T]?: Check<NonNullable<T[N]>> };
 
 /** A struct: its members in the order given, then `whole`, the type's own rules. What is not there has nothing wrong with it. */

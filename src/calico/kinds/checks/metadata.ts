@@ -18,8 +18,7 @@ const maxAnnotationBytes = 262_144;
 /** Of every kind. */
 export function* metadataProblems(metadata: ObjectMeta): Generator<Problem> {
   yield* nameProblems(metadata);
-  yield* annotationKeyProblems(metadata.annotations ?? {}, "metadata.annotations");
-  yield* annotationSizeProblems(metadata.annotations ?? {});
+  yield* annotationProblems(metadata.annotations ?? {}, "metadata.annotations");
   yield* labelProblems(metadata.labels ?? {});
 }
 
@@ -51,8 +50,7 @@ export function* strictMetadataProblems(
     const rule = "must be a DNS label";
     yield { field: "metadata.name", rule, name: "Metadata.Name", value: name, reason: labelReason };
   }
-  yield* annotationKeyProblems(annotations, "metadata.annotations");
-  yield* annotationSizeProblems(annotations);
+  yield* annotationProblems(annotations, "metadata.annotations");
   yield* labelProblems(labels);
 }
 
@@ -67,21 +65,19 @@ export function isPolicyName(name: string): boolean {
   return parts.length <= 2 && parts.every((part) => oneLabel.test(part));
 }
 
-export function* annotationKeyProblems(annotations: StringMap, field: string): Generator<Problem> {
+/** Of any object that has annotations; `field` is that of all of them. */
+export function* annotationProblems(annotations: StringMap, field: string): Generator<Problem> {
   for (const key of Object.keys(annotations)) {
     for (const reason of keyReasons(key.toLowerCase())) {
       const rule = "must have a qualified name for its key, with up to 63 characters behind the slash";
       yield { field: `${field}[${JSON.stringify(key)}]`, rule, name: "Metadata.Annotations (key)", value: key, reason };
     }
   }
-}
-
-function* annotationSizeProblems(annotations: StringMap): Generator<Problem> {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) bytes += utf8Length(key) + utf8Length(value);
   if (bytes <= maxAnnotationBytes) return;
   yield {
-    field: "metadata.annotations",
+    field,
     rule: `must be no more than ${maxAnnotationBytes} bytes in all`,
     name: "Metadata.Annotations (key)",
     value: goMap(annotations),

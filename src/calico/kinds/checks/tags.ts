@@ -124,11 +124,6 @@ export const labels: Check<{ readonly [name: string]: string }> = function* (val
 
 export const oneOf = (...words: readonly string[]): Text =>
   text("oneof", `must be one of ${words.join(", ")}`, (value) => words.includes(value));
-export const allOf = (...words: readonly string[]): Tag<readonly string[]> => ({
-  tag: "oneof",
-  rule: `must be of ${words.join(", ")}`,
-  holds: (values) => values.every((value) => words.includes(value)),
-});
 export const unique: Tag<readonly unknown[]> = {
   tag: "unique",
   rule: "must not have one twice",

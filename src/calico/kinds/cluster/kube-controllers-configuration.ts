@@ -14,6 +14,7 @@ import {
   text,
 } from "../../model/index.ts";
 import { each, fields, filled, type Problem } from "../checks/check.ts";
+import { annotationProblems } from "../checks/metadata.ts";
 import { cidrs, labels, name, oneOf, regexp, selector } from "../checks/tags.ts";
 import { nameCell } from "../columns.ts";
 import { customResource, forSpec, onlyDefault, type SpecObject, specChecks } from "../kind.ts";
@@ -81,13 +82,16 @@ type Template = NonNullable<AutoEndpoint["templates"]>[number];
 const checks = () => {
   const onOrOff = filled(oneOf("Enabled", "Disabled"));
   const templates = each(
-    fields<Template>({
-      generateName: filled(name),
-      interfaceCIDRs: filled(cidrs),
-      interfacePattern: filled(regexp),
-      labels,
-      nodeSelector: filled(selector),
-    }),
+    fields<Template>(
+      {
+        generateName: filled(name),
+        interfaceCIDRs: filled(cidrs),
+        interfacePattern: filled(regexp),
+        labels,
+        nodeSelector: filled(selector),
+      },
+      ({ annotations = {} }, { path }) => annotationProblems(annotations, `${path}.annotations`),
+    ),
   );
   const choice = { ...oneOf("Enabled", "Disabled"), tag: "createDefaultHostEndpoint" };
   const hostEndpoint = fields<AutoEndpoint>({

@@ -16,6 +16,7 @@ import { above, interfaceName, ip, name, portName } from "../checks/tags.ts";
 import { cell, listCell, nameCell } from "../columns.ts";
 import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
+import { protocol as protocolCheck } from "../policy/rule-checks.ts";
 
 const asSet = { "x-kubernetes-list-type": "set" };
 
@@ -50,7 +51,7 @@ const nodeCell = cell("NODE", "spec.node");
 
 type HostPort = NonNullable<HostEndpointSpec["ports"]>[number];
 
-function* protocolProblems({ protocol: by = "" }: HostPort, { path }: { readonly path: string }): Generator<Problem> {
+function* protocolProblems({ protocol: by = 0 }: HostPort, { path }: { readonly path: string }): Generator<Problem> {
   if (["TCP", "UDP", "SCTP", "tcp", "udp", "sctp", 6, 17, 132].includes(by)) return;
   yield {
     field: `${path}.protocol`,
@@ -65,10 +66,17 @@ const checks = () =>
   fields<HostEndpointSpec>({
     node: filled(name),
     interfaceName: filled(interfaceName),
-    expectedIPs: each(filled(ip)),
-    profiles: each(filled(name)),
+    expectedIPs: each(always("", ip)),
+    profiles: each(always("", name)),
     ports: each(
-      fields<HostPort>({ name: always("", portName), port: always<number | bigint>(0, ...above(0)) }, protocolProblems),
+      fields<HostPort>(
+        {
+          name: always("", portName),
+          protocol: (value = 0, at) => protocolCheck(value, at),
+          port: always<number | bigint>(0, ...above(0)),
+        },
+        protocolProblems,
+      ),
     ),
   });
 

@@ -19,6 +19,7 @@ import { always, each, fields, filled, type Problem, printGo } from "../checks/c
 import { above, cidr, containerId, interfaceName, ip, ipOf, mac, name, net, portName } from "../checks/tags.ts";
 import { type Column, cell, listCell, nameCell, valueAt } from "../columns.ts";
 import { etcdKind, forSpec, type SpecObject, specChecks } from "../kind.ts";
+import { protocol as protocolCheck } from "../policy/rule-checks.ts";
 
 const amount = () => integer(int64);
 
@@ -80,7 +81,12 @@ type Nat = NonNullable<Spec["ipNATs"]>[number];
 
 const checks = () => {
   const ports = fields<WorkloadPort>(
-    { name: filled(portName), port: always<number | bigint>(0, ...above(0)), hostIP: filled(net) },
+    {
+      name: filled(portName),
+      protocol: (value = 0, at) => protocolCheck(value, at),
+      port: always<number | bigint>(0, ...above(0)),
+      hostIP: filled(net),
+    },
     function* ({ name: called = "", hostPort = 0 }, { path }) {
       if (called !== "" || hostPort !== 0) return;
       const reason = "WorkloadEndpointPort name must not be empty if no HostPort is specified";
@@ -100,7 +106,7 @@ const checks = () => {
       ipNATs: each(fields<Nat>({ internalIP: filled(ip), externalIP: filled(ip) }, natProblems)),
       ipv4Gateway: filled(ipOf(4)),
       ipv6Gateway: filled(ipOf(6)),
-      profiles: each(filled(name)),
+      profiles: each(always("", name)),
       interfaceName: always("", interfaceName),
       mac: filled(mac),
       ports: each(ports),

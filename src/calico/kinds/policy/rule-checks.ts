@@ -2,7 +2,7 @@
 import { isMasked, parseCidr } from "../../../base/lib/index.ts";
 import { type NumberOrText, protocolNames } from "../../model/index.ts";
 import { type At, type Check, each, fields, filled, given, type Problem, printGo, tagReason } from "../checks/check.ts";
-import { annotationKeyProblems } from "../checks/metadata.ts";
+import { annotationProblems } from "../checks/metadata.ts";
 import { isPortName, name, net, selector, within } from "../checks/tags.ts";
 import type { EntityRule, Rule } from "./rule.ts";
 
@@ -12,7 +12,7 @@ type Http = NonNullable<Rule["http"]>;
 const icmp = fields<Icmp>({ type: given(...within(0, 254)), code: given(...within(0, 255)) });
 
 /** Names are those that users write, in their letters. */
-const protocol: Check<NumberOrText> = function* (value, { path }) {
+export const protocol: Check<NumberOrText> = function* (value, { path }) {
   const isText = typeof value === "string";
   if (value === undefined || (isText ? protocolNames.includes(value) : value !== 0)) return;
   yield {
@@ -90,6 +90,11 @@ function* httpProblems({ methods = [], paths = [] }: Http, { path }: At): Genera
       reason: `Invalid methods (duplicates): ${value}`,
     };
   }
+  // The first only, as there.
+  for (const problem of pathProblems(paths, path)) return yield problem;
+}
+
+function* pathProblems(paths: NonNullable<Http["paths"]>, path: string): Generator<Problem> {
   const value = printGo(paths.map(({ exact = "", prefix = "" }) => ({ exact, prefix })));
   for (const [index, { exact = "", prefix = "" }] of paths.entries()) {
     const say = (rule: string, reason: string) => ({
@@ -187,7 +192,7 @@ export const ruleChecks: Check<Rule> = fields<Rule>(
     destination: entity,
     http: fields<Http>({}, httpProblems),
     metadata: fields<NonNullable<Rule["metadata"]>>({}, ({ annotations = {} }, { path }) =>
-      annotationKeyProblems(annotations, `${path}.annotations`),
+      annotationProblems(annotations, `${path}.annotations`),
     ),
   },
   function* (rule, at) {

@@ -1,7 +1,7 @@
 // What the four policies of tiers have in common beside their fields: NetworkPolicy and GlobalNetworkPolicy, each also staged.
 
-import { each, filled, type Problem, printGo } from "../checks/check.ts";
-import { allOf, name, selector, unique } from "../checks/tags.ts";
+import { always, each, filled, inTurn, type Problem, printGo } from "../checks/check.ts";
+import { name, oneOf, selector, unique } from "../checks/tags.ts";
 import type { KindInfo, SpecObject } from "../kind.ts";
 import { forSpec } from "../kind.ts";
 import { type PolicySpec, policyProblems, stagedDeleteProblems } from "./policy-checks.ts";
@@ -16,7 +16,7 @@ export const policyFieldChecks = () => ({
   egress: each(ruleChecks),
   selector: filled(selector),
   serviceAccountSelector: filled(selector),
-  performanceHints: filled(unique, allOf("AssumeNeededOnEveryNode")),
+  performanceHints: inTurn(filled(unique), each(always("", oneOf("AssumeNeededOnEveryNode")))),
 });
 
 /** Of all four; each has its own members of it (the kinds' own files build on this one). */
