@@ -34,8 +34,9 @@ export type BgpSettings = {
 export type BgpFacts = {
   readonly node: string;
   readonly objects: BgpObjects;
-  readonly services: Iterable<ServiceFacts>;
-  readonly slices: Iterable<SliceFacts>;
+  /** Lists, because they are gone through once for each family. */
+  readonly services: readonly ServiceFacts[];
+  readonly slices: readonly SliceFacts[];
   readonly workloads: readonly LocalWorkload[];
   readonly settings: BgpSettings;
   secret(reference: SecretRef): SecretAnswer;

@@ -71,8 +71,8 @@ export function announcedRanges({
 
 /** The services' own addresses that a node announces, as networks of one. */
 export function serviceAddresses(
-  services: Iterable<ServiceFacts>,
-  slices: Iterable<SliceFacts>,
+  services: readonly ServiceFacts[],
+  slices: readonly SliceFacts[],
   where: { readonly ranges: ServiceRanges; readonly node: string },
 ): readonly AddressRange[] {
   const bySlice = Map.groupBy(slices, ({ service }) => service);

@@ -28,12 +28,12 @@ export class ServiceSource {
     this.#following = new Following((signal) => this.#run(signal), options.failed);
   }
 
-  get services(): Iterable<ServiceFacts> {
-    return this.#services.values();
+  get services(): readonly ServiceFacts[] {
+    return [...this.#services.values()];
   }
 
-  get slices(): Iterable<SliceFacts> {
-    return this.#slices.values();
+  get slices(): readonly SliceFacts[] {
+    return [...this.#slices.values()];
   }
 
   /** Whether what is known is whole. Where the datastore has no services, there are none. */

@@ -10,6 +10,7 @@ import {
   parseAddress,
   parseCidr,
   parseRange,
+  rangeText,
 } from "../../../base/lib/index.ts";
 import { startupError } from "../startup-error.ts";
 import { type HostInterface, internalInterfaces, named } from "./interfaces.ts";
@@ -78,7 +79,7 @@ function byCidr(
     const address = parseRange(cidr.split("/")[0] ?? "");
     return address !== undefined && ranges.some((range) => holds(range, address));
   });
-  const shown = `[${texts.join(" ")}]`;
+  const shown = `[${ranges.map(rangeText).join(" ")}]`;
   if (found.is === "none")
     return missed(log, `Unable to auto-detect an IPv${family} address using interface cidr ${shown}: ${found.why}`);
   const where = `${found.cidr} on interface ${found.name} matching cidrs ${shown}`;
