@@ -1,18 +1,22 @@
 // Which sessions start anew when the objects change: those whose routes are kept meanwhile.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
+import { rangeText } from "../../../base/lib/index.ts";
 import { computeBgp } from "../model/compute.ts";
 import { BgpObjects } from "../model/objects.ts";
-import { restarting } from "./bridge.ts";
+import { leftPools, restarting } from "./bridge.ts";
 
 type Changes = {
   readonly reflector?: string;
   readonly as?: number;
   readonly without?: string;
   readonly mesh?: boolean;
+  /** Of the pool 10.1.0.0/16; undefined: there is none. */
+  readonly pool?: "plain" | "vxlan" | "ipip";
+  readonly programs?: string;
 };
 
-function intentWith({ reflector, as, without, mesh = true }: Changes) {
+function intentWith({ reflector, as, without, mesh = true, pool, programs }: Changes) {
   const objects = new BgpObjects();
   const put = (kind: string, name: string, spec: object, labels = {}) =>
     objects.set(
@@ -30,8 +34,16 @@ function intentWith({ reflector, as, without, mesh = true }: Changes) {
         isReflector ? { rr: "" } : {},
       );
   }
+  if (pool !== undefined) {
+    const modes = { vxlan_mode: pool === "vxlan" ? "always" : "", ipip_mode: pool === "ipip" ? "always" : "" };
+    objects.set("/calico/v1/ipam/v4/pool/10.1.0.0-16", JSON.stringify({ cidr: "10.1.0.0/16", ...modes }));
+  }
   put("bgppeers", "reflectors", { nodeSelector: "!has(rr)", peerSelector: "has(rr)" });
-  put("bgpconfigurations", "default", { nodeToNodeMeshEnabled: mesh, ...(as && { asNumber: as }) });
+  put("bgpconfigurations", "default", {
+    nodeToNodeMeshEnabled: mesh,
+    ...(as && { asNumber: as }),
+    ...(programs && { programClusterRoutes: programs }),
+  });
   const { intent } = computeBgp({
     ...{ node: "n1", objects, services: [], slices: [], workloads: [] },
     settings: {
@@ -67,4 +79,20 @@ for (const { name, before, after, anew } of cases) {
   test(`sessions that start anew: ${name}`, () => {
     deepEqual([...restarting(intentWith(before), intentWith(after))].sort(), anew);
   });
+}
+
+const pools: { name: string; before: Changes; after: Changes; left: string[] }[] = [
+  { name: "it gets VXLAN", before: { pool: "plain" }, after: { pool: "vxlan" }, left: ["10.1.0.0/16"] },
+  { name: "it gets IP in IP", before: { pool: "plain" }, after: { pool: "ipip" }, left: ["10.1.0.0/16"] },
+  {
+    ...{ name: "others write plain routes now", before: { pool: "plain" } },
+    ...{ after: { pool: "plain", programs: "Disabled" }, left: ["10.1.0.0/16"] },
+  },
+  { name: "it loses VXLAN", before: { pool: "vxlan" }, after: { pool: "plain" }, left: [] },
+  { name: "from one tunnel to another", before: { pool: "vxlan" }, after: { pool: "ipip" }, left: [] },
+  { name: "it goes", before: { pool: "plain" }, after: {}, left: [] },
+];
+for (const { name, before, after, left } of pools) {
+  test(`a pool is BIRD's no longer: ${name}`, () =>
+    deepEqual(leftPools(intentWith(before), intentWith(after)).map(rangeText), left));
 }
