@@ -86,7 +86,12 @@ function values(random: Random): ReadonlyMap<string, string> {
   }));
   const spoken = random.pick(words);
   made.set("/calico/v1/netset/members", JSON.stringify({ nets: spoken.members, labels: { in: "members" } }));
+  const tier = random.pick(["default", "default", "first", "second"]);
+  tiers(made, random, tier);
+  bystanders(made, random);
+  settings(made, random);
   put("guard", {
+    tier,
     order: random.pick([1, 5, 10]),
     selector: random.pick(["app == 'web' && pcns.team == 'red'", "pcns.team == 'red' && app in {'web'}"]),
     types: ["ingress"],
@@ -112,6 +117,54 @@ function values(random: Random): ReadonlyMap<string, string> {
       JSON.stringify({ nets: [`198.51.100.${random.below(200)}/32`], labels: { env: "x" } }),
     );
   return made;
+}
+
+/** The tier that guards, one that passes on before it, and one behind it that nobody comes to: in changing orders, made and gone again. */
+function tiers(made: Map<string, string>, random: Random, guarding: string): void {
+  const orders = random.pick([
+    { before: 1, first: 5, second: 6 },
+    { before: 3, first: 30, second: 20 },
+  ]);
+  for (const name of ["first", "second"] as const)
+    if (name === guarding || random.isOneIn(2))
+      made.set(`/calico/v1/policy/tier/${name}/metadata`, JSON.stringify({ order: orders[name] }));
+  if (random.isOneIn(2)) return;
+  made.set("/calico/v1/policy/tier/before/metadata", JSON.stringify({ order: orders.before }));
+  const passing = {
+    tier: "before",
+    selector: "has(app)",
+    types: ["ingress"],
+    inbound_rules: [{ action: "next-tier" }],
+  };
+  made.set("/calico/v1/policy/GlobalNetworkPolicy//passing", JSON.stringify(passing));
+}
+
+/** Endpoints beside those that are probed come and go, are closed, and change labels and addresses. */
+function bystanders(made: Map<string, string>, random: Random): void {
+  for (const [path, text] of [...made])
+    if (/node-a\/workload\/k8s\/(?:red%2fdb|blue%2fweb)\//.test(path)) {
+      const what = random.below(5);
+      if (what === 0) made.delete(path);
+      else if (what === 1) made.set(path, JSON.stringify({ ...JSON.parse(text), state: "inactive" }));
+      else if (what === 2) made.set(path, JSON.stringify({ ...JSON.parse(text), labels: { app: "other" } }));
+      else if (what === 3) made.set(path, JSON.stringify({ ...JSON.parse(text), ipv4_nets: ["10.65.0.99/32"] }));
+    }
+}
+
+/** Settings that change the text of nearly every chain, and what it means for none of the flows. */
+function settings(made: Map<string, string>, random: Random): void {
+  const values: { readonly [name: string]: readonly string[] } = {
+    NftablesMarkMask: ["0xffff0000", "0x0000ff00"],
+    LogPrefix: ["calico-packet", "other %k %n"],
+    DisableConntrackInvalidCheck: ["true", "false"],
+    InterfacePrefix: ["cali", "cali,other"],
+    VXLANPort: ["4789", "4790"],
+    DropSamplesPerSecond: ["0", "10"],
+    NATOutgoingExclusions: ["IPPoolsOnly", "IPPoolsAndHostIPs"],
+  };
+  if (random.isOneIn(2)) return;
+  for (const [name, known] of Object.entries(values))
+    if (random.isOneIn(2)) made.set(`/calico/v1/config/${name}`, random.pick(known));
 }
 
 test("no probe has another verdict than before, whatever happens to policies and to the agent", {

@@ -345,3 +345,23 @@ test("removing a node's own leaves everybody else's", options, async (t) => {
   deepEqual(removed.refusals, []);
   deepEqual(await kernelRoutes(one.node.namespace), ["192.168.5.0/24 via 172.30.0.2 dev eth0 proto static"]);
 });
+
+test("with Ipv6Support off, routes of IPv6 are left alone, and are looked after again with it", options, async (t) => {
+  const { cluster, two } = await threeNodes("never");
+  const running = afterTest(t).use(runRoutes(two.node, cluster));
+  await allReady([running]);
+  const [address4 = "", address6 = ""] = two.pod.addresses;
+  const has = async (address: string) =>
+    (await kernelRoutes(two.node.namespace)).some(
+      (line) => line.startsWith(`${address} `) || line.startsWith(`${address}/`),
+    );
+  await eventually(async () => (await has(address4)) && (await has(address6)), "no routes to the pod", 60_000);
+  running.settings.set("Ipv6Support", "false");
+  // A change that is seen to have been taken: then the one before it was, too.
+  cluster.change({ [endpointPath("two", two.pod.name)]: endpointValue(two.pod.interfaceName, [address6]) });
+  await eventually(async () => !(await has(address4)), "the route of IPv4 stays", 60_000);
+  equal(await has(address6), true);
+  running.settings.set("Ipv6Support", "true");
+  cluster.change({ [endpointPath("two", two.pod.name)]: endpointValue(two.pod.interfaceName, [address4]) });
+  await eventually(async () => (await has(address4)) && !(await has(address6)), "routes are not looked after", 60_000);
+});

@@ -151,6 +151,7 @@ export class RouteKeeper {
     const [early, late]: [Planned[], Planned[]] = [[], []];
     const deletes: { change: KernelChange; route: Route }[] = [];
     for (const destination of dirty) {
+      if (!this.#isLookedAfter(destination)) continue;
       const plan = this.#plan(destination, resolved.get(destination));
       deletes.push(...plan.deletes);
       if (plan.write === undefined) continue;
@@ -161,6 +162,13 @@ export class RouteKeeper {
     await this.#delete(deletes);
     await this.#forgetConnections();
     await this.#write(late);
+  }
+
+  /** With Ipv6Support off IPv6 is left alone: routes that were ours stay, as they do with the original. */
+  #isLookedAfter(destination: string): boolean {
+    const isLookedAfter = this.#settings.ways.families.includes(destination.includes(":") ? 6 : 4);
+    if (!isLookedAfter) this.troubles.clear(destination);
+    return isLookedAfter;
   }
 
   #plan(destination: string, resolved: Resolved | undefined) {
