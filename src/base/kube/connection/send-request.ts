@@ -32,11 +32,31 @@ export type SendOptions = {
   readonly clock: Clock;
 };
 
+/**
+ * What no object can be called, in the words of Go's client. A URL loses "." and ".." on its way: the request would be about another object, or about all of
+ * them, and a deletion would take the whole kind.
+ */
+function wrongName(path: string): string | undefined {
+  const [segments = ""] = path.split("?");
+  for (const segment of segments.split("/").slice(1)) {
+    if (segment === "") return "resource name may not be empty";
+    const name = decodeURIComponent(segment);
+    const why =
+      name === "." || name === ".."
+        ? [`may not be '${name}'`]
+        : ["/", "%"].filter((one) => name.includes(one)).map((one) => `may not contain '${one}'`);
+    if (why.length > 0) return `invalid resource name ${JSON.stringify(name)}: [${why.join(" ")}]`;
+  }
+  return undefined;
+}
+
 /** Up to the headers of the answer. */
-export function sendRequest(
+export async function sendRequest(
   request: ApiRequest,
   { identity, agent, what, clock }: SendOptions,
 ): Promise<IncomingMessage> {
+  const says = wrongName(request.path);
+  if (says !== undefined) throw new KubeError("invalid", `${what}: ${says}`, { says });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const body = request.body === undefined ? undefined : writeJson(request.body);
   const type = request.contentType ?? "application/json";

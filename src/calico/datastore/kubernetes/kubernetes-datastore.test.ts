@@ -403,3 +403,22 @@ for (const { name, apiGroup = "", served, expected } of groups) {
     equal(await datastore.calicoGroup(), expected);
   });
 }
+
+for (const { name, says } of [
+  { name: "", says: /resource name may not be empty/ },
+  { name: ".", says: /invalid resource name "\.": \[may not be '\.'\]/ },
+  { name: "..", says: /invalid resource name "\.\.": \[may not be '\.\.'\]/ },
+  { name: "a/../%", says: /\[may not contain '\/' may not contain '%'\]/ },
+])
+  test(`an object named ${JSON.stringify(name)} is asked of nobody: a URL would lose the name, and a deletion take all of the kind`, async () => {
+    await using api = await startFakeApi([{ body: {} }]);
+    await using datastore = await open(api.url);
+    for (const [namespace, named] of [
+      ["default", name],
+      ...(name === "" ? [] : ([[name, "a"]] as const)), // without a namespace it is a list of all
+    ] as const) {
+      await rejects(datastore.get("NetworkPolicy", { namespace, name: named }, { signal }), says);
+      await rejects(datastore.delete("NetworkPolicy", { namespace, name: named }, { signal }), says);
+    }
+    deepEqual(api.asked, []);
+  });
