@@ -57,6 +57,17 @@ function builtinModule(name: string): string {
   ].join("\n");
 }
 
+/** Of prom-client, what is used here, and when it is used: all of it loads two dozen modules of Node at every start. */
+const sparingMetrics = {
+  name: "sparing-metrics",
+  setup({ onLoad }) {
+    const used = { Registry: "registry", Counter: "counter", Gauge: "gauge", collectDefaultMetrics: "defaultMetrics" };
+    const getters = Object.entries(used).map(([name, file]) => `get ${name}() { return require("./lib/${file}"); }`);
+    const contents = `module.exports = { ${getters.join(", ")} };`;
+    onLoad({ filter: /\/prom-client\/index\.js$/ }, () => ({ contents, loader: "js" }));
+  },
+} satisfies Plugin;
+
 /** What is the same for everything that is bundled. */
 const common = {
   bundle: true,
@@ -70,8 +81,8 @@ const common = {
 } satisfies BuildOptions;
 
 /**
- * One program in one file, as a function that defines what it exports; `import.meta.url` is handed in (tools/package/run-kept.ts). What it imports late is inside
- * and starts when it is asked for.
+ * One program in one file, as a function that defines what it exports; `import.meta.url` and `require` are handed in (tools/package/run-kept.ts). What it imports
+ * late is inside and starts when it is asked for; so do most of Node's own modules, because what is imported from them is read where it is used.
  */
 export async function bundleWhole(entry: string, outfile: string): Promise<string[]> {
   const { metafile } = await build({
@@ -83,7 +94,7 @@ export async function bundleWhole(entry: string, outfile: string): Promise<strin
     // Here and not when it is run: the text would be in memory twice.
     banner: { js: "(function (exports, require, module, bundleUrl) {" },
     footer: { js: "})" },
-    plugins: [sparingBuiltins],
+    plugins: [sparingMetrics],
   });
   return inputsOf(metafile);
 }
@@ -111,7 +122,7 @@ export async function bundlePrograms(
     define,
     // CommonJS packages ask for Node's own modules with require(), which an ES module has not got.
     banner: { js: "const require = (id) => process.getBuiltinModule(id);" },
-    plugins: [sparingBuiltins, workerEntry, keptEntries],
+    plugins: [sparingMetrics, sparingBuiltins, workerEntry, keptEntries],
   });
   return inputsOf(metafile);
 }

@@ -1,10 +1,11 @@
 import { deepEqual, equal } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { runKept } from "./run-kept.ts";
+import { runFrugally, runKept } from "./run-kept.ts";
 
 let folder = "";
 let before: string | undefined;
@@ -70,6 +71,35 @@ for (const { name, damage } of damages) {
     deepEqual(run(), { twice: 42, isNew: false });
   });
 }
+
+test("a module that takes long is loaded when somebody looks into it, and is what it is", () => {
+  const late = `(function (exports, require, module, bundleUrl) {
+    const isLoaded = () => process.moduleLoadList.includes("NativeModule http2");
+    const http2 = require("node:http2");
+    const before = isLoaded();
+    const { constants } = http2;
+    module.exports = { before, after: isLoaded(), isSame: constants === process.getBuiltinModule("node:http2").constants, names: Object.keys(http2), has: "connect" in http2 };
+  })`;
+  const file = join(folder, "late.cjs");
+  writeFileSync(file, late);
+  const { exports } = runKept(pathToFileURL(file), { name: "late", digest });
+  const names = Object.keys(process.getBuiltinModule("node:http2"));
+  deepEqual(exports, { before: false, after: true, isSame: true, names, has: true });
+});
+
+test("code that was kept by a frugal run is used by the next one", () => {
+  const file = pathToFileURL(join(folder, "program.cjs"));
+  const first = runKept(file, { name: "frugal", digest });
+  runFrugally();
+  first.keep();
+  const path = join(folder, "cattail", "programs", `frugal-${digest.slice(0, 16)}`);
+  const made = inode(path);
+  // Another process, where nobody has asked V8 for anything yet.
+  const program = `import { runKept } from ${JSON.stringify(new URL("./run-kept.ts", import.meta.url).href)};
+    runKept(new URL(${JSON.stringify(file.href)}), { name: "frugal", digest: ${JSON.stringify(digest)} }).keep();`;
+  execFileSync(process.execPath, ["--input-type=module", "--eval", program]);
+  equal(inode(path), made);
+});
 
 for (const place of ["/dev/null", "no/such/home/.cache"]) {
   test(`where nothing can be kept (${place}), the program runs all the same, and nothing is made`, () => {

@@ -19,6 +19,7 @@ import {
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 
 export type Kept = {
@@ -39,17 +40,97 @@ export function runKept(program: URL, { name, digest }: { name: string; digest: 
   const module = { exports: {} };
   // A function of the form above.
   const run = script.runInThisContext() as (...given: unknown[]) => void;
-  // Node's own modules, and those that are not bundled because they are native.
-  const require = (id: string): unknown => process.getBuiltinModule(id) ?? createRequire(program)(id);
-  run(module.exports, require, module, program.href);
+  run(module.exports, (id: string) => required(id, program), module, program.href);
   let isKept = cachedData !== undefined && script.cachedDataRejected !== true;
   return {
     exports: module.exports,
     keep: () => {
-      if (file !== undefined && !isKept) writeKept(file, script.createCachedData(), name);
+      if (file !== undefined && !isKept)
+        writeKept(
+          file,
+          withUsualFlags(() => script.createCachedData()),
+          name,
+        );
       isKept = true;
     },
   };
+}
+
+/**
+ * Of Node's own modules those that take long and that many a run never uses. With them come others: https loads tls, zlib loads all that
+ * reads archives.
+ */
+const lateBuiltins: ReadonlySet<string> = new Set([
+  ...["node:child_process", "node:dgram", "node:dns", "node:http2", "node:https", "node:perf_hooks", "node:tls"],
+  ...["node:worker_threads", "node:zlib"],
+]);
+
+/** Node's own modules, and those that are not bundled because they are native. */
+function required(id: string, program: URL): unknown {
+  const isLate = lateBuiltins.has(id.startsWith("node:") ? id : `node:${id}`);
+  const builtin = isLate ? undefined : withUsualFlags(() => process.getBuiltinModule(id));
+  return builtin ?? late(() => createRequire(program)(id));
+}
+
+/**
+ * What an agent asks of V8 as soon as its code is there, each with what V8 takes without being asked (docs/performance.md, "Policy on a node"):
+ * - The young generation stays as small as it is at the start, 1 MB, where it would grow to 16 MB and the process with it. Most of what an agent reads it
+ *   keeps, and its garbage is collected as cheaply in small pieces. The flag that Node takes for this would have to be set by a second start.
+ * - No optimizing compilers: within its first seconds an agent does everything a few times, and they cost a tenth of its processor time and of its memory.
+ */
+const frugal = {
+  small: { flag: "--semi-space-growth-factor=1", usual: "--semi-space-growth-factor=2" },
+  plain: { flag: "--no-maglev", usual: "--maglev" },
+  plainer: { flag: "--no-turbofan", usual: "--turbofan" },
+} as const;
+type Frugal = (typeof frugal)[keyof typeof frugal];
+const asked = new Set<Frugal>();
+
+/** A start that takes longer is worth compiling for: by then it has much to read. */
+const frugalCompilingMs = 2_000;
+
+export function runFrugally(): void {
+  for (const one of Object.values(frugal)) ask(one);
+  setTimeout(() => {
+    setFlagsFromString(frugal.plain.usual);
+    asked.delete(frugal.plain);
+  }, frugalCompilingMs).unref();
+}
+
+function ask(one: Frugal): void {
+  asked.add(one);
+  setFlagsFromString(one.flag);
+}
+
+/** Under other flags V8 refuses code that was compiled before, Node's own too. */
+function withUsualFlags<T>(load: () => T): T {
+  for (const { usual } of asked) setFlagsFromString(usual);
+  try {
+    return load();
+  } finally {
+    for (const { flag } of asked) setFlagsFromString(flag);
+  }
+}
+
+/** Stands for a module that is loaded when somebody first looks into it. */
+function late(load: () => object): object {
+  let loaded: object | undefined;
+  const module = (): object => {
+    loaded ??= withUsualFlags(load);
+    return loaded;
+  };
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => Reflect.get(module(), name),
+      has: (_, name) => Reflect.has(module(), name),
+      ownKeys: () => Reflect.ownKeys(module()),
+      getOwnPropertyDescriptor: (_, name) => {
+        const found = Reflect.getOwnPropertyDescriptor(module(), name);
+        return found === undefined ? undefined : { ...found, configurable: true }; // as it must be said of what the object itself has not
+      },
+    },
+  );
 }
 
 /** In the user's cache, as bin/cattail keeps Node's own. */

@@ -5,7 +5,7 @@ import type {
   startNode as StartNode,
   startUp as StartUp,
 } from "../../src/programs/node/starting/start.ts";
-import { runKept } from "./run-kept.ts";
+import { runFrugally, runKept } from "./run-kept.ts";
 
 declare const NODE_DIGEST: string; // of node.cjs, set by tools/build.ts
 
@@ -20,6 +20,7 @@ function program(command: string): Program {
   const { exports, keep } = runKept(url, { name: `node-${command}`, digest: NODE_DIGEST });
   process.once("exit", keep);
   setTimeout(keep, settledMs).unref();
+  if (command !== "startup") runFrugally();
   return exports as Program; // built from that file
 }
 

@@ -4,6 +4,8 @@ export function nearest(misspelt: string, known: readonly string[]): string | un
   // A name half of whose letters differ is another word, not a slip.
   let best: { name: string | undefined; distance: number } = { name: undefined, distance: Math.ceil(name.length / 2) };
   for (const candidate of known) {
+    // It is at least as far away as it is longer or shorter: most need not be looked at.
+    if (Math.abs(name.length - candidate.length) >= best.distance) continue;
     const distance = editDistance(name, candidate);
     if (distance < best.distance) best = { name: candidate, distance };
   }

@@ -4,8 +4,6 @@ import { gzip } from "node:zlib";
 import type { HttpHandler } from "../http/http-server.ts";
 import type { Metrics } from "./metrics.ts";
 
-const gzipText = promisify<string, Buffer>(gzip);
-
 export function metricsRoutes(
   metrics: Metrics,
   options: { refresh?: () => void } = {},
@@ -20,7 +18,7 @@ export function metricsRoutes(
         response.writeHead(200, headers).end(text);
         return;
       }
-      const body = await gzipText(text);
+      const body = await promisify<string, Buffer>(gzip)(text);
       response.writeHead(200, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }).end(body);
     },
   };

@@ -22,7 +22,24 @@ export const hostMaps: readonly { readonly name: string; readonly stage: HostSta
   ];
 export const workloadMaps = ["map-from-workload", "map-to-workload"] as const;
 
+/**
+ * These decide nothing where there is no host endpoint, and are there only while there is one: each chain of a hook costs every packet, also
+ * of a connection that is established (docs/performance.md, "Policy on a node").
+ */
+export const hostOnlyChains: ReadonlySet<string> = new Set([
+  "before-nat",
+  "forward-1-host-in",
+  "forward-4-host-out",
+  "output-1-from-host",
+  "output-2-translated",
+]);
+
 export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
+  const all = everyBaseChain(options);
+  return new Map([...all].filter(([name]) => options.hasHostEndpoints || !hostOnlyChains.has(name)));
+}
+
+function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
   const { marks, interfacePrefixes, settings } = options;
   const from = interfacePrefixes.map((prefix) => `iifname "${prefix}*"`);
   const to = interfacePrefixes.map((prefix) => `oifname "${prefix}*"`);

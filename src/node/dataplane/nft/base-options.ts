@@ -11,6 +11,8 @@ export type BaseOptions = BuildOptions & {
   /** The chain of the host endpoint that governs every interface that no other one does. */
   readonly ofOtherInterfaces: (stage: HostStage, direction: Direction) => string | undefined;
   readonly tunnels: Tunnels;
+  /** Whether this node has a host endpoint at all. */
+  readonly hasHostEndpoints: boolean;
 };
 
 /** Which encapsulations this node takes part in, by family. IPIP is of IPv4 only. */

@@ -142,6 +142,34 @@ test("a host endpoint for all interfaces governs those that no other one does, a
   equal(/map-untracked-in\n.* goto/.test(text), false);
 });
 
+test("chains that only host endpoints need are there only while there is one", () => {
+  const index = new NodePolicy("here");
+  const builder = built({ [pod]: workload });
+  const hooks = () =>
+    [...made(builder.ruleset)]
+      .join("")
+      .match(/(?:add|delete) chain inet cattail (?:before-nat|forward-[14]|output)\S*/g);
+  equal(hooks(), null);
+  for (const [value, what] of [
+    [JSON.stringify({ name: "eth0", labels: null }), "add"],
+    [undefined, "delete"],
+  ] as const) {
+    index.update(host, value);
+    builder.take(index.takeChanges());
+    const names = [
+      "before-nat",
+      "forward-1-host-in",
+      "forward-4-host-out",
+      "output-1-from-host",
+      "output-2-translated",
+    ];
+    deepEqual(
+      hooks()?.toSorted(),
+      names.map((name) => `${what} chain inet cattail ${name}`),
+    );
+  }
+});
+
 test("settings take effect with the next transaction", () => {
   const builder = built({ [pod]: workload });
   for (const _ of made(builder.ruleset));

@@ -16,7 +16,7 @@ import {
 } from "../../../calico/policy/index.ts";
 import type { ClusterFacts } from "../cluster-facts.ts";
 import type { BuildOptions } from "../settings.ts";
-import { baseChains } from "./base-chains.ts";
+import { baseChains, hostOnlyChains } from "./base-chains.ts";
 import { Dispatch, type HostInterface } from "./dispatch.ts";
 import {
   type ChainContext,
@@ -335,11 +335,14 @@ export class RulesetBuilder {
       ...this.#options,
       excludedNames: [...new Set([...excludedNames, ...names.filter(isExcluded)])].sort(),
       tunnels: this.#facts.tunnels,
+      hasHostEndpoints: this.#dispatch.hasHosts,
       spoofedSources: this.#spoofedSources(),
       ofOtherInterfaces: (stage: (typeof hostStages)[number], direction: Direction) =>
         others === undefined || stage === "untracked" ? undefined : endpointChain(others, direction, stage),
     };
-    for (const [name, chain] of baseChains(options)) this.ruleset.setChain(name, chain);
+    const chains = baseChains(options);
+    for (const [name, chain] of chains) this.ruleset.setChain(name, chain);
+    for (const name of hostOnlyChains) if (!chains.has(name)) this.ruleset.removeChain(name);
   }
 
   #spoofedSources() {

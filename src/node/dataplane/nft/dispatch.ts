@@ -42,6 +42,10 @@ export class Dispatch {
     } else this.#takeWorkload(id, endpoint?.is === "workload" ? claimed(endpoint, options) : undefined);
   }
 
+  get hasHosts(): boolean {
+    return this.#hosts.size > 0;
+  }
+
   /** The endpoint for every interface that no other one governs. */
   get ofOthers(): string | undefined {
     return [...this.#hosts]
