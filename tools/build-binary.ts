@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { bundlePageWithInputs } from "./bundle-page.ts";
-import { sparingBuiltins } from "./bundle-programs.ts";
+import { sparingBuiltins, sparingMetrics } from "./bundle-programs.ts";
 import { buildNote } from "./release/build-note.ts";
 import { notices, packagesRead } from "./release/notices.ts";
 import { serverFlags } from "./server-flags.ts";
@@ -101,7 +101,7 @@ async function bundle(entry: string, name: string, format: "esm" | "cjs" = "esm"
         : {
             js: `const require = (id) => { const found = process.getBuiltinModule(id); if (found === undefined) throw new Error("no module " + id); return found; };`,
           },
-    plugins: [sparingBuiltins, insideExecutable],
+    plugins: [sparingMetrics, sparingBuiltins, insideExecutable],
   });
   for (const input of Object.keys(metafile.inputs)) inputs.add(input);
   return path;

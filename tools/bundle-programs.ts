@@ -58,7 +58,7 @@ function builtinModule(name: string): string {
 }
 
 /** Of prom-client, what is used here, and when it is used: all of it loads two dozen modules of Node at every start. */
-const sparingMetrics = {
+export const sparingMetrics = {
   name: "sparing-metrics",
   setup({ onLoad }) {
     const used = { Registry: "registry", Counter: "counter", Gauge: "gauge", collectDefaultMetrics: "defaultMetrics" };

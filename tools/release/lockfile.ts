@@ -27,11 +27,9 @@ export type Lockfile = { readonly packages: { readonly [path: string]: Entry } }
 /** Bundled into the programs or the dashboard's page, so that users get them with dist/; test/system/package.test.ts compares. */
 export const bundled: readonly string[] = [
   "@opentelemetry/api",
-  "bintrees",
   "commander",
   "preact",
   "prom-client",
-  "tdigest",
   "uplot",
   "yaml",
 ];
