@@ -25,14 +25,7 @@ type Entry = {
 export type Lockfile = { readonly packages: { readonly [path: string]: Entry } };
 
 /** Bundled into the programs or the dashboard's page, so that users get them with dist/; test/system/package.test.ts compares. */
-export const bundled: readonly string[] = [
-  "@opentelemetry/api",
-  "commander",
-  "preact",
-  "prom-client",
-  "uplot",
-  "yaml",
-];
+export const bundled: readonly string[] = ["@opentelemetry/api", "commander", "preact", "prom-client", "uplot", "yaml"];
 
 export function readLockfile(file = "package-lock.json"): Lockfile {
   return JSON.parse(readFileSync(file, "utf8")) as Lockfile; // written by npm
