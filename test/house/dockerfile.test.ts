@@ -74,7 +74,7 @@ test("what the build runs is a script of package.json", () => {
 test("the node's image has what the agent runs, and answers to what manifests of the original call", () => {
   const node = readStages(readFileSync("Dockerfile.node", "utf8"));
   const runs = (node.at(-1) ?? []).filter(({ word }) => word === "RUN").map(({ rest }) => rest);
-  for (const needed of ["bird2", "nftables", "iproute2"])
+  for (const needed of ["bird2", "nftables", "iptables", "iproute2"])
     ok(
       runs.some((text) => text.includes(needed)),
       needed,

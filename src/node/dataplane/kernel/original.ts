@@ -1,7 +1,7 @@
 // Coming from the original: its tables and chains go once ours are in force, and never before. Going back: our table goes, once the
 // original's is there again.
 import { readFile } from "node:fs/promises";
-import { type Log, messageOf } from "../../../base/lib/index.ts";
+import { CattailError, type Log, messageOf } from "../../../base/lib/index.ts";
 import { errnoOf, runProgram } from "../../../base/linux/index.ts";
 import type { NftTable } from "../../../base/linux/kernel.ts";
 import { families, tableName } from "../nft/names.ts";
@@ -69,7 +69,14 @@ async function removeChains({
     const legacy = namespace === undefined ? await legacyTables(backend) : undefined;
     if (!mayHaveChains(backend, tables, legacy)) continue;
     const saved = await savedRules(`${backend}-save`, namespace);
-    const restore = saved === undefined ? "" : withoutCali(saved);
+    if (saved === "not installed")
+      log.warn(
+        "Chains of the original cannot be looked for: the kernel may have some, and the program is missing here",
+        {
+          program: `${backend}-save`,
+        },
+      );
+    const restore = saved === undefined || saved === "not installed" ? "" : withoutCali(saved);
     if (restore === "") continue;
     await runProgram(`${backend}-restore`, ["--noflush"], { stdin: restore, namespace });
     log.info("Removed the chains of the original", { backend });
@@ -98,11 +105,15 @@ async function legacyTables(backend: Backend): Promise<string | undefined> {
   }
 }
 
-async function savedRules(program: string, namespace: string | undefined): Promise<string | undefined> {
+async function savedRules(
+  program: string,
+  namespace: string | undefined,
+): Promise<string | "not installed" | undefined> {
   try {
     return (await runProgram(program, [], { namespace, maxOutputBytes: 64 << 20 })).stdout;
-  } catch {
-    return undefined; // not installed here, or the kernel does not have it: then there is nothing of it
+  } catch (error) {
+    // A container's image may lack what the host, or another image, has used. Otherwise the kernel does not have it: then there is nothing of it.
+    return error instanceof CattailError && error.code === "PROGRAM_NOT_FOUND" ? "not installed" : undefined;
   }
 }
 
