@@ -4,6 +4,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isRecord } from "../../src/base/lib/index.ts";
+import { runProgram } from "../../src/base/linux/index.ts";
 import { breakages, type LabKind, wantsOf } from "../../src/programs/lab/breakages/index.ts";
 import { Cattail } from "../kit/cattail-process.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -60,10 +61,30 @@ test("a lab up that is killed leaves nothing that lab down does not remove", {
   const lab = await LabUnderTest.of(t);
   const up = new Cattail(["lab", "up", "--folder", lab.folder, "--dashboard-port", "0"]);
   await up.says(/nodes on a switch/);
+  const early = await lab.run("status");
+  equal(early.code, 1);
+  match(early.stderr, /is not ready: it is still being built[^\n]*\nWait until cattail lab up/);
   up.process.kill("SIGKILL");
   await up.ended;
   match(await lab.good("down"), /is gone/);
   await eventually(() => processesOf(lab.folder).length === 0, "no process has the folder in its words any more");
+  ok(!existsSync(lab.folder));
+});
+
+test("without root, where user namespaces are forbidden, lab up says so and leaves nothing", {
+  skip: noLab,
+  timeout: 120_000,
+}, async (t) => {
+  const lab = await LabUnderTest.of(t);
+  const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all "$@"';
+  const user = ["--user", "--map-user=1000", "--map-group=1000", "--keep-caps", "sh", "-c", forbid, "sh"];
+  const { code, stderr } = await runProgram(
+    "unshare",
+    [...user, process.execPath, "bin/cattail", "lab", "up", "--folder", lab.folder],
+    { alsoGood: [1], env: { PATH: process.env.PATH ?? "" } },
+  );
+  equal(code, 1);
+  match(stderr, /unshare failed[\s\S]*sysctl user.max_user_namespaces.*LAB_NO_NAMESPACES/);
   ok(!existsSync(lab.folder));
 });
 

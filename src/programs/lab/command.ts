@@ -279,7 +279,16 @@ function endWithout(file: string): void {
 
 async function ask(folder: string, call: string, body?: object): Promise<unknown> {
   requireLab(folder);
-  return await callProgram({ path: socketOf(folder), call, body, limitMs: 180_000 });
+  try {
+    return await callProgram({ path: socketOf(folder), call, body, limitMs: 180_000 });
+  } catch (error) {
+    if (!(error instanceof CattailError) || error.code !== "CALL_NOBODY_LISTENS") throw error;
+    throw new CattailError("LAB_NOT_RUNNING", {
+      problem: `the lab in ${folder} is not ready: it is still being built, or who built it was killed`,
+      next: "Wait until cattail lab up says that it is ready, or remove it: cattail lab down",
+      cause: error,
+    });
+  }
 }
 
 function table(rows: readonly PingRow[]): string {

@@ -87,13 +87,14 @@ export async function startLab(options: UpOptions): Promise<StartedLab> {
       { folder, nodes, mode, isDualStack, given, dashboardFd, progressFd },
       { server, isRootless },
     );
+    const ended = endOf(child, folder); // listened for at once: where namespaces are forbidden, it is over within milliseconds
     server.close();
     const pid = child.pid ?? 0;
     const names = Array.from({ length: nodes }, (_, i) => nodeName(i + 1));
     const own = given.outside === undefined ? {} : { given: { datastore: given.outside, nodes: names } };
     const state: LabState = { pid, startTicks: startTicksOf(pid) ?? "", isRootless, mode, dashboard, helpers, ...own };
     await writeState(folder, state);
-    const rows = await untilReady(child, options);
+    const rows = await untilReady(child, ended, options);
     child.unref();
     return { rows, dashboard, datastore: given.variables };
   }
@@ -188,13 +189,18 @@ function startOutside(
   }
 }
 
-async function untilReady(child: ChildProcess, { folder, say }: UpOptions): Promise<readonly PingRow[]> {
-  const progress = child.stdio[progressFd] as Readable; // it is a pipe, as asked
+/** Rejects a moment after the process has ended: what it said last is read before. */
+function endOf(child: ChildProcess, folder: string): Promise<never> {
   const ended = new Promise<never>((_, reject) => {
     child.once("error", (error) => reject(died(folder, error.message)));
     child.once("exit", (code, signal) => setTimeout(() => reject(died(folder, `exit ${code ?? signal}`)), 200));
   });
   ended.catch(() => undefined); // some day it does
+  return ended;
+}
+
+async function untilReady(child: ChildProcess, ended: Promise<never>, { say }: UpOptions): Promise<readonly PingRow[]> {
+  const progress = child.stdio[progressFd] as Readable; // it is a pipe, as asked
   const ready = (async () => {
     for await (const line of createInterface({ input: progress })) {
       const read = parseJson(line);
@@ -219,6 +225,6 @@ function died(folder: string, how: string): CattailError {
   const said = existsSync(keeperLog(folder)) ? readFileSync(keeperLog(folder), "utf8").trim() : "";
   return new CattailError("LAB_NO_NAMESPACES", {
     problem: `the lab's first process ended (${how}) before the lab was ready${said === "" ? "" : `; it said\n${said.slice(-2000)}\n`}`,
-    next: "As root it needs unshare, nsenter and setpriv (util-linux), ip and nft. Without root the kernel must allow user namespaces: sysctl user.max_user_namespaces; on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    next: "Run it as root. Without root the kernel has to allow user namespaces: sysctl user.max_user_namespaces says how many; on Ubuntu sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, on older Debian sysctl -w kernel.unprivileged_userns_clone=1; in a container, its runtime has to allow them",
   });
 }
