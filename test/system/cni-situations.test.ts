@@ -180,6 +180,16 @@ const rows: { readonly name: string; readonly play: (at: Situation) => Promise<v
     },
   },
   {
+    name: "a log and a lock where no folder can be made",
+    async play(at) {
+      const configuration = { log_file_path: "/proc/none/log/cni.log", ipam_lock_file: "/proc/none/run/ipam.lock" };
+      const added = await call("ADD", at, { configuration });
+      ok0(added);
+      match(added.stderr, /lock \/proc\/none\/run\/ipam.lock cannot be had, and is done without/);
+      ok0(await call("DEL", at, { configuration }));
+    },
+  },
+  {
     name: "DEL without a namespace takes this container's interface, and nobody else's",
     async play(at) {
       ok0(await call("ADD", at, { container: "new" }));

@@ -15,6 +15,7 @@ export {
 export { CattailError } from "./cattail-error.ts";
 export { type ConnectionFault, connectionFault, connectionWords } from "./connection-words.ts";
 export { parseJson, writeJson } from "./exact-json.ts";
+export { goJsonProblem } from "./go-json.ts";
 export {
   type Cidr,
   canonicalCidr,

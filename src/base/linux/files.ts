@@ -3,7 +3,7 @@ export { tryFlock, tryPassingFlock, waitForFlock } from "./ffi/flock.ts";
 export { errnoOf } from "./files/errno.ts";
 export { type AcquireOptions, FileLock, type HeldFileLock } from "./files/file-lock.ts";
 export { Bell, FolderWatches, type Pause, type SeenFolder } from "./files/folder-watches.ts";
-export { makeFolders } from "./files/make-folders.ts";
+export { makeFolders, makeFoldersSync } from "./files/make-folders.ts";
 export {
   isTemporaryName,
   type ReplaceFileOptions,

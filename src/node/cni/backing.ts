@@ -1,8 +1,11 @@
 // What stands behind a call of the plugins: the datastore, the cluster, address management, and the host's lock. Opened for one call by a
 // program that a runtime starts, or lent by a program that stays (resident/), which has it all open.
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
 import type { Clock } from "../../base/lib/index.ts";
 import { messageOf, silentLog } from "../../base/lib/index.ts";
-import { type Datastore, openDatastore } from "../../calico/datastore/index.ts";
+import { errnoOf } from "../../base/linux/files.ts";
+import { type Datastore, type DatastoreOptions, openDatastore } from "../../calico/datastore/index.ts";
 import { type Ipam, openIpam, openIpamAccess } from "../../calico/ipam-client/index.ts";
 import { openResources, type Resources } from "../../calico/resources/index.ts";
 import { mustBeReady } from "../endpoints/index.ts";
@@ -10,6 +13,8 @@ import type { NetworkConfiguration } from "./configuration.ts";
 import { withBlockingLock } from "./host-lock.ts";
 import { withTimeLimit } from "./limited-datastore.ts";
 import { CniError, cniErrorCodes } from "./protocol/cni-error.ts";
+
+type EtcdFiles = Extract<DatastoreOptions, { readonly type: "etcdv3" }>["tls"];
 
 export type Labels = { readonly [name: string]: string };
 
@@ -66,12 +71,28 @@ export function freshBacking({ clock, random, warn }: BackingEdge): Backing {
 
 export async function openClient(configuration: NetworkConfiguration, clock: Clock): Promise<Datastore> {
   try {
-    return await openDatastore(configuration.datastore(), { clock, log: silentLog });
+    const options = configuration.datastore();
+    if (options.type === "etcdv3") await mustBeReadable(options.tls);
+    return await openDatastore(options, { clock, log: silentLog });
   } catch (error) {
     if (error instanceof CniError) throw error;
     const { problem } = error as { readonly problem?: unknown }; // a CattailError's message has the advice in it
     const why = typeof problem === "string" ? problem : messageOf(error);
     throw new CniError(cniErrorCodes.other, why, { cause: error });
+  }
+}
+
+/** As the original, which reads them even where etcd is asked without TLS: a path that is wrong is found before it is needed. */
+async function mustBeReadable({ certFile, keyFile, caFile }: EtcdFiles = {}): Promise<void> {
+  for (const file of [certFile, keyFile, caFile]) {
+    if (file === undefined) continue;
+    try {
+      await access(file, constants.R_OK);
+    } catch (error) {
+      const why = errnoOf(error) === "ENOENT" ? "no such file or directory" : "permission denied";
+      const message = `could not initialize etcdv3 client: open ${file}: ${why}`;
+      throw new CniError(cniErrorCodes.other, message, { cause: error });
+    }
   }
 }
 

@@ -62,10 +62,8 @@ function datastoreOptions(value: JsonRecord, { variables, settings }: DatastoreS
       return etcdOptions(value, endpoints, variables);
     case "directory":
       return directoryOptions(value, variables);
-    default: {
-      const next = 'use "kubernetes", "etcdv3" or "directory"';
-      throw new CniError(cniErrorCodes.other, `unknown datastore type: ${type}`, { details: next });
-    }
+    default:
+      throw new CniError(cniErrorCodes.other, `unknown datastore type: ${type}`);
   }
 }
 

@@ -3,10 +3,9 @@
 // node's end of the interface is named after the pod, not after the container: two sandboxes of a pod would take it away from each other.
 //
 //   /var/run/calico/cattail/pods/caliX: locked while a call changes that interface, removed after it. A process that dies lets go of it.
-import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, messageOf } from "../../base/lib/index.ts";
-import { tryPassingFlock } from "../../base/linux/files.ts";
+import { makeFoldersSync, tryPassingFlock } from "../../base/linux/files.ts";
 import { CniError, cniErrorCodes } from "./protocol/cni-error.ts";
 
 export type PodLockEdge = {
@@ -36,7 +35,7 @@ async function taken(path: string, { clock, warn, signal }: PodLockEdge): Promis
   const startMs = clock.monotonicMs();
   while (clock.monotonicMs() - startMs < patienceMs) {
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFoldersSync(dirname(path), 0o700);
       const held = tryPassingFlock(path);
       if (held !== undefined) return held;
     } catch (error) {

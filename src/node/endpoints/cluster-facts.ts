@@ -2,7 +2,7 @@
 import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 import { type Datastore, DatastoreError } from "../../calico/datastore/index.ts";
 import { endpointOfPod, ResourceError, type V3Object } from "../../calico/resources/index.ts";
-import type { Annotations } from "./asked/annotations.ts";
+import { type Annotations, checkSourcePrefixes } from "./asked/annotations.ts";
 import { EndpointError } from "./endpoint-error.ts";
 
 export type PodFacts = {
@@ -12,7 +12,7 @@ export type PodFacts = {
 };
 
 export type PodAsEndpoint = PodFacts & {
-  /** Undefined: on the host's network, or on no node yet. */
+  /** Undefined: on the host's network. */
   readonly view: V3Object | undefined;
 };
 
@@ -24,12 +24,15 @@ export async function findPod(cluster: Datastore, id: Id): Promise<PodFacts | un
   return found === undefined ? undefined : { ...metadataOf(found.value), revision: found.revision };
 }
 
-/** Throws what is wrong with its annotations. */
+/** Throws what is wrong with its annotations; and one that is on no node is none that a node has. */
 export async function findPodAsEndpoint(cluster: Datastore, id: Id): Promise<PodAsEndpoint | undefined> {
   const found = await inItsWords(() => cluster.get("Pod", id));
   if (found === undefined) return undefined;
+  const metadata = metadataOf(found.value);
+  if (!hasNode(found.value)) throw new EndpointError("error with field node (field should be assigned)");
+  checkSourcePrefixes(metadata.annotations);
   const view = endpointOfPod(found, { interfacePrefix: "cali" });
-  return { ...metadataOf(found.value), revision: found.revision, view };
+  return { ...metadata, revision: found.revision, view };
 }
 
 export async function annotationsOfNamespace(cluster: Datastore, name: string): Promise<Annotations> {
@@ -92,6 +95,10 @@ async function inItsWords<T>(read: () => Promise<T>): Promise<T> {
     }
     throw new ResourceError("unavailable", error.message, { cause: error });
   }
+}
+
+function hasNode(pod: unknown): boolean {
+  return isRecord(pod) && isRecord(pod.spec) && typeof pod.spec.nodeName === "string" && pod.spec.nodeName !== "";
 }
 
 function metadataOf(value: unknown): { readonly annotations: Annotations; readonly uid: string | undefined } {

@@ -39,7 +39,8 @@ export function endpointId(request: EndpointRequest): { namespace: string; name:
 export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Object {
   const { node, pod, containerId, ifname, hostSide, settings } = request;
   const { namespace, name } = endpointId(request);
-  const { metadata, spec } = facts.view ?? { metadata: {}, spec: {} };
+  const { metadata, spec } = facts.view ?? { metadata: {}, spec: {} as JsonRecord };
+  const { profiles, ports, serviceAccountName, allowSpoofedSourcePrefixes } = spec;
   const orchestrator = pod === undefined ? "cni" : "k8s";
   const own = { "projectcalico.org/namespace": namespace, "projectcalico.org/orchestrator": orchestrator };
   return readV3("WorkloadEndpoint", {
@@ -50,7 +51,7 @@ export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Ob
       labels: { ...metadata.labels, ...(pod === undefined ? mesosLabels(request.configuration).labels : {}), ...own },
     },
     spec: {
-      ...spec,
+      ...said({ profiles, ports, serviceAccountName, allowSpoofedSourcePrefixes }),
       orchestrator,
       node,
       ...(pod === undefined ? {} : { pod: pod.name }),
@@ -63,6 +64,10 @@ export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Ob
       ...(settings.policyType === "k8s" && pod !== undefined ? {} : { profiles: [settings.network] }),
     },
   });
+}
+
+function said(members: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /** Each floating address goes to the pod's last one of its family. */

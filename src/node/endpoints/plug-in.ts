@@ -15,7 +15,7 @@ import { annotationsOfNamespace, findPodAsEndpoint, type PodAsEndpoint, withPodC
 import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import { isOnPod, joined, knownEndpoint, usualInterface } from "./known-endpoint.ts";
-import type { PodLink } from "./network/pod-network.ts";
+import type { PodLink } from "./network/pod-link.ts";
 import { type EndpointEdge, type EndpointRequest, holderOf } from "./request.ts";
 import type { Assigned, PluggedIn } from "./result.ts";
 

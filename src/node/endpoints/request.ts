@@ -9,7 +9,7 @@ import type { Datastore } from "../../calico/datastore/index.ts";
 import type { Resources } from "../../calico/resources/index.ts";
 import type { EndpointSettings } from "./asked/settings.ts";
 import type { PodName } from "./network/names.ts";
-import type { NetworkEdge, NodeSide, PodLink } from "./network/pod-network.ts";
+import type { NetworkEdge, NodeSide, PodLink } from "./network/pod-link.ts";
 import type { Assigned } from "./result.ts";
 
 export type EndpointRequest = {

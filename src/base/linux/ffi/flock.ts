@@ -3,9 +3,10 @@
 //
 // Waiting is the kernel's: it keeps the line, and whoever looks now and then instead never gets a turn beside those who wait. So this
 // blocks the whole thread, and is for programs that have nothing else to do; signals that nobody listens to end them nevertheless.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { constants as system } from "node:os";
 import { dirname } from "node:path";
+import { makeFoldersSync } from "../files/make-folders.ts";
 import { failedCall, libc } from "./libc.ts";
 
 const lockExclusive = 2;
@@ -61,7 +62,7 @@ function isStill(file: number, path: string): boolean {
 function locked(path: string, lock: (file: number) => true): Disposable;
 function locked(path: string, lock: (file: number) => boolean): Disposable | undefined;
 function locked(path: string, lock: (file: number) => boolean): Disposable | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
+  makeFoldersSync(dirname(path), 0o777);
   // Whoever may write to the folder must not have us make or lock a file elsewhere.
   const file = openSync(path, constants.O_CREAT | constants.O_RDONLY | constants.O_NOFOLLOW, 0o750);
   let isHeld = false;

@@ -1,5 +1,6 @@
 // A folder with all those above it. Step by step: Node's own way (`recursive`) never ends below folders that take no new ones,
 // such as /proc, and keeps a thread busy for ever.
+import { mkdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -12,6 +13,28 @@ export async function makeFolders(folder: string, mode = 0o755): Promise<void> {
       await makeFolders(dirname(folder), mode);
       await make();
     });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** For programs that do one thing after the other, and are as well off waiting. */
+export function makeFoldersSync(folder: string, mode = 0o755): void {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException; // what mkdirSync throws
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(folder) === folder) throw error;
+    makeFoldersSync(dirname(folder), mode);
+    makeLast(folder, mode);
+  }
+}
+
+/** Another process may be faster. */
+function makeLast(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }

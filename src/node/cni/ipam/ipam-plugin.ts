@@ -4,9 +4,10 @@
 // ADD may be repeated: by a runtime that was killed, or that lost the answer. One for the same container and the same interface gets the
 // address that the first got. Interfaces are told apart by the attribute `interface`, which is written for those that are not called
 // eth0: that is the name in every cluster, and the original writes none.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { addressText, type JsonRecord, rangeText } from "../../../base/lib/index.ts";
+import { makeFoldersSync } from "../../../base/linux/files.ts";
 import { type Datastore, DatastoreError } from "../../../calico/datastore/index.ts";
 import type { Ipam } from "../../../calico/ipam-client/index.ts";
 import type { Labels } from "../backing.ts";
@@ -118,7 +119,7 @@ export async function upgradeOnce(
   if (existsSync(marker)) return;
   await ipam.upgradeHost(node, { signal });
   try {
-    mkdirSync(dirname(marker), { recursive: true });
+    makeFoldersSync(dirname(marker));
     writeFileSync(marker, "", { flag: "wx" }); // follows no link that somebody has put there
   } catch {
     // it is looked for again the next time

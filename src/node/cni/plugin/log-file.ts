@@ -6,7 +6,6 @@ import {
   closeSync,
   constants,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -16,6 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { plainLine } from "../../../base/lib/index.ts";
+import { makeFoldersSync } from "../../../base/linux/files.ts";
 import type { EndpointSettings } from "../../endpoints/index.ts";
 
 export type WriteLog = (level: "info" | "warning" | "error", text: string) => void;
@@ -32,7 +32,7 @@ export function openLogFile(settings: EndpointSettings, now: () => number): Writ
     const time = new Date(now()).toISOString().replace("T", " ").replace("Z", "");
     const line = `${time} [${level.toUpperCase()}][${process.pid}] cni-plugin/plugin: ${plainLine(text.replaceAll("\n", " "))}\n`;
     try {
-      mkdirSync(dirname(logFile), { recursive: true });
+      makeFoldersSync(dirname(logFile));
       rotate(logFile, settings.logRotation, now());
       append(logFile, line);
     } catch {

@@ -33,7 +33,7 @@ export async function waitForGates(urls: readonly string[], options: GateOptions
 
 function mustBeUrl(text: string): void {
   if (URL.canParse(text) && /^https?:/.test(text)) return;
-  const why = `parse ${JSON.stringify(text)}: invalid URI for request`;
+  const why = `parse ${JSON.stringify(text)}: ${text === "" ? "empty url" : "invalid URI for request"}`;
   throw new CniError(cniErrorCodes.other, `invalid URL set for ReadinessGates:${text} Error:${why}`);
 }
 

@@ -1,6 +1,6 @@
 // `calico -t`, for installers, which put the network configuration in place when it succeeds: whether the datastore answers, and may be used, and
 // the API server beside it answers as well. A network configuration is read, or a whole conflist.
-import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { goJsonProblem, isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import type { Datastore, KubernetesDatastore } from "../../../calico/datastore/index.ts";
 import { mustBeReady } from "../../endpoints/index.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
@@ -42,11 +42,10 @@ async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promis
 }
 
 function parsed(stdin: string): JsonRecord {
-  try {
-    return partOfList(JSON.parse(stdin) as JsonRecord); // read field by field, each with its type
-  } catch (error) {
-    throw new Error(`failed to load netconf: ${messageOf(error)}`, { cause: error });
-  }
+  const problem = goJsonProblem(stdin);
+  if (problem !== undefined) throw new Error(`failed to load netconf: ${problem}`);
+  const value: unknown = JSON.parse(stdin);
+  return isRecord(value) ? partOfList(value) : {};
 }
 
 /** What a runtime would give us of it. */

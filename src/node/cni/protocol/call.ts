@@ -1,6 +1,6 @@
 // What a runtime asks of a plugin: variables, and the network configuration on standard input. Checked in the order and with the
 // words of the protocol's own library, because runtimes and their users know these.
-import { isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
+import { goJsonProblem, isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { CniError, cniErrorCodes } from "./cni-error.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
@@ -71,14 +71,12 @@ export function configuredVersion(configuration: JsonRecord): string | undefined
 
 /** `null` is a configuration that says nothing, as in Go. */
 function parsed(stdin: string): JsonRecord {
-  try {
-    const value: unknown = JSON.parse(stdin);
-    if (isRecord(value)) return value;
-    if (value === null) return {};
-    throw new TypeError(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
-  } catch (error) {
-    throw new CniError(cniErrorCodes.decode, `error unmarshall network config: ${messageOf(error)}`, { cause: error });
-  }
+  const refused = (why: string) => new CniError(cniErrorCodes.decode, `error unmarshall network config: ${why}`);
+  const problem = goJsonProblem(stdin);
+  if (problem !== undefined) throw refused(problem);
+  const value: unknown = JSON.parse(stdin) ?? {};
+  if (isRecord(value)) return value;
+  throw refused(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
 }
 
 function checkContainerId(containerId: string): void {

@@ -58,6 +58,12 @@ const calls: {
     says: [6, "error unmarshall network config: it must be an object, and is a list"],
   },
   {
+    name: "half a configuration",
+    variables: { CNI_COMMAND: "ADD", ...usual },
+    stdin: "{",
+    says: [6, "error unmarshall network config: unexpected end of JSON input"],
+  },
+  {
     name: "null for a configuration",
     variables: { CNI_COMMAND: "DEL", ...usual },
     stdin: "null",

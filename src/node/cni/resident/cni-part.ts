@@ -4,9 +4,10 @@
 //
 // A caller who hangs up (a runtime that gave up) ends his ADD, which is undone. When the part ends, calls under way are first waited for, then ended;
 // connections are cut only after them. So a plugin whose connection breaks knows that nobody works for it any more, and starts over by itself.
-import { chmodSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CattailError, isRecord, messageOf, passAbort } from "../../../base/lib/index.ts";
+import { makeFoldersSync } from "../../../base/linux/files.ts";
 import { answerCalls } from "../../../base/linux/index.ts";
 import { createNetwork } from "../../endpoints/index.ts";
 import type { Part, PartWorld } from "../../part/index.ts";
@@ -200,7 +201,7 @@ function idOf(path: string): string | undefined {
 
 /** Whoever may enter could put a socket of his own there. */
 function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFoldersSync(folder, 0o700);
   const { uid } = lstatSync(folder);
   if (uid !== process.getuid?.()) {
     throw new CattailError("CNI_SOCKET_FOLDER", {

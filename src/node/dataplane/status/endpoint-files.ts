@@ -1,8 +1,8 @@
 // Says by a file that a pod's rules are in and its interface is up. The CNI plugin may wait for it before it lets the pod start.
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rangeText } from "../../../base/lib/index.ts";
-import { errnoOf, isTemporaryName, removeFile, replaceFile } from "../../../base/linux/files.ts";
+import { errnoOf, isTemporaryName, makeFolders, removeFile, replaceFile } from "../../../base/linux/files.ts";
 import type { Workload } from "../../../calico/policy/index.ts";
 
 /** ORCHESTRATOR NAMESPACE%2FPOD ENDPOINT: each part escaped, so that none holds a slash or a space. */
@@ -51,7 +51,7 @@ export class EndpointFiles {
   }
 
   async #read(): Promise<Map<string, string>> {
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolders(this.#folder);
     const found = new Map<string, string>();
     for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
       if (isTemporaryName(entry.name) || !entry.isFile()) continue;

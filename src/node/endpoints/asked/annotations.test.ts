@@ -90,6 +90,12 @@ const refusedAddresses: { name: string; given: Annotations; says: string | RegEx
     given: { ipAddrs: "[]" },
     says: 'annotation "cni.projectcalico.org/ipAddrs" specified but empty',
   },
+  {
+    name: "an address without a list",
+    given: { ipAddrs: "10.0.0.1" },
+    says: /failed to parse '10\.0\.0\.1' as JSON: invalid character '\.' after top-level value$/,
+  },
+  { name: "null in the list", given: { ipAddrs: "[null]" }, says: "invalid IP format: " },
   { name: "half an address", given: { ipAddrs: '["10.0.0"]' }, says: "invalid IP format: 10.0.0" },
   {
     name: "no list",
@@ -118,7 +124,16 @@ for (const annotation of ["ipAddrs", "ipAddrsNoIpam"])
 test("a MAC is taken as it is meant, and refused where it is none", () => {
   equal(askedMac({}), undefined);
   equal(askedMac(own({ hwAddr: "0E:00:00:12:34:56" })), "0e:00:00:12:34:56");
-  throws(() => askedMac(own({ hwAddr: "" })), { message: /^failed to parse MAC address {2}provided/ });
+  equal(askedMac(own({ hwAddr: "0e00.0012.3456" })), "0e:00:00:12:34:56");
+  const annotation = "cni.projectcalico.org/hwAddr";
+  throws(() => askedMac(own({ hwAddr: "" })), {
+    message: `failed to parse MAC address  provided via ${annotation}: invalid MAC address`,
+  });
+  throws(() => askedMac(own({ hwAddr: "0e:00:00:12:34:56:78:9a" })), { message: /9a: invalid MAC address$/ });
+  for (const hwAddr of ["01:00:5e:00:00:01", "00:00:00:00:00:00"])
+    throws(() => askedMac(own({ hwAddr })), {
+      message: `failed to set container-side interface MAC to ${hwAddr} as requested via ${annotation}: cannot assign requested address`,
+    });
   throws(() => askedMac(own({ hwAddr: "zz" })), {
     message:
       "failed to parse MAC address zz provided via cni.projectcalico.org/hwAddr: address zz: invalid MAC address",
@@ -132,7 +147,7 @@ test("floating addresses need the configuration's leave", () => {
   checkFloatingAddresses({}, off);
   deepEqual([floatingAddresses(asked), floatingAddresses({})], [["192.0.2.7"], []]);
   throws(() => floatingAddresses(own({ floatingIPs: '["192.0.2.7","1.2.3"]' })), {
-    message: "error with field ExternalIP = '1.2.3' (it is no IP address)",
+    message: "error with field ExternalIP = '1.2.3' (Reason: failed to validate Field: ExternalIP because of Tag: ip )",
   });
   throws(() => floatingAddresses(own({ floatingIPs: "x" })), { message: /^failed to parse 'x' as JSON: invalid char/ });
 });

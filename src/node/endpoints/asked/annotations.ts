@@ -4,7 +4,17 @@
 //   ipAddrs, ipAddrsNoIpam             these very addresses, from IPAM or without asking it
 //   hwAddr                             the MAC of the pod's end
 //   floatingIPs                        for endpoints; refused where the configuration does not allow them
-import { canonicalMac, ipToText, isRecord, type JsonRecord, messageOf, parseIp } from "../../../base/lib/index.ts";
+//   allowedSourcePrefixes              for endpoints
+import {
+  canonicalMac,
+  goJsonProblem,
+  ipToText,
+  isRecord,
+  type JsonRecord,
+  messageOf,
+  parseCidr,
+  parseIp,
+} from "../../../base/lib/index.ts";
 import { EndpointError } from "../endpoint-error.ts";
 import type { EndpointSettings } from "./settings.ts";
 
@@ -80,10 +90,25 @@ export function askedMac(pod: Annotations): string | undefined {
   const text = Object.hasOwn(pod, `${prefix}hwAddr`) ? pod[`${prefix}hwAddr`] : undefined;
   if (text === undefined) return undefined; // an empty one is refused, as by the original
   const mac = canonicalMac(text);
-  if (mac !== undefined) return mac;
-  throw new EndpointError(
-    `failed to parse MAC address ${text} provided via ${prefix}hwAddr: address ${text}: invalid MAC address`,
-  );
+  if (mac === undefined || mac.length !== usualMacLength) {
+    const named = text === "" ? "" : `address ${text}: `;
+    throw new EndpointError(
+      `failed to parse MAC address ${text} provided via ${prefix}hwAddr: ${named}invalid MAC address`,
+    );
+  }
+  if (!isOfOneInterface(mac)) {
+    const wish = `failed to set container-side interface MAC to ${mac} as requested via ${prefix}hwAddr`;
+    throw new EndpointError(`${wish}: cannot assign requested address`);
+  }
+  return mac;
+}
+
+/** Six bytes: longer ones are addresses of other networks, of which the kernel would take the beginning. */
+const usualMacLength = "00:00:00:00:00:00".length;
+
+/** The kernel takes no address of a group, nor none at all. */
+function isOfOneInterface(mac: string): boolean {
+  return Number.parseInt(mac.slice(0, 2), 16) % 2 === 0 && mac !== "00:00:00:00:00:00";
 }
 
 /** Throws EndpointError where floating addresses are asked for and not allowed. */
@@ -96,7 +121,17 @@ export function floatingAddresses(pod: Annotations): readonly string[] {
   const list = text === undefined ? [] : listOfAddresses(text);
   const stranger = list.find((each) => parseIp(each) === undefined);
   if (stranger === undefined) return list;
-  throw new EndpointError(`error with field ExternalIP = '${stranger}' (it is no IP address)`);
+  throw new EndpointError(
+    `error with field ExternalIP = '${stranger}' (Reason: failed to validate Field: ExternalIP because of Tag: ip )`,
+  );
+}
+
+/** They become the endpoint's with the pod that is read; here is only told what cannot be, in the original's words. */
+export function checkSourcePrefixes(pod: Annotations): void {
+  const text = own(pod, "allowedSourcePrefixes");
+  const stranger = text === undefined ? undefined : listOfAddresses(text).find((each) => parseCidr(each) === undefined);
+  if (stranger === undefined) return;
+  throw new EndpointError(`failed to parse '${stranger}' as a CIDR: invalid CIDR address: ${stranger}`);
 }
 
 function notEnabled(feature: string): EndpointError {
@@ -135,25 +170,20 @@ function listOfAddresses(text: string): readonly string[] {
   }
 }
 
-/** As Go's parser of JSON says it, for the first letter at least: that is what people put there without quotes. */
+/** In the words of Go's parser, and as it reads: null is nothing, a text or a list. */
 function textList(text: string): readonly string[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    const first = text.trimStart()[0] ?? "";
-    const isValue = first === "" || /[[{"\d\-tfn]/.test(first);
-    const why = isValue ? messageOf(error) : `invalid character '${first}' looking for beginning of value`;
-    throw new EndpointError(why, { cause: error });
-  }
-  if (value === null) return []; // as Go reads it
+  const problem = goJsonProblem(text);
+  if (problem !== undefined) throw new EndpointError(problem);
+  const value: unknown = JSON.parse(text) ?? [];
   const next = 'write a JSON list of texts, such as ["a","b"]';
   const refused = (seen: unknown, wanted: string) =>
     new EndpointError(`json: cannot unmarshal ${jsonType(seen)} into Go value of type ${wanted}`, { next });
   if (!Array.isArray(value)) throw refused(value, "[]string");
-  const stranger: unknown = value.find((each) => typeof each !== "string");
-  if (stranger !== undefined) throw refused(stranger, "string");
-  return value;
+  return value.map((each: unknown) => {
+    if (typeof each === "string") return each;
+    if (each === null) return "";
+    throw refused(each, "string");
+  });
 }
 
 function jsonType(value: unknown): string {

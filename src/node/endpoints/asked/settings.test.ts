@@ -63,8 +63,13 @@ const routes: { name: string; ipam: JsonRecord; are: readonly string[] | RegExp 
   },
   {
     name: "one for a list",
-    ipam: { type: "host-local", routes: { dst: "10.0.0.0/8" } },
-    are: /ipam\.routes must be a list/,
+    ipam: { type: "host-local", routes: { dst: "10.0.0.0/8" }, gw: null, ranges: [[5, true]] },
+    are: /^failed to parse host-local IPAM routes section; expecting list, not: map\[gw:<nil> ranges:\[\[5 true\]\] routes:map\[dst:10\.0\.0\.0\/8\] type:host-local\]$/,
+  },
+  {
+    name: "one to a number",
+    ipam: { type: "host-local", routes: [{ dst: 5 }] },
+    are: /^invalid IPAM routes section; expecting 'dst' to be a string, not: 5$/,
   },
 ];
 for (const { name, ipam, are } of routes)
@@ -82,7 +87,7 @@ test("what only ADD needs is no reason to refuse DEL", () => {
   const given = { policy_setup_timeout_seconds: -1, ipam: { type: "host-local", routes: "none" } };
   const settings = read(given);
   throws(() => checkPolicyWait(settings), { message: "invalid pod startup delay of -1" });
-  throws(() => readPodRoutes(given), { message: /ipam\.routes must be a list/ });
+  throws(() => readPodRoutes(given), { message: /expecting list, not: map\[routes:none type:host-local\]$/ });
 });
 
 test("a device type that nobody knows is refused in the original's words", () => {

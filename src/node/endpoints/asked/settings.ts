@@ -66,7 +66,7 @@ export function checkPolicyWait({ policyWaitSeconds }: EndpointSettings): void {
 /** Of host-local: what a pod reaches through its interface, instead of everything. Read by ADD alone. */
 export function readPodRoutes({ ipam }: JsonRecord): readonly string[] {
   const { type, routes } = record(ipam);
-  return type === "host-local" ? [...new Set(routesOf(routes))] : [];
+  return type === "host-local" ? [...new Set(routesOf(routes, record(ipam)))] : [];
 }
 
 /** Said after the MTU's file was read, as the original does. */
@@ -110,16 +110,32 @@ function recordAt(of: JsonRecord, name: string): JsonRecord {
 }
 
 /** Networks, without bits of hosts, which the kernel refuses. A route without a destination is none. */
-function routesOf(value: unknown): readonly string[] {
+function routesOf(value: unknown, ipam: JsonRecord): readonly string[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrongType("ipam.routes", "a list", value);
+  if (!Array.isArray(value)) {
+    const seen = goText(ipam);
+    throw new EndpointError(`failed to parse host-local IPAM routes section; expecting list, not: ${seen}`);
+  }
   return value.flatMap((route) => {
-    const destination = text(record(route), "dst");
-    if (destination === "") return [];
+    const destination = record(route).dst;
+    if (destination === undefined) return [];
+    if (typeof destination !== "string") {
+      const seen = goText(destination);
+      throw new EndpointError(`invalid IPAM routes section; expecting 'dst' to be a string, not: ${seen}`);
+    }
     const cidr = parseCidr(destination);
     if (cidr === undefined) throw new EndpointError(`invalid CIDR address: ${destination}`);
     return [cidrToText(mask(cidr))];
   });
+}
+
+/** As Go prints what it has read from JSON. */
+function goText(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
+  if (!isRecord(value)) return String(value);
+  const members = Object.keys(value).sort();
+  return `map[${members.map((name) => `${name}:${goText(value[name])}`).join(" ")}]`;
 }
 
 function wrongType(name: string, wanted: string, value: unknown): EndpointError {

@@ -6,53 +6,13 @@
 //
 // Made in an order in which nothing can answer too early: the pair with its MACs, sysctls, up, the pod's routes and addresses, and the
 // node's routes last. What is half made when something fails is removed by its host side, which takes the pod's end along.
-import { type Clock, messageOf } from "../../../base/lib/index.ts";
-import {
-  kernelErrno,
-  type Netlink,
-  openNamespace,
-  openNetlink,
-  type Route,
-  writeSysctl,
-} from "../../../base/linux/kernel.ts";
+import { kernelErrno, type Netlink, openNetlink, type Route } from "../../../base/linux/kernel.ts";
 import { EndpointError } from "../endpoint-error.ts";
 import { networkOf } from "../result.ts";
+import type { NetworkEdge, NodeSide, PodLink } from "./pod-link.ts";
+import { openPodNamespace } from "./pod-namespace.ts";
 import type { LinkRemover } from "./remove-links.ts";
-
-export type PodLink = {
-  /** Whose it is, written on the node's end. */
-  readonly holder: string;
-  readonly hostSide: string;
-  /** The path of the pod's namespace. */
-  readonly netns: string;
-  readonly ifname: string;
-  /** 0: the kernel's own. */
-  readonly mtu: number;
-  readonly queues: number;
-  /** Of the pair; a kernel that does not know netkit makes a veth. */
-  readonly kind: "veth" | "netkit";
-  /** Undefined: the kernel's choice. */
-  readonly mac: string | undefined;
-  readonly addresses: readonly { readonly family: 4 | 6; readonly address: string }[];
-  /** What the pod reaches through it; undefined: everything. */
-  readonly podRoutes: readonly string[] | undefined;
-  readonly allowIpForwarding: boolean;
-};
-
-export type NetworkEdge = {
-  readonly clock: Clock;
-  /** For what is no reason to fail. */
-  readonly warn: (text: string) => void;
-  /** The path of the node's namespace; not given: the one that this process is in. */
-  readonly nodeNamespace?: string | undefined;
-};
-
-export type NodeSide = {
-  readonly hostSide: string;
-  readonly holder: string;
-  /** Also one that does not say whose it is: the original's plugin made it, or it is half made. */
-  readonly orNobodys: boolean;
-};
+import { has, setNodeSysctls, setPodSysctls, skipLooking } from "./sysctls.ts";
 
 type NodeNamespace = Pick<NetworkEdge, "nodeNamespace">;
 type Removing = { readonly remover: LinkRemover };
@@ -61,6 +21,8 @@ const hostMac = "ee:ee:ee:ee:ee:ee";
 const gateway4 = "169.254.1.1";
 /** The link-local address that follows from the node's MAC. */
 const gateway6 = "fe80::ecee:eeff:feee:eeee";
+/** The kernel's limit, without the byte that ends a name. */
+const longestName = 15;
 const linkLocalTries = 10;
 const linkLocalPauseMs = 50;
 
@@ -71,6 +33,7 @@ export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string
   await using pod = openNetlink({ namespace: link.netns });
   await deleteIfThere(node, link.hostSide);
   await makePair(node, { link, namespaceFd: namespace.fd }, edge);
+  if (has(link, 6)) skipLooking(link);
   setNodeSysctls(link, edge);
   setPodSysctls(link);
   await node.change({ do: "edit", link: { link: link.hostSide, up: true, alias: link.holder } });
@@ -103,7 +66,26 @@ async function makePair(
     }
   }
   const { queues } = link;
-  await node.change({ do: "create", link: { kind: "veth", ...outside, queues, peer: { ...inside, queues } } });
+  try {
+    await node.change({ do: "create", link: { kind: "veth", ...outside, queues, peer: { ...inside, queues } } });
+  } catch (error) {
+    throw inKernelsWords(error, link);
+  }
+}
+
+/** As the original: what the kernel said. What it may mean stands beside it. */
+function inKernelsWords(error: unknown, { ifname, mtu, netns, queues }: PodLink): unknown {
+  const wish = `the pair was to have an MTU of ${mtu} and ${queues} queues`;
+  switch (kernelErrno(error)) {
+    case "EEXIST":
+      return new EndpointError("file exists", { next: `${netns} has an interface ${ifname} already`, cause: error });
+    case "EINVAL":
+      return new EndpointError("invalid argument", { next: wish, cause: error });
+    case "ERANGE":
+      return new EndpointError("numerical result out of range", { next: wish, cause: error });
+    default:
+      return error;
+  }
 }
 
 /** A namespace or an interface that is gone is as good as unplugged. Whether there was one. */
@@ -130,6 +112,7 @@ export async function unplugOnNode(
   { nodeNamespace, remover }: NodeNamespace & Removing,
 ): Promise<boolean> {
   await using node = openNetlink({ namespace: nodeNamespace });
+  if (hostSide.length > longestName) return false; // no interface can be called so
   const found = await node.link(hostSide);
   const { alias = "" } = found ?? {};
   const isHis = alias === holder || (alias === "" && orNobodys);
@@ -205,14 +188,6 @@ export async function missingOf(
   return missing;
 }
 
-function openPodNamespace(path: string): ReturnType<typeof openNamespace> {
-  try {
-    return openNamespace(path);
-  } catch (error) {
-    throw new EndpointError(`failed to Statfs ${JSON.stringify(path)}: no such file or directory`, { cause: error });
-  }
-}
-
 async function deleteIfThere(netlink: Netlink, name: string): Promise<boolean> {
   const found = await netlink.link(name);
   return found !== undefined && (await deleteLink(netlink, found.index));
@@ -237,42 +212,6 @@ async function mustFind(
   throw new EndpointError(`interface ${name} disappeared while it was set up`, {
     next: "another program removes interfaces: find it with ip monitor link",
   });
-}
-
-function has({ addresses }: Pick<PodLink, "addresses">, wanted: 4 | 6): boolean {
-  return addresses.some(({ family }) => family === wanted);
-}
-
-function setNodeSysctls(link: PodLink, { warn, nodeNamespace }: NetworkEdge): void {
-  const there = { namespace: nodeNamespace };
-  const { hostSide } = link;
-  const set = (family: "ipv4" | "ipv6", values: { readonly [name: string]: number }) => {
-    for (const [name, value] of Object.entries(values))
-      writeSysctl(["net", family, "conf", hostSide, name], value, there);
-  };
-  const tryTo = (name: readonly string[], value: number) => {
-    try {
-      writeSysctl(name, value, there);
-    } catch (error) {
-      warn(messageOf(error));
-    }
-  };
-  tryTo(["net", "ipv6", "conf", hostSide, "accept_ra"], 0);
-  if (has(link, 4)) {
-    set("ipv4", { route_localnet: 1, proxy_arp: 1, forwarding: 1 });
-    tryTo(["net", "ipv4", "neigh", hostSide, "proxy_delay"], 0);
-  }
-  if (has(link, 6)) set("ipv6", { accept_dad: 0, disable_ipv6: 0, proxy_ndp: 1, forwarding: 1 });
-}
-
-function setPodSysctls(link: PodLink): void {
-  const inside = { namespace: link.netns };
-  const forwarding = link.allowIpForwarding ? 1 : 0;
-  if (has(link, 4)) writeSysctl("net.ipv4.ip_forward", forwarding, inside);
-  if (!has(link, 6)) return;
-  writeSysctl(["net", "ipv6", "conf", link.ifname, "accept_dad"], 0, inside);
-  for (const each of ["all", "default", "lo"]) writeSysctl(["net", "ipv6", "conf", each, "disable_ipv6"], 0, inside);
-  writeSysctl("net.ipv6.conf.all.forwarding", forwarding, inside);
 }
 
 async function addPodRoutes(pod: Netlink, link: PodLink, index: number): Promise<void> {
