@@ -1,6 +1,6 @@
 // What stands behind a call of the plugins: the datastore, the cluster, address management, and the host's lock. Opened for one call by a
 // program that a runtime starts, or lent by a program that stays (resident/), which has it all open.
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access } from "node:fs/promises";
 import type { Clock } from "../../base/lib/index.ts";
 import { messageOf, silentLog } from "../../base/lib/index.ts";
@@ -73,6 +73,7 @@ export async function openClient(configuration: NetworkConfiguration, clock: Clo
   try {
     const options = configuration.datastore();
     if (options.type === "etcdv3") await mustBeReadable(options.tls);
+    if (options.type === "kubernetes") mustBeThere(options);
     return await openDatastore(options, { clock, log: silentLog });
   } catch (error) {
     if (error instanceof CniError) throw error;
@@ -80,6 +81,12 @@ export async function openClient(configuration: NetworkConfiguration, clock: Clo
     const why = typeof problem === "string" ? problem : messageOf(error);
     throw new CniError(cniErrorCodes.other, why, { cause: error });
   }
+}
+
+/** One alone: in a list of files some may be missing. */
+function mustBeThere({ kubeconfig = "" }: { readonly kubeconfig?: string }): void {
+  if (!kubeconfig.startsWith("/") || kubeconfig.includes(":") || existsSync(kubeconfig)) return;
+  throw new CniError(cniErrorCodes.other, `stat ${kubeconfig}: no such file or directory`);
 }
 
 /** As the original, which reads them even where etcd is asked without TLS: a path that is wrong is found before it is needed. */
@@ -102,5 +109,6 @@ export async function openCluster({ kubernetes }: NetworkConfiguration, clock: C
       details: "set kubernetes.kubeconfig in the network configuration to a file that may read pods and namespaces",
     });
   }
+  mustBeThere(kubernetes);
   return await openDatastore({ type: "kubernetes", ...kubernetes }, { clock, log: silentLog });
 }

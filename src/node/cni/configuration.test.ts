@@ -119,6 +119,7 @@ for (const { name, given, says } of refused)
 test("a field of another type is refused by its name", () => {
   throws(() => readNetworkConfiguration({ nodename: 7 }, {}), /nodename must be a text, and is 7/);
   throws(() => readNetworkConfiguration({ qps: "5" }, {}), /qps must be a whole number, and is "5"/);
+  throws(() => readNetworkConfiguration({ kubernetes: "a" }, {}), /kubernetes must be an object, and is "a"/);
   throws(() => readNetworkConfiguration({ ipam: { ipv4_pools: "a" } }, {}), /ipv4_pools must be a list of texts/);
 });
 

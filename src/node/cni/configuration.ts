@@ -130,7 +130,9 @@ function directoryOptions(value: JsonRecord, variables: Variables): DatastoreOpt
 
 function recordAt(value: JsonRecord, name: string): JsonRecord {
   const member = Object.hasOwn(value, name) ? value[name] : undefined;
-  return isRecord(member) ? member : {};
+  if (member === undefined || member === null) return {};
+  if (isRecord(member)) return member;
+  throw wrongType(name, "an object", member);
 }
 
 /** An empty text is as good as none. */

@@ -51,3 +51,14 @@ test("an API server that does not answer is waited for for two seconds", async (
 
 test("what is no configuration", async () =>
   deepEqual(await said("{"), "failed to load netconf: unexpected end of JSON input"));
+
+test("a name that cannot be, and a setting", async () => {
+  match(String(await said('{"name":"a b"}')), /^invalid characters detected in the given network name/);
+  match(String(await said('{"name":"a","mtu":"x"}')), /^failed to load netconf: mtu must be a whole number/);
+});
+
+test("a kubeconfig that is not there", async () => {
+  const kubernetes = { kubeconfig: join(folder, "none") };
+  const given = JSON.stringify({ name: "a", datastore_type: "kubernetes", kubernetes });
+  deepEqual(await said(given), `stat ${join(folder, "none")}: no such file or directory`);
+});

@@ -2,7 +2,8 @@
 // the API server beside it answers as well. A network configuration is read, or a whole conflist.
 import { goJsonProblem, isRecord, type JsonRecord, messageOf } from "../../../base/lib/index.ts";
 import type { Datastore, KubernetesDatastore } from "../../../calico/datastore/index.ts";
-import { mustBeReady } from "../../endpoints/index.ts";
+import { mustBeReady, readEndpointSettings } from "../../endpoints/index.ts";
+import type { Backed } from "../backing.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
 import type { PluginOptions } from "../options.ts";
 import { CniError, cniErrorCodes } from "../protocol/cni-error.ts";
@@ -13,15 +14,32 @@ const limitMs = 2_000;
 /** Throws CniError. */
 export async function testConnection(options: PluginOptions, stdin: string): Promise<void> {
   try {
-    const configuration = readNetworkConfiguration(parsed(stdin), options.variables);
+    const value = parsed(stdin);
+    const configuration = readNetworkConfiguration(value, options.variables);
+    mustBeName(configuration.name);
+    readEndpointSettings({ ...value, name: configuration.name }); // which throws what cannot be
     await using backed = await options.backing.open(configuration);
     await withinLimit((signal) => mustBeReady(backed.resources, signal));
-    if (configuration.kubernetes?.kubeconfig !== undefined) await mustAnswer(await backed.cluster());
+    if (configuration.kubernetes?.kubeconfig !== undefined) await mustAnswer(await clusterOf(backed));
   } catch (error) {
     throw new CniError(cniErrorCodes.connection, "data store connection failed", {
       details: messageOf(error),
       cause: error,
     });
+  }
+}
+
+function mustBeName(name: string): void {
+  if (/^[a-zA-Z0-9_.-]+$/.test(name)) return;
+  const known = "Only letters a-z, numbers 0-9, and symbols _.- are supported";
+  throw new Error(`invalid characters detected in the given network name. ${known}`);
+}
+
+async function clusterOf(backed: Backed): Promise<Datastore> {
+  try {
+    return await backed.cluster();
+  } catch (error) {
+    throw new Error(`error building K8s client config: ${messageOf(error)}`, { cause: error });
   }
 }
 

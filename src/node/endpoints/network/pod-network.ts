@@ -259,9 +259,10 @@ async function taken(
   { link: { hostSide }, index, there }: { link: PodLink; index: number; there: readonly Route[] },
 ): Promise<EndpointError> {
   const [other] = there;
-  const ours = `route (Ifindex: ${index}, Dst: ${other?.destination}, Scope: ${other?.scope})`;
-  const name = other?.index === undefined ? "" : ((await node.link(other.index))?.name ?? "");
-  const theirs = `route (Ifindex: ${other?.index}, Dst: ${other?.destination}, Scope: ${other?.scope}, Iface: ${name})`;
+  const ours = `route (Ifindex: ${index}, Dst: ${other?.destination}, Scope: link)`;
+  const name = other?.index === undefined ? undefined : (await node.link(other.index))?.name;
+  const scope = other?.scope === "global" ? "universe" : other?.scope;
+  const theirs = `route (Ifindex: ${other?.index ?? 0}, Dst: ${other?.destination}, Scope: ${scope}, Iface: ${name ?? "unknown"})`;
   return new EndpointError(
     `error adding host side routes for interface: ${hostSide}, error: ${ours} already exists for an interface other than '${hostSide}': ${theirs}`,
   );
