@@ -3,13 +3,14 @@
 
 import { GobError } from "../error.ts";
 import { canonicalKey, hasPrimitiveKeys, setByValue } from "../schema/map-keys.ts";
-import { base, type Node, resolve, type StructNode } from "../schema/schema.ts";
+import { base, type Node, type StructNode } from "../schema/schema.ts";
 import { builtinTypes, firstUserId, type WireType, WireTypeSchema, wireTypeId } from "../schema/wire-types.ts";
-import { shapeOf, valuesOf } from "../schema/zero.ts";
 import { isCompatible } from "./compatible.ts";
+import { KnownDefinitions } from "./known-definitions.ts";
 import { newOp, type Op, opCode, readBy, type Slot } from "./read-ops.ts";
 import type { Reader } from "./reader.ts";
 import { scalarOp } from "./scalar-ops.ts";
+import { factsOf } from "./schema-facts.ts";
 import { countOf, requireKey, Skippers } from "./skip-ops.ts";
 import { TypeKeys } from "./type-keys.ts";
 
@@ -18,7 +19,6 @@ type UnderWay = Map<string, Op>;
 
 export class TypeStream {
   readonly types = new Map<number, WireType>();
-  readonly #keys = new TypeKeys();
   readonly #skippers = new Skippers(this);
   readonly #engines = new Map<string, Engine>();
 
@@ -38,17 +38,24 @@ export class TypeStream {
   define(r: Reader, id: number): void {
     if (id < firstUserId || this.types.has(id)) r.fail("GOB_DUPLICATE_TYPE", `type ${id} is defined already`);
     if (this.types.size >= r.limits.types) r.fail("GOB_LIMIT_TYPES", `more than ${r.limits.types} types`);
-    const { depth, elements } = r;
+    const known = knownDefinitions.find(r.data, r.at, r.end);
+    if (known !== undefined && fieldsOf(known).length <= r.limits.fields) {
+      r.at = r.end;
+      this.types.set(id, known);
+      return;
+    }
+    const { depth, elements, at } = r;
     r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
     r.elements = r.limits.elements - r.limits.fields; // fields are their only elements, and have a limit of their own
     const wire = readWireType(r);
     r.depth = depth;
     r.elements = elements;
-    const fields = wire.StructT?.Field ?? [];
+    const fields = fieldsOf(wire);
     if (new Set(fields.map((field) => field.Name)).size < fields.length) {
       r.fail("GOB_DUPLICATE_FIELD", `type ${id} has a field twice`);
     }
     this.types.set(id, wire);
+    if (known === undefined && r.at === r.end) knownDefinitions.keep(r.data.subarray(at, r.end), wire);
   }
 
   /** As compile(); an error in it is reported where the value was met. */
@@ -74,7 +81,7 @@ export class TypeStream {
   }
 
   #engine(node: Node, id: number): Engine {
-    const key = `${id} ${this.#keys.keyOf(node)}`;
+    const key = `${id} ${typeKeys.keyOf(node)}`;
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
     const engine: Engine = { op: newOp(opCode.other), matchedFields: 0 };
@@ -89,17 +96,17 @@ export class TypeStream {
   }
 
   #isCompatible(node: Node, id: number): boolean {
-    return isCompatible(node, id, { types: this.types, keys: this.#keys, underWay: new Map() });
+    return isCompatible(node, id, { types: this.types, keys: typeKeys, underWay: new Map() });
   }
 
   #compileStruct(engine: Engine, node: StructNode, id: number): void {
     const wire = (builtinTypes.get(id) ?? this.types.get(id))?.StructT;
     if (wire == null) throw new GobError("GOB_BAD_TYPE", `type ${id} is not defined as a struct`);
-    const local = new Map(node.fields.map((field, index) => [field.name, { node: field.node, index }]));
+    const { places, shape, values } = factsOf(node);
     const underWay: UnderWay = new Map();
     const slots = wire.Field.map(({ Name: name, Id }): Slot => {
       if (name === "") throw new GobError("GOB_BAD_TYPE", `a received field of ${wire.CommonType.Name} has no name`);
-      const field = local.get(name);
+      const field = places.get(name);
       if (field === undefined) return { name, index: -1, op: newOp(opCode.other, { read: this.#skippers.opFor(Id) }) };
       if (!this.#isCompatible(field.node, Id)) {
         throw new GobError("GOB_TYPE_MISMATCH", `field ${node.name}.${name} has another type in the stream`);
@@ -108,14 +115,14 @@ export class TypeStream {
       return { name, index: field.index, op: this.#opFor(field.node, Id, underWay) };
     });
     engine.op.code = node.make === undefined ? opCode.struct : opCode.made;
-    engine.op.struct = { slots, shape: shapeOf(node), values: valuesOf(node), make: node.make };
+    engine.op.struct = { slots, shape, values, make: node.make };
   }
 
   #opFor(node: Node, id: number, underWay: UnderWay): Op {
     const target = base(node);
     const scalar = scalarOp(target);
     if (scalar !== undefined) return scalar;
-    const key = this.#keys.keyOf(node);
+    const key = typeKeys.keyOf(node);
     const known = underWay.get(key);
     if (known !== undefined) return known;
     const op = target.kind === "struct" ? this.#engine(target, id).op : newOp(opCode.other);
@@ -178,6 +185,14 @@ function mapReader(keyNode: Node, key: Op, elem: Op): Op["read"] {
   };
 }
 
+/** These two are the same for all streams. */
+const typeKeys = new TypeKeys();
+const knownDefinitions = new KnownDefinitions();
+
+function fieldsOf(wire: WireType): NonNullable<WireType["StructT"]>["Field"] {
+  return wire.StructT?.Field ?? [];
+}
+
 const wireTypeOp = new TypeStream().compile(wireTypeId, WireTypeSchema);
 
 function readWireType(r: Reader): WireType {
@@ -188,17 +203,4 @@ function readWireType(r: Reader): WireType {
     if (!(error instanceof GobError) || error.code !== "GOB_LIMIT_ELEMENTS") throw error;
     return r.fail("GOB_LIMIT_FIELDS", `a struct of more than ${r.limits.fields} fields`);
   }
-}
-
-/** A schema that can be decoded: raw() can only be written. */
-export function checkDecodable(node: Node, seen: Set<Node> = new Set()): void {
-  const target = resolve(node);
-  if (seen.has(target)) return;
-  seen.add(target);
-  if (target.kind === "raw") throw new GobError("GOB_SCHEMA", "raw() is for encoding only");
-  if (target.kind === "pointer") checkDecodable(target.to, seen);
-  if (target.kind === "struct") for (const field of target.fields) checkDecodable(field.node, seen);
-  if (target.kind === "slice" || target.kind === "array") checkDecodable(target.elem, seen);
-  if (target.kind === "map") for (const part of [target.key, target.elem]) checkDecodable(part, seen);
-  if (target.kind === "interface") for (const part of target.registry().values()) checkDecodable(part, seen);
 }

@@ -5,11 +5,11 @@
 
 import { GobError } from "../error.ts";
 import type { Node, Schema } from "../schema/schema.ts";
-import { pointer } from "../schema/schema-make.ts";
-import { checkDecodable, readId, TypeStream } from "./decode-ops.ts";
+import { readId, TypeStream } from "./decode-ops.ts";
 import { type GobLimits, withDefaults } from "./limits.ts";
 import { readBy } from "./read-ops.ts";
 import { type DecodeText, decodeUtf8, frameHeader, needFrame, Reader } from "./reader.ts";
+import { rootOf } from "./schema-facts.ts";
 
 /** What a decoder is given beside its limits. */
 export type DecoderOptions = {
@@ -55,9 +55,7 @@ export class GobDecoder<T> {
   #failure: GobError | undefined;
 
   constructor(schema: Schema<T>, limits: GobLimits, options: DecoderOptions) {
-    checkDecodable(schema);
-    // In Go a value is decoded through a pointer to it, which shows in how it matches recursive types.
-    this.#root = pointer(schema);
+    this.#root = rootOf(schema);
     this.#allocate = options.allocate ?? newBytes;
     this.#reader = new Reader(limits, options.decodeText ?? decodeUtf8, this.#allocate(0));
   }
@@ -94,8 +92,7 @@ export class GobDecoder<T> {
 
   /** As next(), for a stream that holds values of several types: the next one is read as this one. */
   nextAs<U>(schema: Schema<U>): { value: U } | undefined {
-    checkDecodable(schema);
-    return this.#take(pointer(schema)) as { value: U } | undefined; // as above
+    return this.#take(rootOf(schema)) as { value: U } | undefined; // as above
   }
 
   #take(root: Node): { value: unknown } | undefined {
