@@ -7,6 +7,7 @@ import { CattailError, messageOf } from "../../lib/index.ts";
 import { type CertificateFacts, parseCertificate, usages } from "../certificates/certificate.ts";
 import { certificatesInPem, pemBlocks, toPem } from "../certificates/pem.ts";
 import { tlsPolicy } from "./cipher-suites.ts";
+import { issued } from "./sent-chain.ts";
 import { tlsServerOptions } from "./tls-options.ts";
 
 /** An empty `caFile` is for servers that ask nobody for a certificate: the metrics over HTTPS. */
@@ -179,10 +180,6 @@ function leadsTo(
     at = sent.find((candidate) => !candidate.raw.equals(current.raw) && issued(candidate, current));
   }
   return false;
-}
-
-function issued(issuer: X509Certificate, certificate: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
 type ReadCertificate = { readonly der: Buffer; readonly x509: X509Certificate; readonly facts: CertificateFacts };

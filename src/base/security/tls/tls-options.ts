@@ -4,6 +4,7 @@ import { constants } from "node:crypto";
 import type { ConnectionOptions, TlsOptions } from "node:tls";
 import { type PeerRequirement, verifyPeer } from "../peers/verify-peer.ts";
 import type { TlsPolicy } from "./cipher-suites.ts";
+import { sentChain } from "./sent-chain.ts";
 
 /** Of what was loaded and checked (tls-material.ts), as much as a socket needs. */
 type PemTexts = { readonly cert: string; readonly key: string; readonly ca: string };
@@ -16,6 +17,7 @@ export function tlsServerOptions(
 ): TlsOptions {
   return {
     ...contextOptions(material, policy),
+    cert: sentChain(material),
     requestCert: true,
     rejectUnauthorized: true,
     honorCipherOrder: true,
