@@ -152,6 +152,15 @@ const rows: readonly Row[] = [
     says: "error with field spec.maxBlocksPerHost (spec.maxBlocksPerHost in body should be less than or equal to 1000000)",
   },
   {
+    name: "a map, and a list of tables, are shown as Go prints them",
+    kind: "FelixConfiguration",
+    object: named("default", { bpfLogFilters: { "a b": "x" }, routeTableRanges: [{ min: 1, max: 65536 }] }),
+    says: several(
+      tag("BPFLogFilters", "map[a b:x]", "bpfLogFilters"),
+      "RouteTableRanges = '&[{1 65536}]' (targets too many tables)",
+    ),
+  },
+  {
     name: "annotations that are too large are shown",
     kind: "GlobalNetworkSet",
     object: { metadata: { name: "s", annotations: { b: "", a: long(262_144) } }, spec: {} },

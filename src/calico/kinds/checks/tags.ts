@@ -89,10 +89,13 @@ export const prometheusHost = text(
   "must be an address or host name of up to 64 characters",
   (value) => /^[a-zA-Z0-9:._+-]{1,64}$/.test(value),
 );
-export const bpfLogFilters: Tag<{ readonly [name: string]: string }> = {
-  tag: "bpfLogFilters",
-  rule: "must have interface names for keys",
-  holds: (filters) => Object.keys(filters).every(isInterfaceName),
+export const bpfLogFilters: Check<{ readonly [name: string]: string }> = function* (
+  filters = {},
+  { path, name: called },
+) {
+  if (Object.keys(filters).every(isInterfaceName)) return;
+  const reason = tagReason(called, "bpfLogFilters");
+  yield { field: path, rule: "must have interface names for keys", name: called, value: goMap(filters), reason };
 };
 
 export const regexp = text("regexp", "must be a regular expression", isGoRegexp);

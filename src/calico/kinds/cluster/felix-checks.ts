@@ -36,7 +36,7 @@ const members = (): { readonly [N in keyof Spec]?: Check<NonNullable<Spec[N]>> }
   bpfKubeProxyHealthzPort: given(...within(0, 65535)),
   iptablesNATOutgoingInterfaceFilter: filled(interfaceFilter),
   bpfForceTrackPacketsFromIfaces: filled(interfaceFilters),
-  bpfLogFilters: given(bpfLogFilters),
+  bpfLogFilters,
   bpfDSROptoutCIDRs: filled(cidrs),
   bpfExcludeCIDRsFromNAT: filled(cidrs),
   bpfExtToServiceConnmark: given(...within(0, 4294967295)),
@@ -125,8 +125,9 @@ function* externalNodesProblems(nodes: readonly string[]): Generator<Problem> {
   const said = { field: "spec.externalNodesList", rule: "must be IPv4 CIDRs", name: "ExternalNodesCIDRList" };
   for (const value of nodes) {
     const version = parseCidrOrIp(value)?.ip.version;
-    if (version === undefined) yield { ...said, value, reason: "has invalid CIDR(s)" };
-    else if (version === 6) yield { ...said, value, reason: "has invalid IPv6 CIDR" };
+    // The empty text is a network to the original's parser, but none of IPv4.
+    if (version === 6 || value === "") yield { ...said, value, reason: "has invalid IPv6 CIDR" };
+    else if (version === undefined) yield { ...said, value, reason: "has invalid CIDR(s)" };
   }
 }
 
@@ -168,7 +169,7 @@ function* routeTableProblems({ routeTableRange, routeTableRanges = [] }: Spec): 
     tables += Number(max) - Number(min) + 1;
   }
   if (tables <= 65535) return;
-  const value = printGo(routeTableRanges);
+  const value = `&${printGo(routeTableRanges)}`;
   const said = { name: "RouteTableRanges", value, reason: "targets too many tables" };
   yield { field: "spec.routeTableRanges", rule: "must be no more than 65535 tables in all", ...said };
 }

@@ -11,7 +11,8 @@ export type ResultAddress = { readonly family: 4 | 6; readonly cidr: string };
 
 /** Each address is also a route: the original's plugin passes them on, and so do those that expect it. */
 export function ipamResult(cniVersion: CniVersion, addresses: readonly ResultAddress[]): JsonRecord {
-  const routes = addresses.map(({ cidr }) => ({ dst: cidr }));
+  // As Go writes it: an empty list is not there.
+  const routes = addresses.length === 0 ? {} : { routes: addresses.map(({ cidr }) => ({ dst: cidr })) };
   switch (cniVersion) {
     case "0.1.0":
     case "0.2.0":
@@ -20,11 +21,13 @@ export function ipamResult(cniVersion: CniVersion, addresses: readonly ResultAdd
     case "0.3.1":
     case "0.4.0": {
       const ips = addresses.map(({ family, cidr }) => ({ version: String(family), address: cidr }));
-      return { cniVersion, ips, routes, dns: {} };
+      return { cniVersion, ...(ips.length === 0 ? {} : { ips }), ...routes, dns: {} };
     }
     case "1.0.0":
-    case "1.1.0":
-      return { cniVersion, ips: addresses.map(({ cidr }) => ({ address: cidr })), routes };
+    case "1.1.0": {
+      const ips = addresses.map(({ cidr }) => ({ address: cidr }));
+      return { cniVersion, ...(ips.length === 0 ? {} : { ips }), ...routes };
+    }
   }
 }
 

@@ -182,4 +182,8 @@ test("an error of the layers below keeps its sentence, and its advice becomes th
   deepEqual([code, message, details], [999, "no", "do this"]);
   equal(toCniError(Object.assign(new Error("no"), { missingRule: "- rule\n" })).details?.endsWith("- rule"), true);
   equal(toCniError("text").message, "text");
+  for (const version of ["0.4.0", "1.0.0"] as const) {
+    const none = ipamResult(version, []);
+    deepEqual([none.ips, none.routes], [undefined, undefined], "lists without elements are not there");
+  }
 });
