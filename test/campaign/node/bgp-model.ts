@@ -19,11 +19,13 @@ export function hasSession(world: BgpWorld, one: string, other: string): boolean
 /** The nodes that hear of what `owner` announces. */
 export function hearersOf(world: BgpWorld, owner: string): Set<string> {
   const heard = new Set<string>();
-  // What is passed on carries the clusters that it came through; a reflector refuses what has passed its own.
+  // What is passed on carries the clusters that it came through; a reflector refuses from its clients what has passed its own. From another reflector of
+  // its cluster it takes it: BIRD looks for its cluster in sessions with clients only (the recorded case peer-two-reflectors has such routes).
   const open: { at: string; from: string; clusters: readonly string[] }[] = [];
   const tell = (from: string, to: string, clusters: readonly string[]): void => {
     const own = world.reflectors.get(to);
-    if (to === owner || (own !== undefined && clusters.includes(own))) return;
+    const isFromClient = own !== undefined && world.reflectors.get(from) !== own;
+    if (to === owner || (isFromClient && clusters.includes(own))) return;
     heard.add(to);
     open.push({ at: to, from, clusters });
   };

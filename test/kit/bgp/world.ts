@@ -29,7 +29,8 @@ export class TestFeed implements AsyncDisposable {
 
   async #run(datastore: Datastore): Promise<void> {
     const { signal } = this.#ends;
-    const options = { datastore, clock: systemClock, log: silentLog, random: Math.random, signal };
+    // As an agent reads the datastore itself.
+    const options = { datastore, clock: systemClock, log: silentLog, random: Math.random, signal, passesFaulty: true };
     for await (const { syncer, updates, status } of runSyncers(options)) {
       if (syncer !== "bgp") continue;
       for (const { path, value } of updates) {
