@@ -53,7 +53,7 @@ export type Edited = {
 export type Editable = Pick<Reader, "get"> & Pick<Writer, "create" | "update" | "updateStatus" | "delete">;
 
 /** A hundred writers at one object wear each other out for some seconds before one of them gives up. */
-export const defaultMostAttempts = 50;
+const defaultMostAttempts = 50;
 
 const firstWaitMs = 4;
 const longestWaitMs = 500;

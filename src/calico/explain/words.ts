@@ -61,7 +61,7 @@ export function causeText(cause: Cause, direction: Direction): string {
 }
 
 /** The profiles of namespaces and accounts, which nobody has written. */
-export function profileText(id: string): string {
+function profileText(id: string): string {
   if (id.startsWith("kns.")) return `the default of namespace ${id.slice(4)}`;
   if (id.startsWith("ksa.")) return `the default of service account ${id.slice(4).replace(".", "/")}`;
   return `profile ${id}`;

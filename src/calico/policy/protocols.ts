@@ -1,6 +1,6 @@
 // The numbers of the protocols that rules and ports name.
 
-export const protocolNumbers: { readonly [name: string]: number } = {
+const protocolNumbers: { readonly [name: string]: number } = {
   icmp: 1,
   tcp: 6,
   udp: 17,

@@ -4,7 +4,7 @@ import { type Problem, problemText } from "../kinds/index.ts";
 import type { ApiKind } from "./api-kinds.ts";
 import { type Id, nameInMessages } from "./names.ts";
 
-export const resourceErrorCodes = [
+const resourceErrorCodes = [
   "not-found", // no such object
   "exists", // the object to create is there already
   "conflict", // it was changed since the resourceVersion given

@@ -69,7 +69,7 @@ export function freshBacking({ clock, random, warn }: BackingEdge): Backing {
   };
 }
 
-export async function openClient(configuration: NetworkConfiguration, clock: Clock): Promise<Datastore> {
+async function openClient(configuration: NetworkConfiguration, clock: Clock): Promise<Datastore> {
   try {
     const options = configuration.datastore();
     if (options.type === "etcdv3") await mustBeReadable(options.tls);

@@ -82,7 +82,7 @@ function patternOf(text: string): readonly RegExp[] {
 const defaultMask = 0xffff0000;
 
 /** The lowest three bits that we may use. */
-export function marksOf(text: string | undefined): Marks {
+function marksOf(text: string | undefined): Marks {
   const given = Number(text ?? defaultMask);
   const bits = (Number.isSafeInteger(given) ? bitsOf(given) : []).slice(0, 3);
   const [pass, accept, local] = bits.length === 3 ? bits : bitsOf(defaultMask);

@@ -7,7 +7,7 @@ import { knownName, rowOf, type SettingName, settingsTable } from "./table.ts";
 import { isMissed, unsupported } from "./unsupported.ts";
 import { whyInVain } from "./without-effect.ts";
 
-export const sourceNames = ["environment", "file", "node", "selector", "cluster"] as const;
+const sourceNames = ["environment", "file", "node", "selector", "cluster"] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** What one source says: texts by name, in any case. */

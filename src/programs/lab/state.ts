@@ -46,7 +46,7 @@ export function prepareFolder(folder: string): void {
  * What is at this path is ours, or nothing. In /tmp anybody may have been there first, and would own what the lab's processes are told by. And a lab
  * goes with everything in its folder: a wrong --folder must not cost somebody his files.
  */
-export function requireOwn(folder: string): void {
+function requireOwn(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isDirectory()) throw notOurs(`${folder} is ${found.isSymbolicLink() ? "a link" : "a file"}, not a folder`);

@@ -18,7 +18,7 @@ type Environment = { readonly [name: string]: string | undefined };
 const folder = "/var/run/calico/cattail";
 const wait = { limitMs: 30_000, pauseMs: 200 };
 
-export function lockPath(half: LockedHalf, environment: Environment): string {
+function lockPath(half: LockedHalf, environment: Environment): string {
   const birdFolder = environment.BIRD_CONFIG_DIR || "/etc/calico/confd/config";
   const ofFolder = half === "bgp" ? `-${createHash("sha256").update(birdFolder).digest("hex").slice(0, 8)}` : "";
   return `${folder}/agent-${half}-${namespaceNumber()}${ofFolder}.lock`;

@@ -170,7 +170,7 @@ async function cni(environment: Environment): Promise<Asked> {
 }
 
 /** As calico/node compares it; undefined: nobody says. CALICO_NETWORKING is its ancient form. */
-export function backendOf(environment: Environment): Bgp | undefined {
+function backendOf(environment: Environment): Bgp | undefined {
   const { CALICO_NETWORKING_BACKEND: backend, CALICO_NETWORKING: ancient } = environment;
   if (backend === undefined || backend === "") return ancient === "false" ? "foreign" : ancient ? "bird" : undefined;
   return backend === "none" ? "foreign" : backend === "vxlan" ? "none" : "bird";

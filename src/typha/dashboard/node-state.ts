@@ -3,7 +3,7 @@
 import type { ConnectionView, NodeState } from "./contract.ts";
 
 /** Nodes under load are a few seconds late now and then; beyond this somebody should look. */
-export const behindMs = 10_000;
+const behindMs = 10_000;
 
 type Lateness = Pick<ConnectionView, "lagMs" | "answersAfterMs">;
 

@@ -88,7 +88,7 @@ function kubeconfigFiles({ kubeconfig, apiEndpoint }: KubeSettings): string[] {
 }
 
 /** Of several files those that are not there are passed over, as kubectl does, so long as there is one. */
-export async function readKubeconfigs(files: readonly string[]): Promise<Kubeconfig> {
+async function readKubeconfigs(files: readonly string[]): Promise<Kubeconfig> {
   const parts: { file: string; content: unknown }[] = [];
   for (const file of files) {
     try {

@@ -7,7 +7,7 @@
 import type { Socket } from "node:net";
 import { CattailError, messageOf } from "../../lib/index.ts";
 
-export const envelopeVersion = 1;
+const envelopeVersion = 1;
 
 export type CallRequest = { readonly call: string; readonly body: unknown };
 type SaidError = { readonly code: string; readonly problem: string; readonly next: string };

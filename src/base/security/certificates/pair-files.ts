@@ -34,7 +34,7 @@ export async function writePair(
 }
 
 /** A reader sees the old content or the new, never a part. */
-export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
+async function writeWhole(file: string, text: string, mode: number): Promise<void> {
   try {
     await makeFolders(dirname(file));
     await replaceFile(file, text, { mode });

@@ -31,7 +31,7 @@ export function qualifiedNameParts(text: string): { prefix: string | undefined; 
   return { prefix: slash < 0 ? undefined : text.slice(0, slash), part, isPart: namePart.test(part) };
 }
 
-export function isLabelValue(text: string): boolean {
+function isLabelValue(text: string): boolean {
   return text.length <= 63 && hasLabelValueForm(text);
 }
 

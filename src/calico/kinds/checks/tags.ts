@@ -19,7 +19,7 @@ export function isStrictNetwork(value: string, family?: 4 | 6): boolean {
   return cidr !== undefined && isMasked(cidr) && (family === undefined || cidr.ip.version === family);
 }
 
-export function isIp(value: string, family?: 4 | 6): boolean {
+function isIp(value: string, family?: 4 | 6): boolean {
   const ip = parseIp(value);
   return ip !== undefined && (family === undefined || ip.version === family);
 }

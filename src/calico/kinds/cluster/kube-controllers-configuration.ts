@@ -55,7 +55,7 @@ const controllers = lazy(() =>
   }),
 );
 
-export const kubeControllersConfigurationSpec = lazy(() =>
+const kubeControllersConfigurationSpec = lazy(() =>
   struct({
     logSeverityScreen: text({ enum: ["None", "Debug", "Info", "Warning", "Error", "Fatal", "Panic"] }),
     healthChecks: text({ enum: ["Enabled", "Disabled"], default: "Enabled" }),
@@ -66,7 +66,7 @@ export const kubeControllersConfigurationSpec = lazy(() =>
   }),
 );
 
-export const kubeControllersConfigurationStatus = lazy(() =>
+const kubeControllersConfigurationStatus = lazy(() =>
   struct({
     runningConfig: kubeControllersConfigurationSpec,
     environmentVars: map(text()),

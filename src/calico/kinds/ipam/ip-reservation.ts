@@ -5,7 +5,7 @@ import { cidrs } from "../checks/tags.ts";
 import { listCell, nameCell } from "../columns.ts";
 import { customResource, specChecks } from "../kind.ts";
 
-export const ipReservationSpec = lazy(() =>
+const ipReservationSpec = lazy(() =>
   struct({
     reservedCIDRs: list(text({ format: "cidr" }), { "x-kubernetes-list-type": "set" }),
   }),

@@ -3,7 +3,7 @@
 import { flag, int64, integer, kept, lazy, optional, required, struct, text } from "../../model/index.ts";
 import { customResource } from "../kind.ts";
 
-export const ipamConfigSpec = lazy(() =>
+const ipamConfigSpec = lazy(() =>
   struct({
     strictAffinity: required(kept(flag())),
     autoAllocateBlocks: required(kept(flag())),

@@ -2,7 +2,7 @@
 import { flag, int64, integer, kept, lazy, map, required, struct, text } from "../../model/index.ts";
 import { customResource } from "../kind.ts";
 
-export const ipamHandleSpec = lazy(() =>
+const ipamHandleSpec = lazy(() =>
   struct({
     handleID: required(kept(text())),
     block: required(kept(map(integer(int64)))),

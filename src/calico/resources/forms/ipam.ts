@@ -28,7 +28,7 @@ import { affinityName, cidrName, cidrOfName, hostnameHash, type Id } from "../na
 import { toV3, type V3Object } from "../v3-object.ts";
 import { type CustomResourceForm, toCustomResource } from "./custom-resource.ts";
 
-export const ipamKinds = ["IPAMBlock", "BlockAffinity", "IPAMHandle", "IPAMConfig"] as const satisfies ApiKind[];
+const ipamKinds = ["IPAMBlock", "BlockAffinity", "IPAMHandle", "IPAMConfig"] as const satisfies ApiKind[];
 export type IpamKind = (typeof ipamKinds)[number];
 
 export function isIpamKind(kind: ApiKind): kind is IpamKind {

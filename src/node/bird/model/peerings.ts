@@ -215,7 +215,7 @@ export function secondsOf(duration: string | undefined): number | undefined {
 }
 
 /** 10.0.0.1, 10.0.0.1:1790, fd00::1, [fd00::1]:1790. */
-export function addressAndPort(text: string): { address: string; family: 4 | 6; port: number | undefined } | undefined {
+function addressAndPort(text: string): { address: string; family: 4 | 6; port: number | undefined } | undefined {
   const [, bracketed, four, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   const address = canonicalIp(bracketed ?? four ?? text);
   const family = parseIp(address ?? "")?.version;

@@ -9,7 +9,7 @@
 import { isRecord } from "../../../base/lib/index.ts";
 import type { Variables } from "../protocol/call.ts";
 
-export const residentProtocol = 1;
+const residentProtocol = 1;
 export const residentCall = "cni";
 
 /** Which file it is, whatever path leads to it: device and inode. */

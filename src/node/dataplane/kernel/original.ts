@@ -118,7 +118,7 @@ async function savedRules(
 }
 
 /** What iptables-restore has to do so that no chain of the original is left: the ways in first, then all chains at once. */
-export function withoutCali(saved: string): string {
+function withoutCali(saved: string): string {
   const tables: string[] = [];
   for (const block of saved.split(/^(?=\*)/m)) {
     const table = /^\*(\S+)/.exec(block)?.[1];

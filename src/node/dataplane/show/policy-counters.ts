@@ -36,7 +36,7 @@ export async function policyHits(options: NftOptions = {}): Promise<PolicyHit[]>
 }
 
 /** Several lines of one rule (families, ports by number and by name) are one. */
-export function countsIn(listing: unknown): readonly RuleCount[] {
+function countsIn(listing: unknown): readonly RuleCount[] {
   const found = new Map<string, RuleCount>();
   for (const { rule } of entriesOf(listing)) {
     if (!isRecord(rule) || typeof rule.comment !== "string" || !Array.isArray(rule.expr)) continue;

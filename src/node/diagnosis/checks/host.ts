@@ -125,7 +125,7 @@ function checkForwarding({ node, sysctls, links }: HostFacts, { family, pods }: 
   });
 }
 
-export function linkForwarding(link: string): string {
+function linkForwarding(link: string): string {
   return `net.ipv4.conf.${link}.forwarding`;
 }
 

@@ -178,7 +178,7 @@ export function filteredWay(node: string, host: HostFacts, cluster: ClusterFacts
 }
 
 /** The larger of the two counts. */
-export function strictness({ sysctls }: HostFacts, link: string): number {
+function strictness({ sysctls }: HostFacts, link: string): number {
   const value = (name: string) => Number(sysctls[`net.ipv4.conf.${name}.rp_filter`] ?? 0);
   return Math.max(value("all"), value(link));
 }

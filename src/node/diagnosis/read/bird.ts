@@ -47,7 +47,7 @@ async function readOnce(socket: string): Promise<BirdFacts> {
 }
 
 /** "Graceful restart recovery in progress", "Waiting for 1 protocols to recover", "Wait timer is 212/240". */
-export function waitingWords(status: readonly string[]): string | undefined {
+function waitingWords(status: readonly string[]): string | undefined {
   if (!status.some((line) => /^Graceful restart recovery in progress/.test(line))) return undefined;
   return status.filter((line) => /recover|^Wait timer/i.test(line)).join(", ");
 }

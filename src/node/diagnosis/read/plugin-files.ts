@@ -53,7 +53,7 @@ function names(): string[] {
 type Credentials = NonNullable<CniFacts["credentials"]>;
 
 /** When the user's certificate or token of a kubeconfig ends. */
-export function readCredentials(file: string): Credentials {
+function readCredentials(file: string): Credentials {
   try {
     const user = userOf(parse(readFileSync(file, "utf8")));
     const pem = textAt(user, "client-certificate-data");

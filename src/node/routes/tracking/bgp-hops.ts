@@ -92,7 +92,7 @@ export class BgpHops {
   }
 }
 
-export function gatewaysOf({ gateway, hops }: Route): readonly string[] {
+function gatewaysOf({ gateway, hops }: Route): readonly string[] {
   if (hops !== undefined) return hops.flatMap((hop) => hop.gateway ?? []);
   return gateway === undefined ? [] : [gateway];
 }

@@ -3,7 +3,7 @@ import { mainTable, type Route } from "../../../base/linux/kernel.ts";
 import type { RouteSettings } from "../settings.ts";
 import { numberOf } from "./kernel-route.ts";
 
-export const leftoverProtocol = 80;
+const leftoverProtocol = 80;
 const kernelsOwn = new Set([1, 2, 9]); // redirect, kernel, ra
 const birdProtocol = 12;
 const bootProtocol = 3;

@@ -39,7 +39,7 @@ export async function patiently<T>(ask: (signal: AbortSignal) => Promise<T>, pat
   }
 }
 
-export class Silence extends Error {}
+class Silence extends Error {}
 
 /** Nobody answered, or asked us to come later. */
 export function isSilence(error: unknown): boolean {

@@ -14,7 +14,7 @@ import { removeFile, replaceFile } from "../../../base/linux/files.ts";
 import { ownFile } from "../../shared/own-file.ts";
 import type { InstallSettings } from "./settings.ts";
 
-export const pluginNames = ["calico", "calico-ipam"] as const;
+const pluginNames = ["calico", "calico-ipam"] as const;
 
 /** What is put there under both names. */
 export type PluginProgram =

@@ -15,7 +15,7 @@ export type Asked = {
 const types = ["kubernetes", "etcdv3", "directory"] as const;
 type Type = (typeof types)[number];
 
-export function datastoreTypeOf({ datastoreType, etcdEndpoints, datastoreDirectory }: ClientConfig): Type {
+function datastoreTypeOf({ datastoreType, etcdEndpoints, datastoreDirectory }: ClientConfig): Type {
   if (datastoreType === undefined)
     return etcdEndpoints !== undefined ? "etcdv3" : datastoreDirectory !== undefined ? "directory" : "kubernetes";
   const found = types.find((type) => type === datastoreType);

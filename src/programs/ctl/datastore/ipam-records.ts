@@ -17,7 +17,7 @@ import { cleanJson, FieldError, readSchema, type Schema, writeGoString } from ".
 import { CtlError } from "../console.ts";
 import type { NodeNames } from "./renamed-nodes.ts";
 
-export const ipamRecordKinds = ["BlockAffinity", "IPAMBlock", "IPAMHandle", "IPAMConfig"] as const satisfies Kind[];
+const ipamRecordKinds = ["BlockAffinity", "IPAMBlock", "IPAMHandle", "IPAMConfig"] as const satisfies Kind[];
 export type IpamRecordKind = (typeof ipamRecordKinds)[number];
 
 export const memberOf = {

@@ -14,7 +14,7 @@ export function shutdownCommand(): Command {
     .action(({ clean }: { clean: boolean }) => runShutdownProgram(clean));
 }
 
-export function runShutdownProgram(isClean: boolean): Promise<void> {
+function runShutdownProgram(isClean: boolean): Promise<void> {
   return runToItsEnd("shutdown", async (around) => {
     // An agent that runs would put back what is taken away: nothing is done beside one, and none starts meanwhile.
     using _alone = isClean ? await alone(around) : undefined;

@@ -16,7 +16,7 @@ export function tunnelAddressesCommand(): Command {
     .action(({ runOnce }: { runOnce: boolean }) => runTunnelProgram(runOnce));
 }
 
-export async function runTunnelProgram(isOnce: boolean): Promise<void> {
+async function runTunnelProgram(isOnce: boolean): Promise<void> {
   if (isOnce) return await runToItsEnd("tunnel-ip-allocator", allocateOnce);
   const { runServiceAlone } = await import("./services.ts");
   await runServiceAlone("tunnel-ip-allocator", (environment) => tunnelAddressPart({ environment }));

@@ -22,7 +22,7 @@ export type Discovery = (signal: AbortSignal) => Promise<readonly ServerAddress[
 /** host:port, several of them, or a discovery. */
 export type Servers = string | readonly string[] | Discovery;
 
-export const defaultPort = 5473;
+const defaultPort = 5473;
 
 export function discoveryOf(servers: Servers): Discovery {
   if (typeof servers === "function") {

@@ -260,7 +260,7 @@ function readVxlan(body: Span): Vxlan {
 }
 
 /** The kernel's own rule: at most 15 bytes, no slash, colon or white space, not a dot or two. */
-export function checkedLinkName(name: string): string {
+function checkedLinkName(name: string): string {
   const bytes = new TextEncoder().encode(name).length;
   if (bytes >= 1 && bytes <= 15 && !/[/:\s\0]/.test(name) && name !== "." && name !== "..") return name;
   throw badLink(

@@ -17,7 +17,7 @@ export function isSilence(error: unknown): boolean {
 }
 
 /** The console's signal aborts with the exit code as its reason; our own patience ends with a TimeoutError. */
-export function isInterruption(error: unknown): boolean {
+function isInterruption(error: unknown): boolean {
   return typeof error === "number" || (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name));
 }
 

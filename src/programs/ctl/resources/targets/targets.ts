@@ -51,7 +51,7 @@ export async function targetsOfInput(invocation: Invocation, console: Console): 
   return (await readInput(options, console)).map((input) => targetOfInput(input, flags));
 }
 
-export function targetOfInput({ kind, object, where }: InputObject, flags: Flags): Target {
+function targetOfInput({ kind, object, where }: InputObject, flags: Flags): Target {
   return { ...targetOf(kind, object, flags), where };
 }
 
@@ -65,7 +65,7 @@ export function targetsOfWords([word = "", ...names]: readonly string[], flags: 
 }
 
 /** Throws CtlError. */
-export function kindOfWord(word: string): ApiKind {
+function kindOfWord(word: string): ApiKind {
   const kind = kindByName(word);
   if (kind !== undefined && isApiKind(kind)) return kind;
   throw new CtlError(`resource type '${word}' is not supported${suggestion(word, fullNames())}`);
