@@ -81,7 +81,7 @@ try {
 }
 
 function say(scene: string, subject: string, figures: Figures): void {
-  const texts = Object.entries(figures).map(([name, value]) => `${name} ${Math.round(value * 10) / 10}`);
+  const texts = Object.entries(figures).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`);
   console.log(`${scene.padEnd(11)} ${subject.padEnd(9)} ${texts.join(", ")}   (load ${loadavg()[0]?.toFixed(0)})`);
   record({ of: `${scene}, ${subject}`, figures });
 }
