@@ -6,6 +6,7 @@ import { portText } from "./words.ts";
 
 export type Matrix = {
   readonly traffic: string;
+  readonly family: 4 | 6;
   readonly names: readonly string[];
   /** "all", "none", or the ports, by row and column; "" on the diagonal. */
   readonly cells: readonly (readonly string[])[];
@@ -37,7 +38,7 @@ export function matrixOf({ namespace, protocol: name, port, family }: MatrixQues
   );
   const shown = (workload: string) => (namespace === "" ? workload : workload.slice(namespace.length + 1));
   const traffic = `${trafficText(protocol, port)}${family === 6 ? " (IPv6)" : ""}`;
-  return { traffic, names: pods.map(({ workload }) => shown(workload.workload)), cells };
+  return { traffic, family, names: pods.map(({ workload }) => shown(workload.workload)), cells };
 }
 
 function cellOf(
@@ -71,8 +72,11 @@ function joined(ranges: readonly { readonly first: number; readonly last: number
   return out;
 }
 
-export function matrixText({ traffic, names, cells }: Matrix, options: { readonly isColoured: boolean }): string {
-  if (names.length === 0) return "No pod with an address is known there.";
+export function matrixText(
+  { traffic, family, names, cells }: Matrix,
+  options: { readonly isColoured: boolean },
+): string {
+  if (names.length === 0) return `No pod with an IPv${family} address is known there.`;
   const rowWidth = Math.max(...names.map((name) => name.length), "from \\ to".length);
   const widths = names.map((name, column) =>
     Math.max(name.length, ...cells.map((row) => wordOf(row[column] ?? "").length)),

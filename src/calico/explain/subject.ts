@@ -193,11 +193,12 @@ export function addPod(
   return workload;
 }
 
-/** One of each family that has a pool; where there is no pool, one that no pool of anybody should have. */
+/** One of each family that has a pool; where there is no pool, one of each family that no pool of anybody should have. */
 function freeAddresses(data: PolicyData): Workload["addresses"] {
   const pools = [...data.pools.values()].filter(({ isForPods }) => isForPods);
   const nets = ([4, 6] as const).flatMap((family) => pools.find(({ net }) => net.family === family)?.net ?? []);
-  const from = nets.length > 0 ? nets : [parseRange("100.127.0.0/16")].filter((net) => net !== undefined);
+  const from =
+    nets.length > 0 ? nets : ["100.127.0.0/16", "2001:db8:ffff::/64"].flatMap((text) => parseRange(text) ?? []);
   const taken = new Set([...data.workloads.values()].flatMap(({ addresses }) => addresses.map(({ first }) => first)));
   return from.map((net) => {
     const bits = net.family === 4 ? 32 : 128;

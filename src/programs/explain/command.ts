@@ -169,6 +169,11 @@ async function load(flags: ExplainFlags): Promise<Loaded> {
     flags.filename !== undefined ||
     flags.kubeconfig !== undefined ||
     flags.etcd !== undefined;
+  if (flags.server.length > 0 && isDatastoreNamed)
+    throw new CattailError("EXPLAIN_DATASTORE", {
+      problem: "--server asks a Typha, and another flag names a datastore (-f, --kubeconfig, --etcd or --datastore)",
+      next: "Give one of them",
+    });
   const signal = AbortSignal.timeout(60_000);
   if (flags.server.length === 0 && (isDatastoreNamed || servers.length === 0)) {
     const datastore = datastoreOf(flags);
