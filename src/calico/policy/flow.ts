@@ -381,7 +381,7 @@ export function hostEndpointOf(node: string, data: PolicyData): HostEndpoint | u
 }
 
 /** The one for all interfaces that no other one governs. */
-function endpointOfAll(node: string, data: PolicyData): HostEndpoint | undefined {
+export function endpointOfAll(node: string, data: PolicyData): HostEndpoint | undefined {
   const found = [...data.hostEndpoints.values()].filter(
     ({ host, interfaceName }) => host === node && interfaceName === "*",
   );

@@ -1,7 +1,7 @@
 // One answer for each port, without asking 65,536 times: verdicts change only where some rule names a port.
 
 import { evaluateSelector } from "../model/index.ts";
-import { type Flow, hostEndpointOf, judge, type Verdict, type World } from "./flow.ts";
+import { endpointOfAll, type Flow, hostEndpointOf, judge, type Verdict, type World } from "./flow.ts";
 import type { PortRange, Rule } from "./rule.ts";
 import type { SetSpec } from "./set-spec.ts";
 import type { Endpoint, Policy } from "./values.ts";
@@ -30,9 +30,11 @@ function startsOf(flow: Flow, world: World): ReadonlySet<number> {
     if (last < 65535) starts.add(last + 1);
   };
   for (const rule of rulesAsked(flow, world)) {
-    const { ports, notPorts, namedPorts, notNamedPorts, service } = rule.destination;
-    for (const range of [...ports, ...notPorts]) add(range);
-    for (const set of [...namedPorts, ...notNamedPorts, service]) for (const port of portsOf(set, world)) add(port);
+    // Untracked rules are asked about answers, too, in which the port is the source's.
+    for (const { ports, notPorts, namedPorts, notNamedPorts, service } of [rule.destination, rule.source]) {
+      for (const range of [...ports, ...notPorts]) add(range);
+      for (const set of [...namedPorts, ...notNamedPorts, service]) for (const port of portsOf(set, world)) add(port);
+    }
   }
   for (const node of nodesOf(flow)) {
     const { failsafe, vxlanPort } = world.settingsOf(node);
@@ -58,7 +60,7 @@ function endpointsOf(flow: Flow, { data }: World): readonly Endpoint[] {
   const workloads = [flow.source, flow.destination].flatMap((place) =>
     place.is === "workload" ? [place.workload] : [],
   );
-  const hosts = nodesOf(flow).map((node) => hostEndpointOf(node, data));
+  const hosts = nodesOf(flow).flatMap((node) => [hostEndpointOf(node, data), endpointOfAll(node, data)]);
   return [...workloads, ...hosts.filter((one) => one !== undefined)];
 }
 
