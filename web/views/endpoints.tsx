@@ -26,8 +26,9 @@ function FindEndpoint({ nowMs }: { nowMs: number }) {
       <WithAnswer answer={answer}>
         {({ rows, total }) =>
           rows.length === 0 ? (
-            <Empty title="No endpoint">
-              No pod with an address matches. Pods on the host's network have no endpoint of their own.
+            <Empty title="No pod">
+              {search.trim() === "" ? "No pod has an address yet." : "No pod with an address matches."} Pods on the
+              host's network are not listed: they have no interface of their own.
             </Empty>
           ) : (
             <>

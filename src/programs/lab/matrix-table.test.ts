@@ -27,6 +27,10 @@ test("wide: addresses across, times with their unit, what the kernel said", () =
   ]);
 });
 
+test("a lab without pods says so", () => {
+  match(matrixTable([], { isColoured: false }), /^The lab has no pods to ping: cattail lab pod add NAME$/);
+});
+
 test("narrow: numbers across", () => {
   deepEqual(
     matrixTable([row("a", "b"), lost], { isColoured: false, columns: 36 })

@@ -44,6 +44,7 @@ export type TableOptions = {
 
 /** Senders down, receivers across; one below the other where there are two families of addresses. */
 export function matrixTable(rows: readonly PingRow[], options: TableOptions): string {
+  if (rows.length === 0) return "The lab has no pods to ping: cattail lab pod add NAME";
   const [four, six] = [rows.filter(({ address }) => !isSix(address)), rows.filter(({ address }) => isSix(address))];
   if (six.length === 0) return familyTable(four, options);
   return `IPv4\n${familyTable(four, options)}\n\nIPv6\n${familyTable(six, options)}`;

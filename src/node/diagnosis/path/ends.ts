@@ -59,7 +59,7 @@ function findEnd(asked: string, cluster: ClusterFacts, namespace: string): PathE
     if (pod.address !== undefined) return { is: "pod", name, address: pod.address, node: pod.node, link };
     throw noEnd(
       `the pod ${name} has no IPv${family} address`,
-      "See why the CNI plugin refuses it: kubectl describe pod, or cattail doctor node on its node",
+      "If it should have one, see why the CNI plugin gives it none: kubectl describe pod, or cattail doctor node on its node",
     );
   }
   const wanted = text.replace(/^node\//, "");
