@@ -161,6 +161,29 @@ const rows: readonly Row[] = [
     ),
   },
   {
+    name: "a workload's ports have a protocol with ports, its gateways their family, its NATs are told together",
+    kind: "WorkloadEndpoint",
+    object: named("n1-k8s-web-eth0", {
+      interfaceName: "cali0",
+      ipv4Gateway: "fd00::1",
+      ports: [{ name: "a", port: 80, protocol: 1 }],
+      ipNATs: [{ internalIP: "10.0.0.1" }, { internalIP: "10.0.0.2", externalIP: "1.1.1.1" }],
+    }),
+    says: several(
+      "ExternalIP = '' (mismatched IP versions)",
+      tag("IPv4Gateway", "fd00::1", "ipv4"),
+      "WorkloadEndpointPort.Protocol = '1' (WorkloadEndpointPort protocol does not support ports.)",
+      "IPv4Gateway = 'fd00::1' (invalid IPv4 gateway address specified)",
+      "IPNATs = '[{10.0.0.1 } {10.0.0.2 1.1.1.1}]' (NAT is not in the endpoint networks)",
+    ),
+  },
+  {
+    name: "a type that a staged policy has twice is one of the policy that it will be",
+    kind: "StagedGlobalNetworkPolicy",
+    object: named("p", { types: ["Egress", "Egress"] }),
+    says: "error with field GlobalNetworkPolicySpec.Types = '[Egress Egress]' ('Egress' type specified more than once)",
+  },
+  {
     name: "annotations that are too large are shown",
     kind: "GlobalNetworkSet",
     object: { metadata: { name: "s", annotations: { b: "", a: long(262_144) } }, spec: {} },

@@ -11,12 +11,12 @@ import {
   text,
   uint16,
 } from "../../model/index.ts";
-import { always, each, fields, filled, type Problem } from "../checks/check.ts";
+import { always, each, fields, filled } from "../checks/check.ts";
 import { above, interfaceName, ip, name, portName } from "../checks/tags.ts";
 import { cell, listCell, nameCell } from "../columns.ts";
 import { followedResource, specChecks } from "../kind.ts";
 import { celRules, isFilled } from "../parts/cel.ts";
-import { protocol as protocolCheck } from "../policy/rule-checks.ts";
+import { protocol as protocolCheck, withoutPorts } from "../policy/rule-checks.ts";
 
 const asSet = { "x-kubernetes-list-type": "set" };
 
@@ -51,17 +51,6 @@ const nodeCell = cell("NODE", "spec.node");
 
 type HostPort = NonNullable<HostEndpointSpec["ports"]>[number];
 
-function* protocolProblems({ protocol: by = 0 }: HostPort, { path }: { readonly path: string }): Generator<Problem> {
-  if (["TCP", "UDP", "SCTP", "tcp", "udp", "sctp", 6, 17, 132].includes(by)) return;
-  yield {
-    field: `${path}.protocol`,
-    rule: "must be TCP, UDP or SCTP, by name",
-    name: "EndpointPort.Protocol",
-    value: String(by),
-    reason: "EndpointPort protocol does not support ports.",
-  };
-}
-
 const checks = () =>
   fields<HostEndpointSpec>({
     node: filled(name),
@@ -75,7 +64,7 @@ const checks = () =>
           protocol: (value = 0, at) => protocolCheck(value, at),
           port: always<number | bigint>(0, ...above(0)),
         },
-        protocolProblems,
+        ({ protocol: by }, { path }) => withoutPorts(by, { path, owner: "EndpointPort" }),
       ),
     ),
   });

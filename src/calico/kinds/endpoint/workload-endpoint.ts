@@ -19,7 +19,7 @@ import { always, each, fields, filled, type Problem, printGo } from "../checks/c
 import { above, cidr, containerId, interfaceName, ip, ipOf, mac, name, net, portName } from "../checks/tags.ts";
 import { type Column, cell, listCell, nameCell, valueAt } from "../columns.ts";
 import { etcdKind, forSpec, type SpecObject, specChecks } from "../kind.ts";
-import { protocol as protocolCheck } from "../policy/rule-checks.ts";
+import { protocol as protocolCheck, withoutPorts } from "../policy/rule-checks.ts";
 
 const amount = () => integer(int64);
 
@@ -87,7 +87,8 @@ const checks = () => {
       port: always<number | bigint>(0, ...above(0)),
       hostIP: filled(net),
     },
-    function* ({ name: called = "", hostPort = 0 }, { path }) {
+    function* ({ name: called = "", protocol: by, hostPort = 0 }, { path }) {
+      yield* withoutPorts(by, { path, owner: "WorkloadEndpointPort" });
       if (called !== "" || hostPort !== 0) return;
       const reason = "WorkloadEndpointPort name must not be empty if no HostPort is specified";
       yield { field: `${path}.name`, rule: "must be given", name: "WorkloadEndpointPort.Name", value: "", reason };
@@ -120,14 +121,15 @@ function* natProblems(
   { internalIP = "", externalIP = "" }: Nat,
   { path }: { readonly path: string },
 ): Generator<Problem> {
-  const [inside, outside] = [parseIp(internalIP), parseIp(externalIP)];
-  if (inside === undefined || outside === undefined || inside.version === outside.version) return;
+  // What is missing has no family, and so not the other's.
+  const [inside, outside] = [internalIP, externalIP].map((text) => (text === "" ? 0 : parseIp(text)?.version));
+  if (inside === undefined || outside === undefined || inside === outside) return;
   const rule = "must be of the same family as internalIP";
   const reason = "mismatched IP versions";
   yield { field: `${path}.externalIP`, rule, name: "ExternalIP", value: externalIP, reason };
 }
 
-function* networkProblems({ ipNetworks = [], ipNATs = [] }: Spec): Generator<Problem> {
+function* networkProblems({ ipNetworks = [], ipNATs = [], ipv4Gateway, ipv6Gateway }: Spec): Generator<Problem> {
   const networks = ipNetworks.map(parseCidrOrIp);
   for (const [at, network] of networks.entries()) {
     if (network === undefined || network.prefixLength === (network.ip.version === 4 ? 32 : 128)) continue;
@@ -135,13 +137,19 @@ function* networkProblems({ ipNetworks = [], ipNATs = [] }: Spec): Generator<Pro
     const rule = "must be a single address";
     yield { field: `spec.ipNetworks[${at}]`, rule, name: "IPNetworks", value: printGo(ipNetworks), reason };
   }
-  const own = new Set(networks.map((network) => network?.ip.bytes.join(".")));
-  for (const [at, { internalIP = "", externalIP = "" }] of ipNATs.entries()) {
-    if (own.has(parseIp(internalIP)?.bytes.join("."))) continue;
-    const value = printGo([{ internalIP, externalIP }]);
-    const reason = "NAT is not in the endpoint networks";
-    yield { field: `spec.ipNATs[${at}]`, rule: "must be for one of ipNetworks", name: "IPNATs", value, reason };
+  for (const [family, value = ""] of [[4, ipv4Gateway] as const, [6, ipv6Gateway] as const]) {
+    const gateway = parseCidrOrIp(value);
+    if (gateway === undefined || gateway.ip.version === family) continue;
+    const called = { field: `spec.ipv${family}Gateway`, name: `IPv${family}Gateway`, value };
+    yield { ...called, rule: `must be of IPv${family}`, reason: `invalid IPv${family} gateway address specified` };
   }
+  const own = new Set(networks.map((network) => network?.ip.bytes.join(".")));
+  // The first is told, with all of them.
+  const at = ipNATs.findIndex(({ internalIP = "" }) => !own.has(parseIp(internalIP)?.bytes.join(".")));
+  if (at < 0) return;
+  const value = printGo(ipNATs.map(({ internalIP = "", externalIP = "" }) => ({ internalIP, externalIP })));
+  const reason = "NAT is not in the endpoint networks";
+  yield { field: `spec.ipNATs[${at}]`, rule: "must be for one of ipNetworks", name: "IPNATs", value, reason };
 }
 
 export type EndpointNaming =

@@ -29,7 +29,8 @@ export function* policyProblems({ metadata, spec }: SpecObject<PolicySpec>, form
     yield {
       field: "spec.types",
       rule: "must not have one twice",
-      name: `${form.specName}.Types`,
+      // Of a staged policy what it will be is looked at.
+      name: `${form.specName.replace(/^Staged/, "")}.Types`,
       value: printGo(types),
       reason: `'${twice}' type specified more than once`,
     };

@@ -24,6 +24,21 @@ export const protocol: Check<NumberOrText> = function* (value, { path }) {
   };
 };
 
+/** Of an endpoint's port, which is of TCP, UDP or SCTP; `owner` is the port's type in Go. */
+export function* withoutPorts(
+  by: NumberOrText | undefined,
+  { path, owner }: { readonly path: string; readonly owner: string },
+): Generator<Problem> {
+  if (by !== undefined && ["TCP", "UDP", "SCTP", "tcp", "udp", "sctp", 6, 17, 132].includes(by)) return;
+  yield {
+    field: `${path}.protocol`,
+    rule: "must be TCP, UDP or SCTP, by name",
+    name: `${owner}.Protocol`,
+    value: String(by ?? 0),
+    reason: `${owner} protocol does not support ports.`,
+  };
+}
+
 /** Of a port number or a range. */
 function startsAtOne(port: NumberOrText): boolean {
   return typeof port === "number" ? port !== 0 : !port.startsWith("0:");
