@@ -180,6 +180,19 @@ const rows: { readonly name: string; readonly play: (at: Situation) => Promise<v
     },
   },
   {
+    name: "the pod has an interface of that name already",
+    async play(at) {
+      ip(at.inside, "link", "add", "eth0", "type", "veth", "peer", "name", "left0");
+      const { said } = await call("ADD", at);
+      equal(said.msg, "file exists");
+      match(String(said.details), /has an interface eth0 already/);
+      ip(at.inside, "link", "del", "eth0");
+      deepEqual([links(at.node), held()], ["", []]);
+      ok0(await call("ADD", at));
+      ok0(await call("DEL", at));
+    },
+  },
+  {
     name: "a log and a lock where no folder can be made",
     async play(at) {
       const configuration = { log_file_path: "/proc/none/log/cni.log", ipam_lock_file: "/proc/none/run/ipam.lock" };
