@@ -243,7 +243,7 @@ function snippetsOf(page: string): string[] {
   );
 }
 
-test("it holds no tests and no sources, and is under 9 MB", () => {
+test("it holds no tests and no sources, and is under 9.5 MB", () => {
   const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter((name) =>
     statSync(join(installed, name)).isFile(),
   );
@@ -252,7 +252,7 @@ test("it holds no tests and no sources, and is under 9 MB", () => {
     false,
   );
   const bytes = files.reduce((sum, name) => sum + statSync(join(installed, name)).size, 0);
-  ok(bytes < 9_000_000, `${bytes} bytes`);
+  ok(bytes < 9_500_000, `${bytes} bytes`);
   ok(
     files.includes(join("dist", "web", "page.js")) && readFileSync(join(installed, "dist/web/page.js")).length > 10_000,
   );
