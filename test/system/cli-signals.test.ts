@@ -2,6 +2,8 @@
 // its log, twice. None of them may be lost, end it with another exit code than docs/reference/exit-codes.md has, or leave
 // anything behind.
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -143,3 +145,30 @@ function temporaryFolder(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), "cattail-signals-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
+
+test("a server that an older Node has started ends with it, even when that one is killed", options, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-starter-"));
+  try {
+    const settings = {
+      TYPHA_DATASTORETYPE: "directory",
+      TYPHA_DATASTOREDIRECTORY: folder,
+      TYPHA_SERVERPORT: String(await freePort()),
+      TYPHA_LOGFILEPATH: "none",
+      TYPHA_HEALTHENABLED: "false",
+    };
+    // As bin/cattail starts it from an older Node; here the other end of the pipe is this process's.
+    const server = spawn(process.execPath, ["--max-semi-space-size=4", "bin/cattail", "typha"], {
+      stdio: ["ignore", "pipe", "ignore", "pipe"],
+      env: { ...process.env, ...settings, CATTAIL_STARTER_PIPE: "3" },
+    });
+    const ended = once(server, "exit");
+    const [, stdout, , starter] = server.stdio;
+    ok(stdout !== null && starter !== null && starter !== undefined);
+    await once(stdout, "data");
+    starter.destroy();
+    stdout.resume();
+    deepEqual(await ended, [null, "SIGKILL"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
