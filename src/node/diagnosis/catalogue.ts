@@ -91,9 +91,9 @@ export const nodeCatalogue = {
   },
   POOL_IPIP_NOT_MADE: {
     level: "broken",
-    title: "a pool asks for IPIP, and the agent of a node makes no IPIP tunnels",
-    why: "Cattail's agent tunnels by VXLAN only: packets for pods of that pool are lost between the nodes",
-    fix: 'cattail ctl patch ippool POOL -p \'{"spec":{"ipipMode":"Never","vxlanMode":"Always"}}\', or keep the original\'s agent on all nodes',
+    title: "a pool asks for IPIP, and a node has no IPIP device",
+    why: "the agent could not make it, usually because the kernel has no module ipip, or no agent has run there yet: packets for pods of that pool are lost between the nodes",
+    fix: 'modprobe ipip on that node; where its kernel has no such module: cattail ctl patch ippool POOL -p \'{"spec":{"ipipMode":"Never","vxlanMode":"Always"}}\'',
   },
   POOL_OVERLAP: {
     level: "broken",

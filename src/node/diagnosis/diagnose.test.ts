@@ -249,7 +249,7 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: [],
   },
   {
-    name: "a pool with IPIP, and agents that do not make it",
+    name: "a pool with IPIP, and nodes that have no IPIP device",
     facts: {
       ...onHost(podsSilent),
       cluster: { ...cluster, pools: cluster.pools.map((pool) => ({ ...pool, ipip: "Always" as const })) },
@@ -257,11 +257,10 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["POOL_IPIP_NOT_MADE"],
   },
   {
-    name: "IPIP that is blocked, between the original's nodes",
+    name: "IPIP that is blocked",
     facts: {
       ...onHost((host) => ({
         ...podsSilent(host),
-        ruleOwners: ["calico"],
         links: [...host.links, { name: "tunl0", kind: "ipip", isUp: true, mtu: 1480 }],
         lookups: host.lookups.map((each) => (each.gateway === undefined ? each : { ...each, link: "tunl0" })),
       })),

@@ -45,9 +45,9 @@ export function wayBetween(one: NodeFact, other: NodeFact, pool: PoolFact): Way 
   return applies(pool.vxlan) ? "vxlan" : applies(pool.ipip) ? "ipip" : "plain";
 }
 
-/** The rules there are of Cattail's agent alone, and nobody else has made the device. */
-export function makesNoIpip({ ruleOwners, links }: HostFacts): boolean {
-  return ruleOwners.join() === "cattail" && !links.some(({ kind }) => kind === "ipip");
+/** Both agents make the device as soon as a pool asks for it: where there is none, the kernel has no such devices. */
+export function hasNoIpip({ links }: HostFacts): boolean {
+  return !links.some(({ kind }) => kind === "ipip");
 }
 
 /** Nodes that share an address, by it. */

@@ -5,9 +5,9 @@ import { at, finding, type NodeFinding } from "../finding.ts";
 import {
   bare,
   duplicates,
+  hasNoIpip,
   isIn,
   isSameSubnet,
-  makesNoIpip,
   nodeNamed,
   overlap,
   poolOf,
@@ -184,7 +184,7 @@ function checkPoolsGone({ blocks, pools, unreadable }: ClusterFacts): NodeFindin
 }
 
 function checkIpip({ cluster, hosts }: Facts): NodeFinding[] {
-  const without = hosts.filter(makesNoIpip).map(({ node }) => node);
+  const without = hosts.filter(hasNoIpip).map(({ node }) => node);
   const isAcross = (pool: PoolFact, from: string, to: string) => {
     const [one, other] = [nodeNamed(from, cluster), nodeNamed(to, cluster)];
     return from !== to && one !== undefined && other !== undefined && wayBetween(one, other, pool) === "ipip";
@@ -195,7 +195,7 @@ function checkIpip({ cluster, hosts }: Facts): NodeFinding[] {
   return cluster.pools.filter(isUsed).map((pool) =>
     finding({
       code: "POOL_IPIP_NOT_MADE",
-      what: `the pool ${pool.name} has the ipipMode ${pool.ipip}, and ${without.join(", ")} make${without.length === 1 ? "s" : ""} no IPIP tunnels`,
+      what: `the pool ${pool.name} has the ipipMode ${pool.ipip}, and ${without.join(", ")} ${without.length === 1 ? "has" : "have"} no IPIP device`,
       fix: nodeCatalogue.POOL_IPIP_NOT_MADE.fix.replace("POOL", pool.name),
       explains: ({ fromNode, node }) =>
         (without.includes(fromNode) || without.includes(node)) && isAcross(pool, fromNode, node),

@@ -2,7 +2,7 @@
 // with a packet, against what the datastore says of the owner.
 import type { ClusterFacts, HostFacts, LookupFact, NodeFact, PoolFact, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
-import { bare, duplicates, isIn, isSameSubnet, makesNoIpip, nodeNamed, poolOf, wayBetween } from "../networks.ts";
+import { bare, duplicates, hasNoIpip, isIn, isSameSubnet, nodeNamed, poolOf, wayBetween } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
 
 /** Addresses a host looks up: the first of each block of another node, and its pods. */
@@ -66,7 +66,7 @@ function judged({ address, owner }: Destination, { host, own, cluster }: Where):
   const isDropped = cluster.family === 4 && isFiltered(lookup, host, arrives) && (host.reversePathDrops ?? 0) > 0;
   if (!isDropped && !isDetour(address, { lookup, owner, host, cluster }) && isAnswered(address, host, cluster))
     return [];
-  if (expected.way === "ipip" && makesNoIpip(host)) return []; // told of the pool
+  if (expected.way === "ipip" && hasNoIpip(host)) return []; // told of the pool
   const told = { address, owner, lookup, expected: hopText(expected) };
   if (isMissing(lookup, address, host, cluster)) return [{ is: "missing", ...told }];
   // IPv6 has no such filter.
