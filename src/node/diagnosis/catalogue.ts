@@ -201,7 +201,7 @@ export const nodeCatalogue = {
     level: "broken",
     title: "the network between the nodes drops packets that have addresses of pods",
     why: "clouds check source and destination of every packet, and switches filter what they do not know; node to node works, BGP works, readiness is green, and no pod reaches another node",
-    fix: 'encapsulate: cattail ctl patch ippool POOL -p \'{"spec":{"vxlanMode":"Always"}}\'; or turn the check off (AWS: source/destination check; FelixConfiguration awsSrcDstCheck: Disable)',
+    fix: 'encapsulate: cattail ctl patch ippool POOL -p \'{"spec":{"vxlanMode":"Always"}}\'; or turn the check off in the cloud (AWS: source/destination check of the instances; with the agent of Calico also FelixConfiguration awsSrcDstCheck: Disable)',
   },
   VXLAN_BLOCKED: {
     level: "broken",
