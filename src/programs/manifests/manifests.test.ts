@@ -1,6 +1,9 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
 import { isRecord } from "../../base/lib/index.ts";
+import { yamlDocuments } from "../shared/yaml-documents.ts";
 import {
   besideOperator,
   defaultInstallOptions,
@@ -159,6 +162,32 @@ test("nodes may read Secrets of their own namespace only", () => {
     [],
   );
   match(JSON.stringify(find(ofNode(), "Role")), /"secrets"/);
+});
+
+test("under the names that the page on migration gives, nothing of Calico's agent is replaced, and everything fits together", () => {
+  const page = readFileSync("docs/guide/coming-from-calico.md", "utf8");
+  ok(page.includes("sed -i 's/: calico-node$/: cattail-node/' node.yaml"));
+  const named = yamlDocuments(ofNode()).replace(/: calico-node$/gm, ": cattail-node");
+  const documents = parseAllDocuments(named).map((document) => document.toJS());
+  const names = documents.map((document) => `${at(document, "kind")} ${at(document, "metadata.name")}`);
+  deepEqual(
+    names.filter((name) => name.endsWith("calico-node")),
+    [],
+  );
+  const asked = documents.flatMap((document) => [
+    ...(isRecord(document.roleRef) ? [`${at(document, "roleRef.kind")} ${at(document, "roleRef.name")}`] : []),
+    ...(isRecord(document.roleRef) ? [`ServiceAccount ${at(document, "subjects.0.name")}`] : []),
+    ...(document.kind === "DaemonSet"
+      ? [`ServiceAccount ${at(document, "spec.template.spec.serviceAccountName")}`]
+      : []),
+  ]);
+  ok(asked.length >= 7);
+  deepEqual(
+    asked.filter((name) => !names.includes(name)),
+    [],
+  );
+  const set = documents.find(({ kind }) => kind === "DaemonSet");
+  deepEqual(at(set, "spec.selector.matchLabels"), at(set, "spec.template.metadata.labels"));
 });
 
 test("without a Typha the nodes follow the API server themselves, and have no certificates", () => {
