@@ -18,7 +18,7 @@ test("a verdict names the rule that decides, and the file that it stands in", as
   match(stdout, /^shop\/web -> shop\/db, tcp 5432: ALLOWED\n/);
   match(
     stdout,
-    /NetworkPolicy \(Kubernetes\) shop\/db: ingress rule 1 holds: allow tcp from app == 'web' to port 5432 or 9187 {2}\[shop\.yaml\]/,
+    /NetworkPolicy \(Kubernetes\) shop\/db: ingress rule 1 \(spec\.ingress\[0\]\) holds: allow tcp from app == 'web' to port 5432 or 9187 {2}\[shop\.yaml\]/,
   );
 });
 
@@ -103,6 +103,32 @@ test("a policy whose manifest names no directions has those that are filled in w
     writeFileSync(join(place, "x.json"), JSON.stringify(policy));
     match((await explain("shop/web", "1.2.3.4", "-p", "80", "-f", place)).stdout, /: ALLOWED\n/);
     match((await explain("1.2.3.4", "shop/web", "-p", "80", "-f", place)).stdout, /: DENIED\n/);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
+test("rules of Kubernetes' policies are counted as they were written", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    cpSync(folder, place, { recursive: true });
+    const pods = (app: string) => ({ podSelector: { matchLabels: { app } } });
+    const ingress = [
+      { from: [pods("x"), pods("y")], ports: [{ port: 1 }, { port: 1, protocol: "UDP" }] },
+      { from: [pods("z"), pods("web")], ports: [{ port: 7 }, { port: 7, protocol: "UDP" }] },
+    ];
+    const spec = { podSelector: { matchLabels: { app: "db" } }, policyTypes: ["Ingress"], ingress };
+    const kind = { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" };
+    writeFileSync(join(place, "x.json"), JSON.stringify({ ...kind, metadata: { name: "x", namespace: "shop" }, spec }));
+    const asked = ["shop/web", "shop/db", "-p", "7", "-f", place];
+    const { stdout } = await explain(...asked);
+    match(stdout, /shop\/x: ingress rule 2 \(spec\.ingress\[1\]\.from\[1\]\) holds: .* {2}\[x\.json\]/);
+    match(
+      stdout,
+      /take it out of ingress rule 2 \(spec\.ingress\[1\]\.from\[1\]\) of NetworkPolicy \(Kubernetes\) shop\/x/,
+    );
+    const { decidedBy } = JSON.parse((await explain(...asked, "-o", "json")).stdout).stages[1];
+    deepEqual([decidedBy.rule, decidedBy.written], [6, { rule: 2, field: "spec.ingress[1].from[1]" }]);
   } finally {
     rmSync(place, { recursive: true });
   }

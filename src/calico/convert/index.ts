@@ -9,6 +9,12 @@ export { createHostEndpointProcessor } from "./endpoint/host-endpoint.ts";
 export { createWorkloadEndpointProcessor } from "./endpoint/workload-endpoint.ts";
 export { createIpPoolProcessor } from "./ipam/ip-pool.ts";
 export { createBlockAffinityProcessor, createIpamBlockProcessor } from "./ipam/ipam.ts";
+export { createClusterNetworkPolicyProcessor } from "./kubernetes-policy/cluster-network-policy.ts";
+export {
+  createKubernetesNetworkPolicyProcessor,
+  createStagedKubernetesNetworkPolicyProcessor,
+} from "./kubernetes-policy/kubernetes-policies.ts";
+export { ruleOrigins } from "./kubernetes-policy/rule-origins.ts";
 export { createEitherNodeProcessor, createNodeProcessor } from "./node/kubernetes-node.ts";
 export { createEtcdNodeProcessor } from "./node/node-processor.ts";
 export { createPodProcessor } from "./pod/pod.ts";
@@ -18,11 +24,6 @@ export {
   createStagedGlobalNetworkPolicyProcessor,
   createStagedNetworkPolicyProcessor,
 } from "./policy/calico-policies.ts";
-export { createClusterNetworkPolicyProcessor } from "./policy/cluster-network-policy.ts";
-export {
-  createKubernetesNetworkPolicyProcessor,
-  createStagedKubernetesNetworkPolicyProcessor,
-} from "./policy/kubernetes-policies.ts";
 export { createGlobalNetworkSetProcessor, createNetworkSetProcessor } from "./policy/network-set.ts";
 export { createTierProcessor } from "./policy/tier.ts";
 export type { ConversionProblem, ConvertedKv } from "./processor/processor.ts";

@@ -1,29 +1,34 @@
 // What would turn the verdict round: the smallest rule that does it, in the words of the policy that decides.
 import { rangeText } from "../../base/lib/index.ts";
-import { type Place, protocolText, type Stage, type Verdict } from "../policy/index.ts";
+import { type Cause, type Place, protocolText, type Stage, type Verdict } from "../policy/index.ts";
 import type { Answered } from "./answer.ts";
+import { type OriginOf, ruleName, type Sources } from "./origin.ts";
 import { causeText, policyText } from "./words.ts";
 
 /** Undefined: nothing in the objects would (a node reaches its own pods whatever they say). */
-export function whatWouldChange(answered: Answered, { verdict, decisive }: Verdict): string | undefined {
+export function whatWouldChange(
+  answered: Answered,
+  { verdict, decisive }: Verdict,
+  { originOf }: Sources,
+): string | undefined {
   if (decisive === undefined) return undefined;
   if (decisive.reason !== undefined) return undefined;
-  return verdict === "deny" ? toAllow(answered, decisive) : toDeny(decisive);
+  return verdict === "deny" ? toAllow(answered, decisive, originOf) : toDeny(decisive, originOf);
 }
 
-function toDeny(stage: Stage): string | undefined {
+function toDeny(stage: Stage, originOf: OriginOf): string | undefined {
   const cause = stage.answer?.cause;
   if (cause?.is === "rule")
-    return `To deny it: take it out of ${stage.direction} rule ${cause.at.number} of ${policyText(cause.policy)}, or put a rule that denies it before that one.`;
+    return `To deny it: take it out of ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}, or put a rule that denies it before that one.`;
   if (cause?.is !== "profile") return undefined;
   return `To deny it: a policy with ${stage.direction} rules that selects ${endpointName(stage)} and does not allow this. No policy of that direction selects it now.`;
 }
 
-function toAllow(answered: Answered, stage: Stage): string | undefined {
+function toAllow(answered: Answered, stage: Stage, originOf: OriginOf): string | undefined {
   const cause = stage.answer?.cause;
   if (cause === undefined) return undefined;
   if (cause.is === "missing profile" || cause.is === "no rule")
-    return `To allow it: ${causeText(cause, stage.direction)}; a policy that allows it would do.`;
+    return `To allow it: ${causeText(cause, stage.direction, originOf)}; a policy that allows it would do.`;
   if (cause.is === "profile") return undefined;
   const other = stage.direction === "ingress" ? answered.flow.source : answered.flow.destination;
   const { destinationPort, protocol } = answered.flow;
@@ -31,14 +36,18 @@ function toAllow(answered: Answered, stage: Stage): string | undefined {
     cause.is === "end of tier" && cause.policies.some(({ kind }) => kind === "KubernetesNetworkPolicy");
   const where =
     cause.is === "rule"
-      ? `before ${stage.direction} rule ${cause.at.number} of ${policyText(cause.policy)}`
+      ? `before ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}`
       : `in ${cause.policies.length === 1 ? cause.policies.map(policyText).join() : `one of ${cause.policies.map(policyText).join(", ")}`}`;
   const isOfCluster = cause.is === "rule" && cause.policy.kind === "KubernetesClusterNetworkPolicy";
   if (isOfCluster && stage.direction === "ingress" && other.is !== "workload")
-    return `To allow it: change ingress rule ${cause.at.number} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.`;
+    return `To allow it: change ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.`;
   const ruleFor = isOfKubernetes ? kubernetesRule : isOfCluster ? clusterRule : calicoRule;
   const rule = ruleFor(other, stage.direction, protocol, destinationPort);
   return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}`;
+}
+
+function ruleAt(cause: Cause & { readonly is: "rule" }, { direction }: Stage, originOf: OriginOf): string {
+  return ruleName(cause.policy, { direction, number: cause.at.number }, originOf);
 }
 
 function endpointName({ endpoint, node }: Stage): string {

@@ -2,6 +2,7 @@
 // shows it: the command, the dashboard, the doctor.
 export { type Answered, type Asked, answer } from "./answer.ts";
 export { type Matrix, matrixOf, matrixText } from "./matrix.ts";
+export { noSources, originIn, ruleName, type Sources } from "./origin.ts";
 export { type ReportOptions, reportJson, reportText, type Shown, shownOf } from "./report.ts";
 export { addPod, parseSubject, type Subject, subjectForms } from "./subject.ts";
-export { ruleText } from "./words.ts";
+export { policyText, ruleText } from "./words.ts";

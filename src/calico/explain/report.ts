@@ -2,6 +2,7 @@
 import { addressText } from "../../base/lib/index.ts";
 import {
   type Cause,
+  type Direction,
   isSameDecision,
   type Policy,
   type PortsWithVerdict,
@@ -11,12 +12,10 @@ import {
 } from "../policy/index.ts";
 import type { Answered } from "./answer.ts";
 import { whatWouldChange } from "./change.ts";
+import { ruleName, type Sources } from "./origin.ts";
 import { causeText, endpointText, listOf, policyText, portText, ruleText, stageText } from "./words.ts";
 
-export type ReportOptions = {
-  readonly isColoured: boolean;
-  readonly fileOf: (policy: Policy) => string | undefined;
-};
+export type ReportOptions = Sources & { readonly isColoured: boolean };
 
 /** An answer in the pieces in which it is shown, without marks of a terminal. */
 export type Shown = {
@@ -37,7 +36,7 @@ export type ShownAnswer = {
   readonly stages: readonly { readonly where: string; readonly outcome: string; readonly lines: readonly string[] }[];
 };
 
-export function shownOf(answered: Answered, options: Pick<ReportOptions, "fileOf">): Shown {
+export function shownOf(answered: Answered, options: Sources): Shown {
   const { source, destination, traffic, verdict, staged } = answered;
   const answers = (of: Pick<Answered, "verdict" | "ports">) =>
     of.verdict !== undefined
@@ -46,27 +45,23 @@ export function shownOf(answered: Answered, options: Pick<ReportOptions, "fileOf
   return {
     ...{ source, destination, traffic },
     answers: answers(answered),
-    change: verdict === undefined ? undefined : whatWouldChange(answered, verdict),
+    change: verdict === undefined ? undefined : whatWouldChange(answered, verdict, options),
     staged: staged === undefined ? [] : answers(staged),
   };
 }
 
-function shownVerdict(
-  ports: string | undefined,
-  verdict: Verdict,
-  options: Pick<ReportOptions, "fileOf">,
-): ShownAnswer {
+function shownVerdict(ports: string | undefined, verdict: Verdict, options: Sources): ShownAnswer {
   return { ports, verdict: verdict.verdict, stages: verdict.stages.map((stage) => shownStage(stage, options)) };
 }
 
-function shownStage(stage: Stage, options: Pick<ReportOptions, "fileOf">): ShownAnswer["stages"][number] {
+function shownStage(stage: Stage, options: Sources): ShownAnswer["stages"][number] {
   const outcome = stage.verdict === "allow" ? "allowed" : stage.verdict === "deny" ? "denied" : "no policy about it";
   const lines: string[] = [];
   if (stage.reason !== undefined) lines.push(stage.reason);
   for (const tier of stage.answer?.tiers ?? []) lines.push(...tierLines(tier, stage, options));
   const cause = stage.answer?.cause;
   if (cause?.is === "end of tier") lines.push(`the end of tier ${cause.tier.name} denies what its policies leave open`);
-  else if (cause !== undefined && cause.is !== "rule") lines.push(causeText(cause, stage.direction));
+  else if (cause !== undefined && cause.is !== "rule") lines.push(causeText(cause, stage.direction, options.originOf));
   return { where: stageText(stage), outcome, lines };
 }
 
@@ -141,7 +136,7 @@ function mark(verdict: "allow" | "deny", { isColoured }: ReportOptions): string 
 function tierLines(
   { tier, isMissing, policies, outcome }: TierAsked,
   stage: Stage,
-  options: Pick<ReportOptions, "fileOf">,
+  options: Sources,
 ): readonly string[] {
   const order = isMissing
     ? "no such tier: it comes last"
@@ -155,7 +150,7 @@ function tierLines(
     const says =
       matched === undefined
         ? "no rule holds"
-        : `${stage.direction} rule ${matched.number} holds: ${ruleText(matched.rule)}`;
+        : `${ruleName(policy, { direction: stage.direction, number: matched.number }, options.originOf)} holds: ${ruleText(matched.rule)}`;
     lines.push(`  ${policyText(policy)}: ${says}${where}`);
     if (logged.length > 0)
       lines.push(`    rule ${listOf(logged.map(({ number }) => String(number)))} writes a log line and goes on`);
@@ -165,7 +160,7 @@ function tierLines(
   return lines;
 }
 
-export function reportJson(answered: Answered, options: Pick<ReportOptions, "fileOf">): unknown {
+export function reportJson(answered: Answered, options: Sources): unknown {
   const { source, destination, flow, verdict, ports, staged } = answered;
   const verdicts = (of: Pick<Answered, "verdict" | "ports">) => ({
     ...(of.verdict === undefined
@@ -186,11 +181,11 @@ export function reportJson(answered: Answered, options: Pick<ReportOptions, "fil
   };
 }
 
-function portsJson({ first, last, verdict }: PortsWithVerdict, options: Pick<ReportOptions, "fileOf">) {
+function portsJson({ first, last, verdict }: PortsWithVerdict, options: Sources) {
   return { first, last, verdict: verdict.verdict, stages: verdict.stages.map((one) => stageJson(one, options)) };
 }
 
-function stageJson(stage: Stage, { fileOf }: Pick<ReportOptions, "fileOf">) {
+function stageJson(stage: Stage, sources: Sources) {
   const { node, endpoint, direction, class: of, verdict, answer, reason } = stage;
   return {
     node,
@@ -199,34 +194,36 @@ function stageJson(stage: Stage, { fileOf }: Pick<ReportOptions, "fileOf">) {
     class: of,
     verdict,
     ...(reason === undefined ? {} : { reason }),
-    ...(answer?.cause === undefined ? {} : { decidedBy: causeJson(answer.cause, stage, fileOf) }),
+    ...(answer?.cause === undefined ? {} : { decidedBy: causeJson(answer.cause, stage, sources) }),
     tiers: (answer?.tiers ?? []).map(({ tier, policies, outcome }) => ({
       name: tier.name,
       outcome,
       policies: policies.map(({ policy, matched }) => ({
-        ...policyJson(policy, fileOf),
-        ...(matched === undefined ? {} : { rule: matched.number, says: ruleText(matched.rule) }),
+        ...policyJson(policy, sources),
+        ...(matched === undefined
+          ? {}
+          : { ...ruleJson(policy, direction, matched.number, sources), says: ruleText(matched.rule) }),
       })),
     })),
   };
 }
 
-function causeJson(cause: Cause, { direction }: Stage, fileOf: ReportOptions["fileOf"]) {
-  const says = causeText(cause, direction);
+function causeJson(cause: Cause, { direction }: Stage, sources: Sources) {
+  const says = causeText(cause, direction, sources.originOf);
   switch (cause.is) {
     case "rule":
       return {
         is: cause.is,
         tier: cause.tier.name,
-        policy: policyJson(cause.policy, fileOf),
-        rule: cause.at.number,
+        policy: policyJson(cause.policy, sources),
+        ...ruleJson(cause.policy, direction, cause.at.number, sources),
         says,
       };
     case "end of tier":
       return {
         is: cause.is,
         tier: cause.tier.name,
-        policies: cause.policies.map((one) => policyJson(one, fileOf)),
+        policies: cause.policies.map((one) => policyJson(one, sources)),
         says,
       };
     case "profile":
@@ -238,7 +235,13 @@ function causeJson(cause: Cause, { direction }: Stage, fileOf: ReportOptions["fi
   }
 }
 
-function policyJson(policy: Policy, fileOf: ReportOptions["fileOf"]) {
+/** `rule` is the number among the rules that nodes have, `written` the rule of the object. */
+function ruleJson(policy: Policy, direction: Direction, number: number, { originOf }: Sources) {
+  const written = originOf(policy, direction, number);
+  return { rule: number, ...(written === undefined ? {} : { written }) };
+}
+
+function policyJson(policy: Policy, { fileOf }: Sources) {
   const { kind, namespace, name } = policy;
   const file = fileOf(policy);
   return { kind, ...(namespace === "" ? {} : { namespace }), name, ...(file === undefined ? {} : { file }) };

@@ -11,6 +11,7 @@ import {
   type Side,
   type Stage,
 } from "../policy/index.ts";
+import { type OriginOf, ruleName } from "./origin.ts";
 
 export function policyText({ kind, namespace, name }: Policy): string {
   const shown =
@@ -45,10 +46,10 @@ export function stageText({ endpoint, node, direction, class: of }: Stage): stri
   }
 }
 
-export function causeText(cause: Cause, direction: Direction): string {
+export function causeText(cause: Cause, direction: Direction, originOf: OriginOf): string {
   switch (cause.is) {
     case "rule":
-      return `${policyText(cause.policy)}, ${direction} rule ${cause.at.number}: ${ruleText(cause.at.rule)}`;
+      return `${policyText(cause.policy)}, ${ruleName(cause.policy, { direction, number: cause.at.number }, originOf)}: ${ruleText(cause.at.rule)}`;
     case "end of tier":
       return `no rule of ${listOf(cause.policies.map(policyText))} holds, and tier ${cause.tier.name} denies what its policies leave open`;
     case "profile":

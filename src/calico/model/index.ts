@@ -40,6 +40,7 @@ export {
 } from "./keys/resource-kinds.ts";
 export { legacyForm } from "./legacy-policy.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
+export type { RuleOrigin, RuleOrigins } from "./rule-origin.ts";
 export {
   cleanJson,
   FieldError,

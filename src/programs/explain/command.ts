@@ -105,7 +105,7 @@ function pair(
   source: string,
   destination: string,
   flags: ExplainFlags,
-  { data, fileOf }: Loaded,
+  { data, sources }: Loaded,
   isColoured: boolean,
 ): string {
   const namespace = flags.namespace ?? "default";
@@ -117,8 +117,8 @@ function pair(
     family: flags.ipv6 ? (6 as const) : undefined,
   };
   const answered = answer(asked, data);
-  if (flags.output === "json") return JSON.stringify(reportJson(answered, { fileOf }), undefined, 2);
-  return reportText(answered, { isColoured, fileOf });
+  if (flags.output === "json") return JSON.stringify(reportJson(answered, sources), undefined, 2);
+  return reportText(answered, { ...sources, isColoured });
 }
 
 function matrix(flags: ExplainFlags, { data }: Loaded, isColoured: boolean): string {
@@ -130,7 +130,7 @@ function matrix(flags: ExplainFlags, { data }: Loaded, isColoured: boolean): str
 function checks(
   expectations: ReturnType<typeof readExpectations>,
   flags: ExplainFlags,
-  { data, fileOf }: Loaded,
+  { data, sources }: Loaded,
 ): string {
   const checked = expectations.map((one) => check(one, data, flags.namespace ?? "default", flags.ipv6 ? 6 : undefined));
   const failed = checked.filter(({ isMet }) => !isMet);
@@ -140,7 +140,7 @@ function checks(
       checked.map(({ expectation, isMet, ...said }) => ({
         ...expectation,
         isMet,
-        ...("answered" in said ? { answer: reportJson(said.answered, { fileOf }) } : { problem: said.problem }),
+        ...("answered" in said ? { answer: reportJson(said.answered, sources) } : { problem: said.problem }),
       })),
       undefined,
       2,
@@ -151,7 +151,7 @@ function checks(
     return `${isMet ? "ok  " : "FAIL"} ${from} -> ${to}, ${traffic}: ${isMet ? expect : unlike}`;
   });
   const why = failed.flatMap((one) =>
-    "answered" in one ? [reportText(one.answered, { isColoured: false, fileOf })] : [],
+    "answered" in one ? [reportText(one.answered, { ...sources, isColoured: false })] : [],
   );
   return [
     ...lines,

@@ -7,27 +7,25 @@ import {
   openDatastore,
   readFolder,
 } from "../../calico/datastore/index.ts";
-import { addPod } from "../../calico/explain/index.ts";
+import { addPod, noSources, originIn, type Sources } from "../../calico/explain/index.ts";
 import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
 import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
-import { type Policy, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
-import { runSyncers, type Syncers } from "../../calico/syncer/index.ts";
+import { PolicyData, protocolNumber } from "../../calico/policy/index.ts";
+import { readRuleOrigins, runSyncers, type Syncers } from "../../calico/syncer/index.ts";
 import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
 
 export type Loaded = {
   readonly data: PolicyData;
   /** What the reader should know about the data before he trusts an answer. */
   readonly notes: readonly string[];
-  /** The file that says it, of a folder. */
-  readonly fileOf: (policy: PolicyName) => string | undefined;
+  readonly sources: Sources;
 };
 
 export async function loadFromTypha(options: Omit<FollowOptions, "type">): Promise<Loaded> {
   const data = new PolicyData();
   for await (const batch of followBatches({ ...options, type: "felix" })) {
     for (const update of batch) {
-      if (update.is === "status" && update.status === syncStatus.inSync)
-        return { data, notes: [], fileOf: () => undefined };
+      if (update.is === "status" && update.status === syncStatus.inSync) return { data, notes: [], sources: noSources };
       if (update.is === "set") data.set(update.path, update.value);
       else if (update.is === "delete") data.set(update.path, undefined);
     }
@@ -43,7 +41,8 @@ export function notInSync(problem: string, cause?: unknown): CattailError {
 export async function loadFromDatastore(options: DatastoreOptions, signal: AbortSignal): Promise<Loaded> {
   const datastore = await openDatastore(options, { clock: systemClock, log: silentLog });
   try {
-    return { ...(await readFelixData(datastore, signal)), fileOf: () => undefined };
+    const { data, notes, originOf } = await readFelixData(datastore, signal);
+    return { data, notes, sources: { ...noSources, originOf } };
   } finally {
     await datastore[Symbol.asyncDispose]();
   }
@@ -52,18 +51,22 @@ export async function loadFromDatastore(options: DatastoreOptions, signal: Abort
 /** Leaves nothing behind in the folder. */
 export async function loadFromFolder(path: string, signal: AbortSignal): Promise<Loaded> {
   const folder = await readFolder(path);
-  const { data, notes: invalid } = await readFelixData(folder.datastore, signal);
+  const { data, notes: invalid, originOf } = await readFelixData(folder.datastore, signal);
   const broken = folder.problems.map(({ file, line, says }) => `${file}:${line}: ${says}; it is not looked at`);
   const notes = await addWhatFoldersLack(folder.datastore, data, signal);
-  const fileOf = ({ kind, namespace, name }: PolicyName) => folder.fileOf(storedKinds[kind], { namespace, name });
-  return { data, notes: [...broken, ...invalid, ...notes], fileOf };
+  const fileOf: Sources["fileOf"] = ({ kind, namespace, name }) =>
+    folder.fileOf(storedKinds[kind], { namespace, name });
+  return { data, notes: [...broken, ...invalid, ...notes], sources: { fileOf, originOf } };
 }
 
 /** As often as an outage of a moment may be met: a server waits for its datastore, a person who asks does not. */
 const mostFailures = 3;
 
-async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise<Pick<Loaded, "data" | "notes">> {
+type Read = Pick<Loaded, "data" | "notes"> & Pick<Sources, "originOf">;
+
+async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise<Read> {
   const data = new PolicyData();
+  const policies = new Map<string, string>();
   const givingUp = new AbortController();
   const either = AbortSignal.any([signal, givingUp.signal]);
   const syncers = runSyncers({ datastore, clock: systemClock, log: silentLog, random: Math.random, signal: either });
@@ -77,8 +80,13 @@ async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise
   try {
     for await (const { syncer, updates, status } of syncers) {
       if (syncer !== "felix") continue;
-      for (const { path, value } of updates) data.set(path, value);
-      if (status === syncStatus.inSync) return { data, notes: notesOf(syncers.stats().listProblems(mostNotes + 1)) };
+      for (const { path, value } of updates) {
+        data.set(path, value);
+        if (value !== undefined && data.policies.has(path)) policies.set(path, value);
+      }
+      if (status !== syncStatus.inSync) continue;
+      const notes = notesOf(syncers.stats().listProblems(mostNotes + 1));
+      return { data, notes, originOf: originIn(await readRuleOrigins(datastore, policies, signal)) };
     }
   } finally {
     clearInterval(looking);
@@ -193,8 +201,6 @@ function podFacts(pod: JsonRecord) {
     }),
   };
 }
-
-type PolicyName = Pick<Policy, "kind" | "namespace" | "name">;
 
 const storedKinds: { readonly [K in PolicyKind]: Kind } = {
   NetworkPolicy: "NetworkPolicy",

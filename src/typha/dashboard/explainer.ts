@@ -1,7 +1,7 @@
 // May these two pods talk, asked from the page: the question out of the address, the answer of calico/explain over the felix data set as the
 // nodes were told it. Reading all of it is what costs in a large cluster, so it is kept for a while, the longer the more it took.
 import { CattailError, type Clock } from "../../base/lib/index.ts";
-import { type Asked, answer, parseSubject, type Shown, shownOf } from "../../calico/explain/index.ts";
+import { type Asked, answer, noSources, parseSubject, type Shown, shownOf } from "../../calico/explain/index.ts";
 import { PolicyData } from "../../calico/policy/index.ts";
 import type { ExplainedView, ExplainView } from "./contract.ts";
 import type { FelixKeys } from "./endpoint-policies.ts";
@@ -22,7 +22,7 @@ export class Explainer {
   async ask(parameters: URLSearchParams): Promise<ExplainView> {
     try {
       const { value } = await this.#data.get("", async () => this.#read());
-      return viewOf(shownOf(answer(questionOf(parameters), value), { fileOf: () => undefined }));
+      return viewOf(shownOf(answer(questionOf(parameters), value), noSources));
     } catch (error) {
       if (!(error instanceof CattailError)) throw error;
       return { is: "refused", problem: error.problem, next: error.next };

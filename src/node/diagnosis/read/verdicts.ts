@@ -1,21 +1,37 @@
 // What policies make of pings: the data set that agents follow, read once, and the same evaluation that explain has.
 import { CattailError, type Family, silentLog, systemClock } from "../../../base/lib/index.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
-import { answer, parseSubject } from "../../../calico/explain/index.ts";
+import {
+  answer,
+  noSources,
+  originIn,
+  parseSubject,
+  policyText,
+  ruleName,
+  type Sources,
+} from "../../../calico/explain/index.ts";
 import { syncStatus } from "../../../calico/model/index.ts";
-import { type Cause, type Policy, PolicyData } from "../../../calico/policy/index.ts";
-import { runSyncers } from "../../../calico/syncer/index.ts";
+import { type Cause, type Direction, PolicyData } from "../../../calico/policy/index.ts";
+import { readRuleOrigins, runSyncers } from "../../../calico/syncer/index.ts";
 import type { PingVerdict } from "../facts.ts";
 import { clusterOf, familyOf, type WholeCluster } from "../families.ts";
 import { nodeNamed, poolOf, wayBetween } from "../networks.ts";
 
-export async function readPolicyData(datastore: Datastore, signal: AbortSignal): Promise<PolicyData> {
+/** What policies say, and which rule of an object each rule that nodes have comes from. */
+export type PolicyFacts = { readonly data: PolicyData; readonly sources: Sources };
+
+export async function readPolicyData(datastore: Datastore, signal: AbortSignal): Promise<PolicyFacts> {
   const data = new PolicyData();
+  const policies = new Map<string, string>();
   const syncers = runSyncers({ datastore, clock: systemClock, log: silentLog, random: Math.random, signal });
   for await (const { syncer, updates, status } of syncers) {
     if (syncer !== "felix") continue;
-    for (const { path, value } of updates) data.set(path, value);
-    if (status === syncStatus.inSync) return data;
+    for (const { path, value } of updates) {
+      data.set(path, value);
+      if (value !== undefined && data.policies.has(path)) policies.set(path, value);
+    }
+    if (status !== syncStatus.inSync) continue;
+    return { data, sources: { ...noSources, originOf: originIn(await readRuleOrigins(datastore, policies, signal)) } };
   }
   throw signal.reason;
 }
@@ -50,14 +66,17 @@ export type AskedEnds = {
 /** Ends are NAMESPACE/POD, node/NAME or addresses. Undefined: the data has no such end. */
 export function pingVerdict(
   { from, to, family, source }: AskedEnds,
-  data: PolicyData,
+  facts: PolicyFacts,
 ): Omit<PingVerdict, "from" | "to"> | undefined {
   const asked = [from, ...(source === undefined ? [] : [source])];
-  const found = asked.flatMap((each) => verdictOf({ from: each, to, family }, data) ?? []);
+  const found = asked.flatMap((each) => verdictOf({ from: each, to, family }, facts) ?? []);
   return found.find(({ verdict }) => verdict === "deny") ?? found[0];
 }
 
-function verdictOf({ from, to, family }: AskedEnds, data: PolicyData): Omit<PingVerdict, "from" | "to"> | undefined {
+function verdictOf(
+  { from, to, family }: AskedEnds,
+  { data, sources }: PolicyFacts,
+): Omit<PingVerdict, "from" | "to"> | undefined {
   try {
     const [source, destination] = [parseSubject(from, "default"), parseSubject(to, "default")];
     const answered = answer({ source, destination, protocol: "icmp", port: undefined, family }, data);
@@ -65,25 +84,22 @@ function verdictOf({ from, to, family }: AskedEnds, data: PolicyData): Omit<Ping
     if (verdict === undefined || verdict.verdict === "allow") return verdict && { family, verdict: "allow" };
     const { decisive } = verdict;
     const cause = decisive?.answer?.cause;
-    return { family, verdict: "deny", by: cause === undefined ? (decisive?.reason ?? "a policy") : causeText(cause) };
+    if (decisive === undefined || cause === undefined)
+      return { family, verdict: "deny", by: decisive?.reason ?? "a policy" };
+    return { family, verdict: "deny", by: causeText(cause, decisive.direction, sources.originOf) };
   } catch (error) {
     if (error instanceof CattailError) return undefined;
     throw error;
   }
 }
 
-function causeText(cause: Cause): string {
+function causeText(cause: Cause, direction: Direction, originOf: Sources["originOf"]): string {
   switch (cause.is) {
     case "rule":
-      return `rule ${cause.at.number} of ${policyText(cause.policy)}`;
+      return `${ruleName(cause.policy, { direction, number: cause.at.number }, originOf)} of ${policyText(cause.policy)}`;
     case "end of tier":
       return `the end of tier ${cause.tier.name}, because no rule of ${cause.policies.map(policyText).join(", ")} holds,`;
     default:
       return "the profile of its namespace or account";
   }
-}
-
-function policyText({ kind, namespace, name }: Policy): string {
-  const shown = kind === "KubernetesNetworkPolicy" ? "NetworkPolicy (Kubernetes)" : kind;
-  return namespace === "" ? `${shown} ${name}` : `${shown} ${namespace}/${name}`;
 }

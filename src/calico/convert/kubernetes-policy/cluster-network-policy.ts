@@ -8,6 +8,7 @@ import {
 import { cleanJson, member, readSchema, recordOf } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { checkUid } from "../object/uid.ts";
+import { convertPolicy } from "../policy/policy.ts";
 import { createKeyedProcessor } from "../processor/keyed-processor.ts";
 import {
   absent,
@@ -19,7 +20,6 @@ import {
 } from "../processor/processor.ts";
 import { convertClusterRules } from "./cluster-network-policy-rule.ts";
 import { namespaceSelectorText, podSelectorText } from "./kubernetes-selector.ts";
-import { convertPolicy } from "./policy.ts";
 
 const tiers: { readonly [tier: string]: string } = { Admin: "kube-admin", Baseline: "kube-baseline" };
 

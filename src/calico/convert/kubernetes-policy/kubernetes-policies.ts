@@ -3,10 +3,10 @@ import { kubernetesNetworkPolicySpec, stagedKubernetesNetworkPolicySpec } from "
 import { cleanJson, FieldError, member, readSchema, recordOf } from "../../model/index.ts";
 import { readMetadata } from "../object/kubernetes-metadata.ts";
 import { checkUid } from "../object/uid.ts";
+import { convertPolicy, stagedDeletion } from "../policy/policy.ts";
 import { createKeyedProcessor, createResourceProcessor } from "../processor/keyed-processor.ts";
 import type { Converted, Processor, Warning } from "../processor/processor.ts";
 import { kubernetesPolicySpec } from "./kubernetes-policy-spec.ts";
-import { convertPolicy, stagedDeletion } from "./policy.ts";
 
 /**
  * A rule that cannot be converted is left out and named, and the rest is sent: that is what the original's list shows (its
