@@ -24,7 +24,7 @@ export type Case = {
 
 /** Cases about the command line, its input and its output: the whole program runs them (ctl-golden-*.test.ts). */
 const forTheProgram =
-  /^(config|crashes|datastore|etcd-(ipam|migrate|unr)|flags|get-|help|input|ipam-[^c]|ipam-check|ipam-configure|label-forms|no-crds|node-status$|np-namespace-e|output|patch-errors|pool-bad-d|rights-none|unauth|unreach|validate|version)/;
+  /^(config|crashes|datastore|delete-old|etcd-(ipam|migrate|unr)|flags|get-|help|input|ipam-[^c]|ipam-check|ipam-configure|label-forms|no-crds|node-status$|np-namespace-e|output|patch-errors|pool-bad-d|rights-none|unauth|unreach|validate|version)/;
 
 export function casesOn(datastore: string): Case[] {
   return readdirSync(root)
