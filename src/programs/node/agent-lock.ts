@@ -4,11 +4,13 @@
 //   free ─▶ ours          held ─▶ wait (an upgrade: the old one is about to end) ─▶ ours
 //                                └─▶ still held: the process ends, and says by whom
 //
-// The network namespace is in the file's name: what an agent works on is its node's network, and a machine may have several.
+// The network namespace is in the file's name: what an agent works on is its node's network, and a machine may have several. So the file goes with
+// its lock, and what killed agents have left goes after an hour: namespaces come and go, and their files would stay for ever.
 import { createHash } from "node:crypto";
-import { closeSync, constants, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { CattailError, type Clock, type Log, messageOf } from "../../base/lib/index.ts";
-import { tryFlock } from "../../base/linux/files.ts";
+import { tryPassingFlock } from "../../base/linux/files.ts";
 
 /** felix: rules and routes. bgp: the folder of BIRD's configuration. */
 export type LockedHalf = "felix" | "bgp";
@@ -17,6 +19,8 @@ type Environment = { readonly [name: string]: string | undefined };
 
 const folder = "/var/run/calico/cattail";
 const wait = { limitMs: 30_000, pauseMs: 200 };
+const lockName = /^agent-(?:felix|bgp)-\d+(?:-[0-9a-f]{8})?\.lock$/;
+const leftAfterMs = 3_600_000;
 
 function lockPath(half: LockedHalf, environment: Environment): string {
   const birdFolder = environment.BIRD_CONFIG_DIR || "/etc/calico/confd/config";
@@ -55,6 +59,7 @@ export async function lockHalves(
       }
       if (hasSaid) log.info("The other agent has ended", { lock: path });
     }
+    removeLeftLocks(folder, clock.wallMs());
     return held.move();
   } catch (error) {
     held.dispose();
@@ -80,13 +85,26 @@ export function lockAgainstAgents(environment: Environment, log: Log): Disposabl
 /** A node where it cannot be had (another user's folder, no node:ffi) works nevertheless, as it would without us. */
 export function takeAgentLock(path: string, log: Log): Disposable | "held" | "cannot be had" {
   try {
-    const lock = tryFlock(path);
+    const lock = tryPassingFlock(path) ?? tryPassingFlock(path); // the second time: its holder has just ended, and the file with it
     if (lock === undefined) return "held";
     noteHolder(path);
     return lock;
   } catch (error) {
     log.warn("Nothing keeps a second agent from this node: the lock cannot be had", { path, reason: messageOf(error) });
     return "cannot be had";
+  }
+}
+
+/** Of agents that were killed. Each is locked before it is removed: one that is held stays, however old it is. */
+export function removeLeftLocks(from: string, nowMs: number): void {
+  try {
+    for (const name of readdirSync(from)) {
+      const path = join(from, name);
+      if (!lockName.test(name) || nowMs - lstatSync(path).mtimeMs < leftAfterMs) continue;
+      tryPassingFlock(path)?.[Symbol.dispose]();
+    }
+  } catch {
+    // They are in nobody's way, and the next agent looks again.
   }
 }
 
