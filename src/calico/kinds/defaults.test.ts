@@ -47,6 +47,20 @@ const cases: { name: string; kind: Kind; given: object; stored: object }[] = [
     }),
   },
   {
+    name: "a pool of IPv4 that is written as IPv6",
+    kind: "IPPool",
+    given: named({ cidr: "::ffff:10.62.0.0/112" }),
+    stored: named({
+      cidr: "10.62.0.0/16",
+      nodeSelector: "all()",
+      blockSize: 26,
+      allowedUses: ["Workload", "Tunnel"],
+      ipipMode: "Never",
+      vxlanMode: "Never",
+      assignmentMode: "Automatic",
+    }),
+  },
+  {
     name: "a policy without rules",
     kind: "GlobalNetworkPolicy",
     given: named({ selector: "all()" }),

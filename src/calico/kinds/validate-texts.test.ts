@@ -184,6 +184,28 @@ const rows: readonly Row[] = [
     says: "error with field GlobalNetworkPolicySpec.Types = '[Egress Egress]' ('Egress' type specified more than once)",
   },
   {
+    name: "a pool's empty assignment mode is one that nobody knows",
+    kind: "IPPool",
+    object: named("p", { cidr: "10.62.0.0/16", assignmentMode: "" }),
+    says: 'error with field spec.assignmentMode (supported values: "Automatic", "Manual")',
+  },
+  {
+    name: "an API server would not take a pool of IPv4 that is written as IPv6",
+    kind: "IPPool",
+    object: named("p", { cidr: "::ffff:10.62.0.0/112" }),
+    says: several(
+      ...[
+        "IPPool CIDR must be strictly masked",
+        "IPPool CIDR overlaps with IPv4 link local range 169.254.0.0/16",
+        "IPPool CIDR overlaps with IPv6 link local range fe80::/10",
+        "IP pool size is too small for use with Calico IPAM. It must be equal to or greater than the block size.",
+      ].map(
+        (rule) =>
+          `spec (network address parse error during conversion from string: IPv4-mapped IPv6 address "::ffff:10.62.0.0/112" is not allowed evaluating rule: ${rule})`,
+      ),
+    ),
+  },
+  {
     name: "annotations that are too large are shown",
     kind: "GlobalNetworkSet",
     object: { metadata: { name: "s", annotations: { b: "", a: long(262_144) } }, spec: {} },

@@ -41,7 +41,8 @@ export function whyBroken(rule: string, self: unknown, oldSelf?: unknown): strin
   try {
     return expression({ self, oldSelf }) === true ? undefined : "";
   } catch (error) {
-    if (error instanceof EvaluationError) return error.message.startsWith("no such key") ? error.message : "";
+    if (error instanceof EvaluationError)
+      return /^(no such key|network address)/.test(error.message) ? error.message : "";
     throw error;
   }
 }
@@ -235,8 +236,18 @@ const functions: { readonly [name: string]: (value: unknown) => unknown } = {
   },
   isIP: (value) => parseIp(textOf(value)) !== undefined,
   ip: (value) => parseIp(textOf(value)) ?? fail("not an IP address"),
-  cidr: (value) => parseCidr(textOf(value)) ?? fail("not a CIDR"),
+  cidr: (value) => networkIn(textOf(value)),
 };
+
+/** An API server takes no IPv4 network that is written as IPv6, and its sentence for that is known. */
+function networkIn(text: string): Cidr {
+  const network = parseCidr(text) ?? fail("not a CIDR");
+  if (text.includes(":") && parseIp(text.slice(0, text.indexOf("/")))?.version === 4) {
+    const why = `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`;
+    fail(`network address parse error during conversion from string: ${why}`);
+  }
+  return network;
+}
 
 function fail(why: string): never {
   throw new EvaluationError(why);

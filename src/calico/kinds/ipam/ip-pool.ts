@@ -1,7 +1,19 @@
 // IPPool: addresses for workloads, and how packets to them travel.
 
 import { canonicalCidr, cidrToText, isMasked, mask, parseCidr } from "../../../base/lib/index.ts";
-import { flag, int64, integer, kept, lazy, list, required, type SchemaType, struct, text } from "../../model/index.ts";
+import {
+  flag,
+  int64,
+  integer,
+  kept,
+  lazy,
+  list,
+  optional,
+  required,
+  type SchemaType,
+  struct,
+  text,
+} from "../../model/index.ts";
 import { fields, filled, type Problem, printGo } from "../checks/check.ts";
 import { net, selector as selectorTag } from "../checks/tags.ts";
 import { cell, nameCell } from "../columns.ts";
@@ -39,7 +51,7 @@ export const ipPoolSpec = lazy(() =>
         maxItems: 10,
         "x-kubernetes-list-type": "set",
       }),
-      assignmentMode: text({ enum: ["Automatic", "Manual"], default: "Automatic" }),
+      assignmentMode: optional(text({ enum: ["Automatic", "Manual"], default: "Automatic" })),
     },
     celRules(
       {
@@ -98,19 +110,20 @@ export type IpPoolSpec = SchemaType<typeof ipPoolSpec>;
 const isIpv6Text = (text: string) => text.includes(":");
 
 function fill({ metadata, spec }: SpecObject<IpPoolSpec>): SpecObject<IpPoolSpec> {
-  const text = spec.cidr ?? "";
+  // An IPv4 network that is written as IPv6 becomes one of IPv4, and its blocks with it.
+  const cidr = canonicalCidr(spec.cidr ?? "")?.text ?? spec.cidr ?? "";
   const isGiven = (value: string | undefined) => value !== undefined && value !== "";
   return {
     metadata,
     spec: {
       ...spec,
-      cidr: canonicalCidr(text)?.text ?? text,
+      cidr,
       nodeSelector: isGiven(spec.nodeSelector) ? spec.nodeSelector : "all()",
-      blockSize: spec.blockSize || (isIpv6Text(text) ? 122 : 26),
+      blockSize: spec.blockSize || (isIpv6Text(cidr) ? 122 : 26),
       allowedUses: spec.allowedUses?.length ? spec.allowedUses : ["Workload", "Tunnel"],
       ipipMode: isGiven(spec.ipipMode) ? spec.ipipMode : "Never",
       vxlanMode: isGiven(spec.vxlanMode) ? spec.vxlanMode : "Never",
-      assignmentMode: isGiven(spec.assignmentMode) ? spec.assignmentMode : "Automatic",
+      assignmentMode: spec.assignmentMode ?? "Automatic", // "" is one that nobody knows
     },
   };
 }
