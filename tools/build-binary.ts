@@ -38,7 +38,7 @@ const insideExecutable = {
 
 // What went into it; the native codecs are not read by the bundler.
 const inputs = new Set(["node_modules/snappy/index.js", "node_modules/@node-rs/crc32/index.js"]);
-const output = resolve(process.argv[2] ?? "dist/binary");
+const output = resolve(outputFolder(process.argv.slice(2)));
 const work = mkdtempSync(join(tmpdir(), "cattail-build-"));
 try {
   mkdirSync(output, { recursive: true });
@@ -71,6 +71,17 @@ try {
   console.log(`built ${config.output}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+/** One word at most, and no option: an option would be a folder of that name. */
+function outputFolder(words: readonly string[]): string {
+  const [folder = "dist/binary", ...more] = words;
+  if (more.length === 0 && folder !== "" && !folder.startsWith("-")) return folder;
+  const isHelp = words.length === 1 && ["--help", "-h"].includes(folder);
+  (isHelp ? console.log : console.error)(
+    "usage: npm run build:binary -- [FOLDER]   writes FOLDER/cattail and FOLDER/licences.txt (FOLDER: dist/binary)",
+  );
+  process.exit(isHelp ? 0 : 2);
 }
 
 async function bundle(entry: string, name: string, format: "esm" | "cjs" = "esm"): Promise<string> {

@@ -1,7 +1,13 @@
-// npm run peers: a real kube-apiserver with Calico's CRDs, and etcd, on loopback, until interrupted. Prints where they are.
+// npm run peers: a real kube-apiserver with Calico's CRDs, and etcd, on loopback, until interrupted, or until npm has ended. Prints where they are.
 import { defaultInstallOptions, manifests } from "../src/programs/manifests/index.ts";
 import { clusterPeer, startCluster } from "../test/kit/cluster.ts";
 import { installCrds } from "../test/kit/crds.ts";
+import { starterGone } from "./ends-with-starter.ts";
+
+const ended = Promise.race([
+  new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve).once("SIGHUP", resolve)),
+  starterGone(),
+]);
 
 const peer = await clusterPeer();
 if (peer.path === undefined) {
@@ -15,4 +21,4 @@ console.log(
   `# kube-apiserver ${cluster.server}, etcd ${cluster.etcd.members.map(({ url }) => url).join(",")}; Ctrl-C ends both`,
 );
 // A promise alone does not keep the process: its children's pipes do.
-await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
+await ended;
