@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -177,6 +177,19 @@ const rows: { readonly name: string; readonly play: (at: Situation) => Promise<v
       } finally {
         execFileSync("umount", [full]);
       }
+    },
+  },
+  {
+    name: "no MTU file: an error in a log that has only errors",
+    async play(at) {
+      const log = join(folder, "errors.log");
+      const configuration = { log_level: "error", log_file_path: log };
+      ok0(await call("ADD", at, { configuration }));
+      ok0(await call("DEL", at, { configuration }));
+      const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : [];
+      const isThere = existsSync("/var/lib/calico/mtu"); // of the machine: an agent may run here
+      equal(lines.length, isThere ? 0 : 1);
+      for (const line of lines) match(line, /\[ERROR\].* \/var\/lib\/calico\/mtu is not there/);
     },
   },
   {

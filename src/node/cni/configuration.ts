@@ -4,6 +4,7 @@ import { isRecord, type JsonRecord } from "../../base/lib/index.ts";
 import type { DatastoreOptions, KubernetesSettings } from "../../calico/datastore/index.ts";
 import type { Variables } from "./protocol/call.ts";
 import { CniError, cniErrorCodes } from "./protocol/cni-error.ts";
+import { checkTypes } from "./protocol/netconf-types.ts";
 
 export type NetworkConfiguration = {
   readonly name: string;
@@ -29,6 +30,7 @@ const defaultLockFile = "/var/run/calico/ipam.lock";
 
 /** Throws CniError for a field that is not what it should be. */
 export function readNetworkConfiguration(value: JsonRecord, variables: Variables): NetworkConfiguration {
+  checkTypes(value);
   const ipam = recordAt(value, "ipam");
   const policy = recordAt(value, "policy");
   const settings = kubernetesSettings(value, variables);

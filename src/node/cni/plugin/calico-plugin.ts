@@ -28,6 +28,7 @@ import { readArguments } from "../protocol/arguments.ts";
 import { validContainers } from "../protocol/attachments.ts";
 import type { PluginCall } from "../protocol/call.ts";
 import { CniError, cniErrorCodes, toCniError } from "../protocol/cni-error.ts";
+import { checkTypes } from "../protocol/netconf-types.ts";
 import type { Plugin } from "../protocol/run-plugin.ts";
 import { collectByIpam, createIpamCalls, type IpamCallsOptions, statusOfIpam } from "./ipam-calls.ts";
 import { openLogFile, type WriteLog } from "./log-file.ts";
@@ -81,6 +82,7 @@ type Work = {
 };
 
 async function worked<T>(options: PluginOptions, call: PluginCall, work: (given: Work) => Promise<T>): Promise<T> {
+  checkTypes(call.configuration);
   const settings = readEndpointSettings(call.configuration);
   const log = openLogFile(settings, () => options.clock.wallMs());
   try {
@@ -147,7 +149,7 @@ async function requestOf(
 ): Promise<EndpointRequest> {
   const { containerId, netns, ifname, command } = call;
   if (!settings.nodenameFileOptional) mustExist(configuration.nodenameFile, [warn, (text) => log("warning", text)]);
-  const mtu = command === "ADD" ? readMtu(contentOf(mtuFile), settings, mtuFile) : settings.mtu;
+  const mtu = command === "ADD" ? readMtu(mtuFileFor(settings, log), settings, mtuFile) : settings.mtu;
   if (command === "ADD") checkDeviceType(settings);
   mustNotBeOurs(netns);
   const { pod, uid } = readArguments(call.args === "" ? "" : `IgnoreUnknown=1;${call.args}`);
@@ -167,6 +169,14 @@ function mustExist(nodenameFile: string, says: readonly ((text: string) => void)
     );
   const advice = "check that the calico/node container is running and has mounted /var/lib/calico/";
   throw new CniError(cniErrorCodes.other, `stat ${nodenameFile}: no such file or directory: ${advice}`);
+}
+
+/** Undefined: there is none. Said also where only errors are: pods behind a tunnel then have packets that are too large for it. */
+function mtuFileFor({ mtu }: EndpointRequest["settings"], log: WriteLog): string | undefined {
+  const content = contentOf(mtuFile);
+  const instead = mtu === 0 ? "the kernel's" : `${mtu}, of the configuration`;
+  if (content === undefined) log("error", `${mtuFile} is not there, which cattail node writes: the MTU is ${instead}`);
+  return content;
 }
 
 /** Undefined: there is no such file. */

@@ -12,4 +12,5 @@ test("the first of several prefixes is for pods", () => {
   equal(interfacePrefix(undefined), "cali");
   equal(interfacePrefix(""), "cali");
   equal(interfacePrefix("eni,cali"), "eni");
+  equal(interfacePrefix(",x"), "cali");
 });

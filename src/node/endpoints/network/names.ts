@@ -8,7 +8,10 @@ const shortSha1 = createShortSha1();
 const usualPrefix = "cali";
 const idLength = 11;
 
-/** FELIX_INTERFACEPREFIX may be a list: the first is for pods. */
+/**
+ * FELIX_INTERFACEPREFIX may be a list: the first is for pods. Where that is empty (",x") it is the usual one: an interface without a prefix would be no
+ * pod's to an agent, and no policy would hold for it.
+ */
 export function interfacePrefix(setting: string | undefined): string {
   return setting?.split(",")[0] || usualPrefix;
 }
