@@ -8,11 +8,10 @@ export async function runIpam(words: readonly string[], started: Started = start
   const [word] = words;
   if (word === "-v" || word === "--version") return say(`${version()}\n`, 0);
   if (word === "-upgrade" || word === "--upgrade") {
-    const says =
-      "cattail cni ipam does not move host-local's addresses into Calico's IPAM. Run calico-ipam -upgrade of calico/cni once " +
-      "on this node, and use this program after that.";
-    process.stderr.write(`${says}\n`);
-    return process.exit(1);
+    const { upgradeFromHostLocal } = await import("./host-local.ts");
+    const { text, exitCode } = upgradeFromHostLocal();
+    process.stderr.write(`${text}\n`);
+    return process.exit(exitCode);
   }
   if (word !== undefined) {
     process.stderr.write(
