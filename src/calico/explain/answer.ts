@@ -14,6 +14,7 @@ import {
 } from "../policy/index.ts";
 import { checkPort, echoOf, isWithPorts, readProtocol, trafficText } from "./protocol.ts";
 import { placesOf, type Subject, subjectText } from "./subject.ts";
+import { type PassedBy, passedBy } from "./without-rules.ts";
 
 export type Asked = {
   readonly source: Subject;
@@ -32,6 +33,8 @@ export type Answered = {
   /** Of the port that was asked about; undefined: it depends on the port, and `ports` says how. */
   readonly verdict: Verdict | undefined;
   readonly ports: readonly PortsWithVerdict[];
+  /** The rules that let it pass. Asks again, so only who shows it calls it, and before the data change. */
+  readonly passedBy: () => PassedBy;
   /** Where staged policies would change the verdict. */
   readonly staged: { readonly verdict: Verdict | undefined; readonly ports: readonly PortsWithVerdict[] } | undefined;
 };
@@ -51,6 +54,7 @@ export function answer(asked: Asked, data: PolicyData): Answered {
     flow,
     traffic: trafficText(flow.protocol, flow.destinationPort),
     ...now,
+    passedBy: () => passedBy(now.verdict, data, (less) => verdictsOf(flow, asked.port, worldOf(less)).verdict),
     staged: then === undefined || isSame(now, then) ? undefined : then,
   };
 }

@@ -3,7 +3,7 @@ import { rangeText } from "../../base/lib/index.ts";
 import { type Cause, type Place, protocolText, type Stage, type Verdict } from "../policy/index.ts";
 import type { Answered } from "./answer.ts";
 import { type OriginOf, ruleName, type Sources } from "./origin.ts";
-import { causeText, policyText } from "./words.ts";
+import { causeText, listOf, policyText } from "./words.ts";
 
 /** Undefined: nothing in the objects would (a node reaches its own pods whatever they say). */
 export function whatWouldChange(
@@ -13,15 +13,32 @@ export function whatWouldChange(
 ): string | undefined {
   if (decisive === undefined) return undefined;
   if (decisive.reason !== undefined) return undefined;
-  return verdict === "deny" ? toAllow(answered, decisive, originOf) : toDeny(decisive, originOf);
+  return verdict === "deny" ? toAllow(answered, decisive, originOf) : toDeny(answered, decisive, originOf);
 }
 
-function toDeny(stage: Stage, originOf: OriginOf): string | undefined {
+function toDeny(answered: Answered, stage: Stage, originOf: OriginOf): string | undefined {
   const cause = stage.answer?.cause;
-  if (cause?.is === "rule")
-    return `To deny it: take it out of ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}, or put a rule that denies it before that one.`;
+  if (cause?.is === "rule") {
+    const { rules: found, isAll } = answered.passedBy();
+    const rules = found.map(
+      ({ cause: { policy, at }, direction }) =>
+        `${ruleName(policy, { direction, number: at.number }, originOf)} of ${policyText(policy)}`,
+    );
+    const all = listOf(rules);
+    // Kubernetes' NetworkPolicies have no rules that deny.
+    if (cause.policy.kind === "KubernetesNetworkPolicy")
+      return `To deny it: take it out of ${all}.${isAll ? "" : " Then ask again: something else lets it pass, too."}`;
+    const which = `${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}`;
+    return isAll && rules.length === 1
+      ? `To deny it: take it out of ${which}, or put a rule that denies it before that one.`
+      : `To deny it: put a rule that denies it before ${which}.`;
+  }
   if (cause?.is !== "profile") return undefined;
-  return `To deny it: a policy with ${stage.direction} rules that selects ${endpointName(stage)} and does not allow this. No policy of that direction selects it now.`;
+  const now =
+    (stage.answer?.tiers ?? []).length === 0
+      ? "No policy of that direction selects it now."
+      : "Those that select it now pass this on.";
+  return `To deny it: a policy with ${stage.direction} rules that selects ${endpointName(stage)} and denies this. ${now}`;
 }
 
 function toAllow(answered: Answered, stage: Stage, originOf: OriginOf): string | undefined {
@@ -32,18 +49,29 @@ function toAllow(answered: Answered, stage: Stage, originOf: OriginOf): string |
   if (cause.is === "profile") return undefined;
   const other = stage.direction === "ingress" ? answered.flow.source : answered.flow.destination;
   const { destinationPort, protocol } = answered.flow;
-  const isOfKubernetes =
-    cause.is === "end of tier" && cause.policies.some(({ kind }) => kind === "KubernetesNetworkPolicy");
+  const ofTier = cause.is === "end of tier" ? cause.policies : [];
+  const ofKubernetes = ofTier.filter(({ kind }) => kind === "KubernetesNetworkPolicy");
+  const isOfKubernetes = ofKubernetes.length > 0;
+  // The example is of one kind, so those are named that can have it.
+  const able = isOfKubernetes ? ofKubernetes : ofTier;
   const where =
     cause.is === "rule"
       ? `before ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}`
-      : `in ${cause.policies.length === 1 ? cause.policies.map(policyText).join() : `one of ${cause.policies.map(policyText).join(", ")}`}`;
+      : `in ${able.length === 1 ? "" : "one of "}${able.map(policyText).join(", ")}`;
   const isOfCluster = cause.is === "rule" && cause.policy.kind === "KubernetesClusterNetworkPolicy";
   if (isOfCluster && stage.direction === "ingress" && other.is !== "workload")
     return `To allow it: change ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.`;
   const ruleFor = isOfKubernetes ? kubernetesRule : isOfCluster ? clusterRule : calicoRule;
   const rule = ruleFor(other, stage.direction, protocol, destinationPort);
-  return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}`;
+  return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}${isLast(answered, stage) ? "" : "\nThen ask again: what is asked later on the way may still deny it."}`;
+}
+
+/** The receiver's own policies are asked at the end. */
+function isLast({ flow }: Answered, { class: of, direction }: Stage): boolean {
+  return (
+    flow.destination.is === "outside" ||
+    (flow.destination.is === "workload" && of === "endpoint" && direction === "ingress")
+  );
 }
 
 function ruleAt(cause: Cause & { readonly is: "rule" }, { direction }: Stage, originOf: OriginOf): string {
