@@ -20,8 +20,10 @@ const largestCopy = 1 << 20;
  * gone, and nobody works for us any more; ADD and DEL find what it has left, and may be repeated. What is refused as a whole is an error.
  */
 function askAgent(plugin, stdin, files) {
-  const path = process.env.CATTAIL_CNI_SOCKET === undefined ? usualSocket : process.env.CATTAIL_CNI_SOCKET;
-  if (!commands.includes(process.env.CNI_COMMAND) || !isSafeSocket(path)) return Promise.resolve(undefined);
+  if (!commands.includes(process.env.CNI_COMMAND)) return Promise.resolve(undefined);
+  const { CATTAIL_CNI_SOCKET: given = usualSocket } = process.env;
+  const path = safeSocket(given);
+  if (path === undefined) return Promise.resolve(undefined);
   const request = {
     protocol,
     plugin,
@@ -136,10 +138,36 @@ function failed(msg, details) {
   return { exitCode: 1, stdout: `${JSON.stringify({ code: 999, msg, details }, null, 4)}\n`, stderr: "" };
 }
 
-/** In a folder that others may write to, somebody else's socket could stand in for the agent's. */
-function isSafeSocket(path) {
-  const stats = path === "" ? undefined : fs.lstatSync(path, { throwIfNoEntry: false });
-  return stats?.isSocket() === true && [0, process.getuid()].includes(stats.uid);
+/**
+ * The socket's path without links; undefined: there is none, or somebody else's could stand in for the agent's, because a folder above it is his, or
+ * takes names from everybody. src/base/linux/files/who-may-replace.ts asks the same.
+ */
+function safeSocket(path) {
+  if (path === "") return undefined;
+  try {
+    const { basename, dirname, resolve } = require("node:path");
+    const folder = dirname(resolve(path));
+    const real = fs.realpathSync(folder);
+    const trusted = [0, process.getuid(), fs.statSync("/").uid]; // in a user namespace root has another number
+    if (![...upwards(folder), ...upwards(real)].every((each) => isClosed(fs.statSync(each), trusted))) return undefined;
+    const found = `${real}/${basename(path)}`;
+    const stats = fs.lstatSync(found);
+    return stats.isSocket() && [0, process.getuid()].includes(stats.uid) ? found : undefined;
+  } catch {
+    return undefined; // nothing is there
+  }
+}
+
+function upwards(folder) {
+  const at = folder.lastIndexOf("/");
+  return at < 0 || folder === "/" ? ["/"] : [folder, ...upwards(folder.slice(0, at) || "/")];
+}
+
+/** In a sticky folder, as /tmp is, each has only his own names. */
+function isClosed({ uid, gid, mode }, trusted) {
+  if (!trusted.includes(uid)) return false;
+  if ((mode & 0o1000) !== 0) return true;
+  return (mode & 0o002) === 0 && ((mode & 0o020) === 0 || gid === 0 || gid === process.getgid());
 }
 
 function idOf(path) {

@@ -4,6 +4,8 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -156,6 +158,35 @@ test("the agent does the work of ADD, CHECK, DEL, STATUS and GC; the socket is i
   deepEqual([links(node.name), nothingHeld(objects)], ["", true]);
   equal((await call("GC", { node: node.path })).said.code, 7); // that nothing is valid must be said
 });
+
+test(
+  "a socket below a folder of somebody else, or of everybody, is not trusted: the plugin does the work",
+  limits,
+  async () => {
+    const [node, inside] = [freshNamespace(), freshNamespace()];
+    await using agent = await agentOn(node.path);
+    const where = { node: node.path, netns: inside.path, container: "u1", pod: "p1" };
+    const above = dirname(dirname(socket));
+    const { uid, gid, mode } = statSync(above);
+    const workers: (number | undefined)[] = [];
+    for (const change of [
+      () => chownSync(above, 12_345, gid),
+      () => chmodSync(above, 0o777),
+      () => chmodSync(above, 0o1777),
+    ]) {
+      change();
+      for (const command of ["ADD", "DEL"]) equal((await call(command, where)).code, 0);
+      workers.push(workerOf("ADD", "u1"));
+      chownSync(above, uid, gid);
+      chmodSync(above, mode & 0o7777);
+    }
+    const { pid } = agent.process;
+    deepEqual(
+      workers.map((each) => each === pid),
+      [false, false, true],
+    );
+  },
+);
 
 const otherInsides: { name: string; text: string }[] = [
   { name: "has no such inner door", text: "process.binding = () => { throw new Error('gone'); };" },

@@ -1,6 +1,6 @@
 // Every file that the agent, the plugins and the installer write as root, with a link in its place that leads to a file of somebody else: that file must
 // stay as it is. Some of the folders belong to a calico-node that is not root (`node hostpath-init`), who could put such a link there.
-import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import {
   existsSync,
   globSync,
@@ -36,6 +36,8 @@ import { install } from "../../src/programs/cni/install/install.ts";
 import { prepareFolder } from "../../src/programs/lab/state.ts";
 import { takeAgentLock } from "../../src/programs/node/agent-lock.ts";
 import { eventually } from "../kit/eventually.ts";
+import { FakeClock } from "../kit/fake-clock.ts";
+import { recordLog } from "../kit/recorded-log.ts";
 
 const base = mkdtempSync(join(tmpdir(), "cattail-files-of-root-"));
 after(() => rmSync(base, { recursive: true, force: true }));
@@ -235,19 +237,49 @@ test("folders are given to another user without following his links", { skip: no
   );
 });
 
-const folders: { name: string; make: (folder: string) => Promise<void> | void }[] = [
-  { name: "a lab's", make: prepareFolder },
-  {
-    name: "that of the plugins' socket",
-    make: (folder) => cniPart({ socket: join(folder, "s"), version: "v0" }).run({} as PartWorld, AbortSignal.abort()), // it asks for nothing before
-  },
-];
-for (const { name, make } of folders)
-  test(`a folder that belongs to somebody else is refused: ${name}`, { skip: notRoot }, async () => {
-    const { path } = machine("tmp/folder");
-    mkdirSync(path);
-    lchownSync(path, 12_345, 12_345);
-    await rejects(async () => await make(path), /belongs to user 12345/);
+test("a folder that belongs to somebody else is refused: a lab's", { skip: notRoot }, () => {
+  const { path } = machine("tmp/folder");
+  mkdirSync(path);
+  lchownSync(path, 12_345, 12_345);
+  throws(() => prepareFolder(path), /belongs to user 12345/);
+});
+
+for (const where of ["var/run/calico/cattail", "var/run/calico"])
+  test(`the plugins' socket is not made below a folder of somebody else, and that is said: ${where}`, {
+    skip: notRoot,
+  }, async () => {
+    const { root, path } = machine("var/run/calico/cattail/cni.sock");
+    const folder = join(root, where);
+    lchownSync(folder, 12_345, 12_345);
+    const clock = new FakeClock();
+    const { log, lines } = recordLog();
+    const reports: { ready?: boolean | undefined; detail?: string | undefined }[] = [];
+    const stop = new AbortController();
+    const datastore = Promise.withResolvers<never>();
+    let isAsked = false;
+    const world = {
+      ...{ clock, log, health: { report: (report: object) => void reports.push(report) } },
+      datastore: () => {
+        isAsked = true;
+        return datastore.promise;
+      },
+    } as unknown as PartWorld; // all that it asks for
+    const running = cniPart({ socket: path, version: "v0" }).run(world, stop.signal);
+    await clock.advance(12_000);
+    equal(existsSync(path), false);
+    deepEqual(reports.at(-1), {
+      live: true,
+      ready: true,
+      detail: `the plugins are not answered: ${folder} belongs to user 12345`,
+    });
+    equal(lines.filter(({ level }) => level === "warn").length, 1);
+    // Given back, it goes on.
+    equal(isAsked, false);
+    lchownSync(folder, 0, 0);
+    await clock.advance(5_000);
+    equal(isAsked, true);
+    datastore.reject(new Error("that is enough"));
+    await rejects(running, /that is enough/);
   });
 
 test("certificates are not put into, nor others removed from, a folder that a link leads to", {

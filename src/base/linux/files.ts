@@ -13,3 +13,4 @@ export {
   syncFolder,
 } from "./files/replace-file.ts";
 export { type FolderNotice, type WatchFolderOptions, watchFolder } from "./files/watch-folder.ts";
+export { whoMayReplace } from "./files/who-may-replace.ts";

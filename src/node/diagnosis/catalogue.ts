@@ -251,6 +251,13 @@ export const nodeCatalogue = {
     why: "on that day every new pod is refused",
     fix: "make a new kubeconfig for the plugin before that",
   },
+  CNI_SOCKET_UNSAFE: {
+    level: "warning",
+    title:
+      "the CNI plugin does not ask the agent: somebody else could put a socket of his own in the place of the agent's",
+    why: "every call takes longer, as without an agent. A calico-node that does not run as root leaves /var/run/calico to its user",
+    fix: "chown 0:0 /var/run/calico && chmod go-w /var/run/calico, where nothing runs as that user any more; the agent sees it by itself",
+  },
   NODE_TYPHA_UNREACHABLE: {
     level: "broken",
     title: "the agent's Typha cannot be reached from this host, or does not accept its certificate",

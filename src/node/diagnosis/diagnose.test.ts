@@ -359,6 +359,11 @@ const cases: { name: string; facts: Facts; finds: string[] }[] = [
     finds: ["CNI_CREDENTIALS_EXPIRE_SOON"],
   },
   {
+    name: "an agent's socket below a folder of another user",
+    facts: onHost(({ cni }) => ({ cni: { ...cni, unsafeSocket: "/var/run/calico belongs to user 1000" } }), "n1"),
+    finds: ["CNI_SOCKET_UNSAFE"],
+  },
+  {
     name: "a token that lives for a day",
     facts: onHost(({ cni }) => ({ cni: { ...cni, credentials: { file: "k", of: "token", expiresMs: nowMs + 1 } } })),
     finds: [],

@@ -186,6 +186,8 @@ export type CniFacts = {
   readonly ipam?: string;
   readonly nodeNameFile?: string;
   readonly mtuFile?: number;
+  /** Why the plugin passes over an agent's socket: somebody else could put his own in its place. */
+  readonly unsafeSocket?: string;
   /** Rights that the plugin uses and its account lacks. */
   readonly missingRights?: readonly Unreadable[];
   readonly credentials?: {

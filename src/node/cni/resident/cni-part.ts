@@ -4,10 +4,10 @@
 //
 // A caller who hangs up (a runtime that gave up) ends his ADD, which is undone. When the part ends, calls under way are first waited for, then ended;
 // connections are cut only after them. So a plugin whose connection breaks knows that nobody works for it any more, and starts over by itself.
-import { chmodSync, lstatSync, statSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { CattailError, isRecord, messageOf, passAbort } from "../../../base/lib/index.ts";
-import { makeFoldersSync } from "../../../base/linux/files.ts";
+import { isRecord, messageOf, passAbort } from "../../../base/lib/index.ts";
+import { makeFoldersSync, whoMayReplace } from "../../../base/linux/files.ts";
 import { answerCalls } from "../../../base/linux/index.ts";
 import { createNetwork } from "../../endpoints/index.ts";
 import type { Part, PartWorld } from "../../part/index.ts";
@@ -43,7 +43,7 @@ export function cniPart(options: CniPartOptions): Part {
 }
 
 async function run({ socket = usualCniSocket, version }: CniPartOptions, world: PartWorld, signal: AbortSignal) {
-  makePrivateFolder(dirname(socket));
+  if (!(await safeFolder(socket, world, signal))) return;
   const ending = new AbortController();
   const { clock, node, log } = world;
   const warn = (text: string) => log.warn(text);
@@ -64,7 +64,7 @@ async function run({ socket = usualCniSocket, version }: CniPartOptions, world: 
   });
   log.info("the CNI plugins are answered", { socket });
   try {
-    await untilAborted(backing, world, signal);
+    await untilAborted({ backing, socket }, world, signal);
   } finally {
     await calls.end();
     await server[Symbol.asyncDispose]();
@@ -72,11 +72,25 @@ async function run({ socket = usualCniSocket, version }: CniPartOptions, world: 
   }
 }
 
+type Answering = { readonly backing: ResidentBacking; readonly socket: string };
+
+/** Why plugins, which run as root, pass over a socket that is there. Undefined: they do not. */
+function whyNotAsked(socket: string): string | undefined {
+  const uid = process.getuid?.() ?? 0;
+  if (uid !== 0) return `plugins that run as root do their work themselves: this agent is user ${uid}`;
+  try {
+    const why = whoMayReplace(socket);
+    return why === undefined ? undefined : `the plugins do their work themselves: ${why}`;
+  } catch (error) {
+    return `the plugins find no socket: ${messageOf(error)}`;
+  }
+}
+
 /** Health is said again and again: silence counts as a fault. */
-async function untilAborted(backing: ResidentBacking, world: PartWorld, signal: AbortSignal): Promise<void> {
+async function untilAborted({ backing, socket }: Answering, world: PartWorld, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const detail = backing.isWarm ? "" : "the datastore is not watched: calls work, with more requests";
-    world.health.report({ live: true, ready: true, detail });
+    const cold = backing.isWarm ? undefined : "the datastore is not watched: calls work, with more requests";
+    world.health.report({ live: true, ready: true, detail: whyNotAsked(socket) ?? cold ?? "" });
     const pause = world.clock.sleep(reportEveryMs, signal).catch(() => undefined);
     await Promise.race([pause, backing.running]);
   }
@@ -199,15 +213,31 @@ function idOf(path: string): string | undefined {
   }
 }
 
-/** Whoever may enter could put a socket of his own there. */
-function makePrivateFolder(folder: string): void {
-  makeFoldersSync(folder, 0o700);
-  const { uid } = lstatSync(folder);
-  if (uid !== process.getuid?.()) {
-    throw new CattailError("CNI_SOCKET_FOLDER", {
-      problem: `the folder ${folder} of the plugins' socket belongs to user ${uid}`,
-      next: "Remove it, or set CATTAIL_CNI_SOCKET to a path in a folder of the agent's user",
-    });
+/**
+ * Makes the socket's folder this user's alone. A folder above it may be another user's, as after `node hostpath-init`, who could then put a socket of his
+ * own in its place: no plugin would trust what it finds there. So there is no socket, until the folder is given back; the plugins do their work
+ * themselves, which is slower and no fault of the node. False: the signal came first.
+ */
+async function safeFolder(socket: string, { clock, health, log }: PartWorld, signal: AbortSignal): Promise<boolean> {
+  const folder = dirname(socket);
+  for (let said: string | undefined; ; ) {
+    makeFoldersSync(folder, 0o700);
+    const why = whoMayReplace(socket);
+    if (why === undefined) break;
+    if (why !== said)
+      log.warn("The CNI plugins are not answered, and do their work themselves: their socket would not be safe", {
+        socket,
+        reason: why,
+        next: unsafeSocketNext,
+      });
+    said = why;
+    health.report({ live: true, ready: true, detail: `the plugins are not answered: ${why}` });
+    await clock.sleep(reportEveryMs, signal).catch(() => undefined);
+    if (signal.aborted) return false;
   }
   chmodSync(folder, 0o700);
+  return true;
 }
+
+const unsafeSocketNext =
+  "Give the folder back to root (chown 0:0 FOLDER; chmod go-w FOLDER) where no program of that user needs it, or set CATTAIL_CNI_SOCKET, for the agent and the plugins, to a path in a folder of root's";

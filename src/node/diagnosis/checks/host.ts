@@ -224,7 +224,9 @@ function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, now
       }),
     ];
   const found = missingRights(cni.missingRights ?? [], node);
-  const { credentials } = cni;
+  const { credentials, unsafeSocket } = cni;
+  if (unsafeSocket !== undefined)
+    found.push(finding({ code: "CNI_SOCKET_UNSAFE", node, what: `${unsafeSocket} on ${node}` }));
   if (credentials !== undefined) {
     const { file, expiresMs, of = "certificate", broken } = credentials;
     const date = expiresMs === undefined ? "" : new Date(expiresMs).toISOString().slice(0, 16);

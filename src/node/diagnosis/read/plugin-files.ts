@@ -4,13 +4,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
+import { whoMayReplace } from "../../../base/linux/files.ts";
 import type { CniFacts } from "../facts.ts";
 
 const folder = "/etc/cni/net.d";
+/** As node/cni has it. */
+const agentSocket = "/var/run/calico/cattail/cni.sock";
 
 export function readPluginFiles(): CniFacts {
   const nodeNameFile = readText("/var/lib/calico/nodename");
   const mtuFile = Number(readText("/var/lib/calico/mtu") ?? Number.NaN);
+  const unsafeSocket = socketProblem();
   const found = findConfiguration();
   const mtu = found === undefined ? undefined : found.plugin.mtu;
   const ipam = found === undefined ? undefined : found.plugin.ipam;
@@ -22,8 +26,17 @@ export function readPluginFiles(): CniFacts {
     ...(isRecord(ipam) && typeof ipam.type === "string" ? { ipam: ipam.type } : {}),
     ...(nodeNameFile === undefined ? {} : { nodeNameFile: nodeNameFile.trim() }),
     ...(Number.isNaN(mtuFile) ? {} : { mtuFile }),
+    ...(unsafeSocket === undefined ? {} : { unsafeSocket }),
     ...(typeof kubeconfig === "string" ? { credentials: readCredentials(kubeconfig) } : {}),
   };
+}
+
+function socketProblem(): string | undefined {
+  try {
+    return whoMayReplace(agentSocket);
+  } catch {
+    return undefined; // no agent of ours has been here
+  }
 }
 
 /** The first by name that has Calico in it, as a runtime goes through them. */

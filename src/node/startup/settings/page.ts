@@ -17,7 +17,7 @@ const before = `# Start-up, shutdown and health of a node
 | \`cattail node monitor-addresses\` | keeps the Node's address up to date |
 | \`cattail node health\` | what probes ask |
 | \`cattail node shutdown\` | writes down the time and marks the node as being without a network; \`--clean\` also takes away routes, tunnels and packet rules of the agent, and the name file |
-| \`cattail node hostpath-init\`, \`init\` | the folders of an agent that does not run as root; nothing |
+| \`cattail node hostpath-init\`, \`init\` | gives /var/lib/calico, /var/run/calico and /var/log/calico to a user, for an agent that does not run as root ([the CNI plugin then asks no agent](cni.md#with-an-agent)); nothing |
 
 Exit codes: 0, or 1 if it failed. Then the last lines of the log say what was wrong and what to do.
 
