@@ -33,6 +33,8 @@ export type Answered = {
   /** Of the port that was asked about; undefined: it depends on the port, and `ports` says how. */
   readonly verdict: Verdict | undefined;
   readonly ports: readonly PortsWithVerdict[];
+  /** Host endpoints are known, which may be asked anywhere on the way. */
+  readonly hasHosts: boolean;
   /** The rules that let it pass. Asks again, so only who shows it calls it, and before the data change. */
   readonly passedBy: () => PassedBy;
   /** Where staged policies would change the verdict. */
@@ -54,6 +56,7 @@ export function answer(asked: Asked, data: PolicyData): Answered {
     flow,
     traffic: trafficText(flow.protocol, flow.destinationPort),
     ...now,
+    hasHosts: data.hostEndpoints.size > 0,
     passedBy: () => passedBy(now.verdict, data, (less) => verdictsOf(flow, asked.port, worldOf(less)).verdict),
     staged: then === undefined || isSame(now, then) ? undefined : then,
   };

@@ -45,9 +45,11 @@ function toAllow(answered: Answered, stage: Stage, originOf: OriginOf): string |
   const cause = stage.answer?.cause;
   if (cause === undefined) return undefined;
   if (cause.is === "missing profile" || cause.is === "no rule")
-    return `To allow it: ${causeText(cause, stage.direction, originOf)}; a policy that allows it would do.`;
+    return `To allow it: ${causeText(cause, stage.direction, originOf)}; a policy that allows it would do.${afterwards(answered, stage)}`;
   if (cause.is === "profile") return undefined;
-  const other = stage.direction === "ingress" ? answered.flow.source : answered.flow.destination;
+  if (isAnswer(answered, stage))
+    return "To allow it: let the answer pass, too. An untracked policy lets the packet pass, so its answer is asked about like a packet of its own.";
+  const other = otherEnd(answered, stage);
   const { destinationPort, protocol } = answered.flow;
   const ofTier = cause.is === "end of tier" ? cause.policies : [];
   const ofKubernetes = ofTier.filter(({ kind }) => kind === "KubernetesNetworkPolicy");
@@ -60,18 +62,32 @@ function toAllow(answered: Answered, stage: Stage, originOf: OriginOf): string |
       : `in ${able.length === 1 ? "" : "one of "}${able.map(policyText).join(", ")}`;
   const isOfCluster = cause.is === "rule" && cause.policy.kind === "KubernetesClusterNetworkPolicy";
   if (isOfCluster && stage.direction === "ingress" && other.is !== "workload")
-    return `To allow it: change ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.`;
+    return `To allow it: change ${ruleAt(cause, stage, originOf)} of ${policyText(cause.policy)}. A rule of that kind cannot let in an address that is no pod's.${afterwards(answered, stage)}`;
   const ruleFor = isOfKubernetes ? kubernetesRule : isOfCluster ? clusterRule : calicoRule;
   const rule = ruleFor(other, stage.direction, protocol, destinationPort);
-  return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}${isLast(answered, stage) ? "" : "\nThen ask again: what is asked later on the way may still deny it."}`;
+  return `To allow it: an ${stage.direction} rule ${where}, for example\n${rule}${afterwards(answered, stage)}`;
 }
 
-/** The receiver's own policies are asked at the end. */
-function isLast({ flow }: Answered, { class: of, direction }: Stage): boolean {
-  return (
-    flow.destination.is === "outside" ||
-    (flow.destination.is === "workload" && of === "endpoint" && direction === "ingress")
-  );
+function afterwards(answered: Answered, stage: Stage): string {
+  return isLast(answered, stage) ? "" : "\nThen ask again: what is asked later on the way may still deny it.";
+}
+
+/** The receiver's own policies are asked at the end, but for those of host endpoints. */
+function isLast({ flow, hasHosts }: Answered, { class: of, direction }: Stage): boolean {
+  if (hasHosts) return false;
+  return flow.destination.is === "outside" || (of === "endpoint" && direction === "ingress");
+}
+
+function isAnswer({ flow }: Answered, { packet }: Stage): boolean {
+  return packet !== undefined && rangeText(packet.source) === rangeText(flow.destination.address);
+}
+
+/** The other end as the stage sees it: a sender whose address is hidden on the way is not known by its labels any more. */
+function otherEnd({ flow }: Answered, { direction, packet }: Stage): Place {
+  if (direction === "egress") return flow.destination;
+  const { source } = flow;
+  if (packet === undefined || rangeText(packet.source) === rangeText(source.address)) return source;
+  return { is: "outside", address: packet.source };
 }
 
 function ruleAt(cause: Cause & { readonly is: "rule" }, { direction }: Stage, originOf: OriginOf): string {

@@ -34,6 +34,8 @@ export type Stage = {
   readonly class: StageClass;
   readonly verdict: "allow" | "deny" | "undecided";
   readonly answer: Answer | undefined;
+  /** What its policies were asked about: addresses may be hidden on the way. */
+  readonly packet?: Packet;
   /** Where no policy was asked: what decided instead. */
   readonly reason?: Reason;
 };
@@ -325,7 +327,7 @@ function untracked(endpoint: HostEndpoint, direction: Direction, packet: Packet,
 function ask(question: Question, packet: Packet, world: World, node: string, stage: StageClass): Stage {
   const answer = evaluate(question, packet, world.data, world.members);
   const { endpoint, direction } = question;
-  return { node, endpoint, direction, class: stage, verdict: answer.verdict, answer };
+  return { node, endpoint, direction, class: stage, verdict: answer.verdict, answer, packet };
 }
 
 function said(

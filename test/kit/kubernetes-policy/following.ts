@@ -21,6 +21,8 @@ export class FollowedCluster {
   /** As explain calls them. */
   readonly #policies = new Map<string, ApiObject>();
   readonly #changed = new Set<string>();
+  /** As changed so far. */
+  readonly #now = new Map<string, ApiObject>();
 
   constructor(world: PolicyWorld, policies: readonly ApiObject[]) {
     this.#world = world;
@@ -43,8 +45,10 @@ export class FollowedCluster {
     const change = new RegExp(`^To allow it: change ${place}`).exec(hint);
     if (before !== null) {
       const [, to = "", direction, number, title = ""] = before;
-      const rules = to.startsWith("To allow") ? parse(example) : denials(title);
-      this.#edit(title, asDirection(direction), (list) => list.toSpliced(Number(number) - 1, 0, ...rules));
+      const at = Number(number) - 1;
+      this.#edit(title, asDirection(direction), (list) =>
+        list.toSpliced(at, 0, ...(to.startsWith("To allow") ? parse(example) : [{ ...list[at], action: "Deny" }])),
+      );
     } else if (within !== null)
       this.#edit(within[2] ?? "", asDirection(within[1]), (list) => [...list, ...parse(example)]);
     else if (change !== null)
@@ -53,7 +57,7 @@ export class FollowedCluster {
       );
     else if (hint.startsWith("To deny it: take it out of ")) this.#takeOut(hint);
     else if (selecting !== null) this.#decide("Deny", asDirection(selecting[1]));
-    else if (hint.endsWith("; a policy that allows it would do.")) this.#decide("Allow", undefined);
+    else if (hint.includes("; a policy that allows it would do.")) this.#decide("Allow", undefined);
     else return false;
     return true;
   }
@@ -67,8 +71,6 @@ export class FollowedCluster {
     this.#changed.clear();
     this.#now.clear();
   }
-
-  readonly #now = new Map<string, ApiObject>();
 
   #edit(title: string, direction: Direction, edit: (rules: readonly object[]) => readonly object[]): void {
     const policy = this.#now.get(title) ?? this.#policies.get(title);
@@ -116,13 +118,6 @@ function titleOf({ apiVersion, kind, metadata: { namespace, name } }: ApiObject)
 
 function asDirection(text: string | undefined): Direction {
   return text === "ingress" ? "ingress" : "egress";
-}
-
-/** What denies everything, in a rule of that kind. */
-function denials(title: string): readonly object[] {
-  if (!title.startsWith("ClusterNetworkPolicy")) return [{ action: "Deny" }];
-  const peers = [{ namespaces: {} }];
-  return [{ action: "Deny", from: peers, to: [...peers, { networks: ["0.0.0.0/0"] }, { networks: ["::/0"] }] }];
 }
 
 function deciding(action: string, types: readonly string[]): ApiObject {
