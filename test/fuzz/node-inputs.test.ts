@@ -9,5 +9,6 @@ for (const target of fuzzTargets)
     const cases = target === "bird-text" ? 500 : 5_000; // a whole configuration each
     const tally = fuzzNode(target, { seed, cases }); // a failure has its input
     equal(tally.read + tally.refused, cases);
-    ok(tally.read > cases / 10, JSON.stringify(tally)); // or the fuzzer would only scratch the surface
+    // Or the fuzzer would only scratch the surface. Of configurations that a runtime gives, a wrong type anywhere is refused.
+    ok(tally.read > cases / (target === "cni" ? 25 : 10), JSON.stringify(tally));
   });
