@@ -1,6 +1,6 @@
 // Reads the settings of this process: its environment and its configuration file. With config-file.ts
 // the place of this folder that touches the world.
-import { accessSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { CattailError } from "../lib/index.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Environment, ProgramSettings } from "./program-settings.ts";
@@ -19,7 +19,7 @@ export function loadSettings<Table extends SettingsTable>(
   const read = readSettings(program, {
     environment: options.environment,
     ...(text === undefined ? {} : { file: { path, text } }),
-    checks: { exists },
+    checks: { exists: existsSync },
   });
   if (read.problems.length === 0) return read;
   throw new CattailError("SETTINGS_INVALID", {
@@ -34,13 +34,4 @@ function describeProblems({ problems, warnings }: Pick<ReadSettings<unknown>, "p
     lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n  - ${line}`).join("");
   const wrong = problems.length === 1 ? "a setting is wrong:" : `${problems.length} settings are wrong:`;
   return `${wrong}${listed(problems)}${warnings.length === 0 ? "" : `\nbesides:${listed(warnings)}`}`;
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path);
-    return true;
-  } catch {
-    return false; // the caller says so, with the setting's name
-  }
 }

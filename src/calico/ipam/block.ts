@@ -36,7 +36,7 @@ export type ReadBlock =
   | { readonly is: "invalid"; readonly field: string; readonly why: string };
 
 /** The smallest prefix lengths that the kind allows: 20 and 116. */
-const mostAddresses = 4096n;
+export const mostAddresses = 4096n;
 
 /** What was stored by others is checked as far as our changes rely on it. */
 export function readBlock(spec: IpamBlockSpec): ReadBlock {
@@ -44,9 +44,8 @@ export function readBlock(spec: IpamBlockSpec): ReadBlock {
   if (range === undefined) return invalid("cidr", "must be a CIDR");
   if (sizeOf(range) > mostAddresses) return invalid("cidr", `must have at most ${mostAddresses} addresses`);
   const size = Number(sizeOf(range));
-  const attributes = (spec.attributes ?? []) as readonly Attribute[]; // the schema has members that may be undefined
-  const allocations = (spec.allocations ?? []).map((index) => (index === null ? null : Number(index)));
-  const unallocated = (spec.unallocated ?? []).map(Number);
+  const block = blockAsStored(range, spec);
+  const { attributes, allocations, unallocated } = block;
   if (allocations.length !== size) return invalid("allocations", `must have ${size} entries`);
   if (allocations.some((index) => index !== null && attributes[index] === undefined)) {
     return invalid("allocations", "must point into attributes");
@@ -56,20 +55,22 @@ export function readBlock(spec: IpamBlockSpec): ReadBlock {
   if (unallocated.some((ordinal) => allocations[ordinal] !== null)) {
     return invalid("unallocated", "must have only ordinals of the block that are not allocated");
   }
+  return { is: "block", block };
+}
+
+/** With whatever is wrong inside. */
+export function blockAsStored(range: AddressRange, spec: IpamBlockSpec): Block {
   const numbers = Object.entries(spec.sequenceNumberForAllocation ?? {});
   return {
-    is: "block",
-    block: {
-      range,
-      owner: spec.affinity === "" ? undefined : spec.affinity,
-      claimTime: spec.affinityClaimTime === "" ? undefined : spec.affinityClaimTime,
-      allocations,
-      unallocated,
-      attributes,
-      sequenceNumber: BigInt(spec.sequenceNumber ?? 0),
-      sequenceNumbers: new Map(numbers.map(([ordinal, number]) => [Number(ordinal), BigInt(number)])),
-      isDeleted: spec.deleted === true,
-    },
+    range,
+    owner: spec.affinity === "" ? undefined : spec.affinity,
+    claimTime: spec.affinityClaimTime === "" ? undefined : spec.affinityClaimTime,
+    allocations: (spec.allocations ?? []).map((index) => (index === null ? null : Number(index))),
+    unallocated: (spec.unallocated ?? []).map(Number),
+    attributes: (spec.attributes ?? []) as readonly Attribute[], // the schema has members that may be undefined
+    sequenceNumber: BigInt(spec.sequenceNumber ?? 0),
+    sequenceNumbers: new Map(numbers.map(([ordinal, number]) => [Number(ordinal), BigInt(number)])),
+    isDeleted: spec.deleted === true,
   };
 }
 

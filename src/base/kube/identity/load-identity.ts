@@ -7,7 +7,7 @@ import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { CattailError, type Clock, messageOf, systemClock } from "../../lib/index.ts";
-import { readQuickly, readWord } from "../../yaml/index.ts";
+import { readDocument } from "../../yaml/index.ts";
 import type { KubeSettings } from "../settings.ts";
 import type { ExecCredential } from "./exec-plugin.ts";
 import {
@@ -104,18 +104,8 @@ async function readKubeconfigs(files: readonly string[]): Promise<Kubeconfig> {
 }
 
 async function parseKubeconfig(file: string, text: string): Promise<unknown> {
-  if (text.trimStart().startsWith("{")) {
-    try {
-      return JSON.parse(text); // a tenth of the time, and no YAML library
-    } catch {
-      // YAML may begin with a brace, too
-    }
-  }
-  const quick = readQuickly(text, readWord);
-  if (quick !== undefined) return quick.value;
-  const { parseYaml } = await import("./parse-yaml.ts");
   try {
-    return parseYaml(text);
+    return await readDocument(text);
   } catch (error) {
     const [line = ""] = messageOf(error).split(/:?\n/); // what follows quotes the file, and it has secrets
     throw unusable(`${file} is not YAML: ${line}`, "Correct the line, or name another file");

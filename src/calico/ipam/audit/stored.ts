@@ -3,7 +3,7 @@
 import { parseRange, sizeOf } from "../../../base/lib/index.ts";
 import type { IpamBlockSpec } from "../../kinds/index.ts";
 import type { Affinity } from "../affinity.ts";
-import type { Attribute, Block } from "../block.ts";
+import { type Block, blockAsStored, mostAddresses } from "../block.ts";
 import type { Handle } from "../handle.ts";
 import type { Pool } from "../pools.ts";
 import type { Versioned } from "../steps/step.ts";
@@ -31,29 +31,12 @@ export type LooseBlock =
   | { readonly is: "block"; readonly block: Block }
   | { readonly is: "unreadable"; readonly why: string };
 
-/** As many as a block may have at most, so that nothing large is built from a broken one. */
-const mostAddresses = 4096n;
-
-/** Whatever is wrong inside stays as it is; only a block that is no range of a possible size cannot be looked into. */
+/** Whatever is wrong inside stays as it is. A block that is no range of a possible size cannot be looked into: nothing large is built from a broken one. */
 export function readLoosely(spec: IpamBlockSpec): LooseBlock {
   const range = parseRange(spec.cidr ?? "");
   if (range === undefined) return { is: "unreadable", why: `spec.cidr ${JSON.stringify(spec.cidr ?? "")} is no CIDR` };
   if (sizeOf(range) > mostAddresses) {
     return { is: "unreadable", why: `spec.cidr ${spec.cidr} has more than ${mostAddresses} addresses` };
   }
-  const numbers = Object.entries(spec.sequenceNumberForAllocation ?? {});
-  return {
-    is: "block",
-    block: {
-      range,
-      owner: spec.affinity === "" ? undefined : spec.affinity,
-      claimTime: spec.affinityClaimTime === "" ? undefined : spec.affinityClaimTime,
-      allocations: (spec.allocations ?? []).map((index) => (index === null ? null : Number(index))),
-      unallocated: (spec.unallocated ?? []).map(Number),
-      attributes: (spec.attributes ?? []) as readonly Attribute[], // the schema has members that may be undefined
-      sequenceNumber: BigInt(spec.sequenceNumber ?? 0),
-      sequenceNumbers: new Map(numbers.map(([ordinal, number]) => [Number(ordinal), BigInt(number)])),
-      isDeleted: spec.deleted === true,
-    },
-  };
+  return { is: "block", block: blockAsStored(range, spec) };
 }

@@ -1,7 +1,7 @@
 // Reads where the datastore is: from calicoctl.cfg if it exists, and then from nowhere else; otherwise from the environment.
 // The texts are the original's.
 import { isRecord, type JsonRecord, type Log, messageOf } from "../../../base/lib/index.ts";
-import { readQuickly, readWord } from "../../../base/yaml/index.ts";
+import { readDocument } from "../../../base/yaml/index.ts";
 import { defaultConfigFile } from "../command-line/flags.ts";
 import { CtlError } from "../console.ts";
 import { goWords } from "../file-error.ts";
@@ -74,20 +74,9 @@ function textOf(value: unknown): string | undefined {
   return ["string", "number", "bigint", "boolean"].includes(typeof value) ? String(value) : undefined;
 }
 
-/** JSON first: a tenth of the time, and no YAML library. */
 async function parse(text: string): Promise<unknown> {
-  if (text.trimStart().startsWith("{")) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      // YAML may begin with a brace, too; and what is wrong is said about YAML
-    }
-  }
-  const quick = readQuickly(text, readWord);
-  if (quick !== undefined) return quick.value;
-  const { parseYaml } = await import("./parse-yaml.ts");
   try {
-    return parseYaml(text);
+    return await readDocument(text);
   } catch (error) {
     throw new Error(`error converting YAML to JSON: yaml: ${messageOf(error)}`, { cause: error });
   }

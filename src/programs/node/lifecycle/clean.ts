@@ -1,5 +1,5 @@
 // `cattail node shutdown --clean`: what the agent has put into the kernel goes, step by step; a step that fails is said, and the others are done nevertheless.
-import { accessSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Log } from "../../../base/lib/index.ts";
 import { removeOwnTables } from "../../../node/dataplane/index.ts";
 import { readRouteSettings, removeOwnRoutes } from "../../../node/routes/index.ts";
@@ -12,7 +12,7 @@ export type CleanOptions = {
 
 /** Whether everything is gone. */
 export async function removeTraces({ environment, log }: CleanOptions): Promise<boolean> {
-  const settings = new NodeLiveSettings(readLocalSources({ environment }), { checks: { exists }, log });
+  const settings = new NodeLiveSettings(readLocalSources({ environment }), { checks: { exists: existsSync }, log });
   const steps: readonly (readonly [string, () => Promise<void>])[] = [
     [
       "routes and tunnels",
@@ -34,13 +34,4 @@ export async function removeTraces({ environment, log }: CleanOptions): Promise<
     }
   }
   return isWhole;
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path);
-    return true;
-  } catch {
-    return false; // the caller says so, with the setting's name
-  }
 }

@@ -1,4 +1,4 @@
-// YAML, loaded by whoever has a calicoctl.cfg that is not JSON. A module of its own, because a package of CommonJS that is
+// YAML by the package, loaded by whoever has something out of the ordinary. A module of its own, because a package of CommonJS that is
 // imported late loses its names where it is bundled.
 import { parse } from "yaml";
 
