@@ -121,14 +121,39 @@ const edits: readonly { readonly name: string; readonly edit: (nft: World["nft"]
     edit: (nft) => void nft("delete", "element", "inet", "cattail", "map-from-workload", '{ "cali1" }'),
   },
   { name: "a table that is deleted", edit: (nft) => void nft("delete", "table", "inet", "cattail") },
+  { name: "a table that is put to sleep", edit: (nft) => void nft("add table inet cattail { flags dormant; }") },
+  { name: "the one for ARP that is put to sleep", edit: (nft) => void nft("add table arp cattail { flags dormant; }") },
+  {
+    name: "a chain that drops what it does not decide",
+    edit: (nft) => void nft("add chain inet cattail forward-2-from-workload { policy drop; }"),
+  },
+  {
+    name: "a chain that the kernel starts later than ours",
+    edit: (nft) => {
+      const chain = "chain inet cattail forward-2-from-workload";
+      const hook = "{ type filter hook forward priority 300; policy accept; }";
+      nft(
+        `flush ${chain}; delete ${chain}; add ${chain} ${hook}; add rule inet cattail forward-2-from-workload accept`,
+      );
+    },
+  },
+  {
+    name: "elements of a set",
+    edit: (nft) => {
+      const [, set = ""] = /set (set4-\w+) /.exec(nft("list", "table", "inet", "cattail")) ?? [];
+      nft(`delete element inet cattail ${set} { 198.51.100.0/24 }; add element inet cattail ${set} { 0.0.0.0/1 }`);
+    },
+  },
 ];
 for (const { name, edit } of edits)
   test(`repaired: ${name}`, { skip }, () =>
     inWorld({}, async ({ part, nft }) => {
+      part.say(policyPath("two"), policy([{ action: "allow", src_selector: "b == '1'" }]));
+      part.say(netSet("s"), JSON.stringify({ nets: ["198.51.100.0/24"], labels: { b: "1" } }));
       await begin(part);
       const listing = () => {
         try {
-          return nft("-s", "list", "table", "inet", "cattail");
+          return nft("-s", "list table inet cattail; list table arp cattail");
         } catch {
           return ""; // deleted just now
         }

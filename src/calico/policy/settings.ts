@@ -42,7 +42,7 @@ export function nodeSettings(setting: SettingOf): NodeSettings {
       ingress: readFailsafe(setting("FailsafeInboundHostPorts") ?? inbound),
       egress: readFailsafe(setting("FailsafeOutboundHostPorts") ?? outbound),
     },
-    vxlanPort: Number(setting("VXLANPort") ?? 4789),
+    vxlanPort: readPort(setting("VXLANPort")) ?? 4789,
     allowsVxlanFromWorkloads: isTrue(setting("AllowVXLANPacketsFromWorkloads")),
     allowsIpipFromWorkloads: isTrue(setting("AllowIPIPPacketsFromWorkloads")),
     allowsSpoofedSources: setting("WorkloadSourceSpoofing")?.toLowerCase() === "any",
@@ -77,6 +77,12 @@ function readFailsafe(text: string): readonly FailsafePort[] {
     if (protocol === undefined || port === undefined || (net !== undefined && range === undefined)) return [];
     return [{ protocol, net: range, port: Number(port) }];
   });
+}
+
+/** "none", which a setting may say, is no port that nft knows. */
+function readPort(text: string | undefined): number | undefined {
+  const number = Number(text);
+  return text !== undefined && Number.isInteger(number) && number > 0 && number <= 65_535 ? number : undefined;
 }
 
 function isTrue(text: string | undefined): boolean {

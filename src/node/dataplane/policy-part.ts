@@ -68,7 +68,8 @@ class PolicyRun implements AsyncDisposable {
   readonly #builder: RulesetBuilder;
   readonly #enforcer: Enforcer;
   #settings;
-  #files: EndpointFiles;
+  /** Undefined: nobody wants them. */
+  #files: EndpointFiles | undefined;
   #feed: FeedState = { inSync: false };
   readonly #dirty = { facts: true, settings: false, interfaces: true, files: true };
   /** The devices that packets of tunnels come in by. */
@@ -89,7 +90,7 @@ class PolicyRun implements AsyncDisposable {
     this.#bell = new Bell(world.clock, signal);
     this.#policy = new NodePolicy(world.node);
     this.#settings = dataplaneSettings(world.settings);
-    this.#files = new EndpointFiles(this.#settings.statusFolder);
+    this.#files = filesIn(this.#settings.statusFolder);
     const { namespace } = options;
     this.#interfaces = new HostInterfaces({ namespace, signal });
     this.#changes = openRulesetChanges({ namespace, signal });
@@ -165,7 +166,7 @@ class PolicyRun implements AsyncDisposable {
     for (;;) {
       const isRung = await this.#bell.rungWithin(this.#waitMs());
       if (!isRung) {
-        this.#files.recheck();
+        this.#files?.recheck();
         this.#dirty.files = true;
       }
       if (this.#feed.inSync) await this.#enforce();
@@ -236,8 +237,7 @@ class PolicyRun implements AsyncDisposable {
       this.#refreshAtMs,
       this.#world.clock.monotonicMs() + (this.#settings.refreshMs ?? Number.POSITIVE_INFINITY),
     );
-    if (before.statusFolder !== this.#settings.statusFolder)
-      this.#files = new EndpointFiles(this.#settings.statusFolder);
+    if (before.statusFolder !== this.#settings.statusFolder) this.#files = filesIn(this.#settings.statusFolder);
     this.#dirty.files = true;
   }
 
@@ -271,7 +271,7 @@ class PolicyRun implements AsyncDisposable {
   }
 
   async #writeFiles(): Promise<void> {
-    if (!this.#dirty.files) return;
+    if (!this.#dirty.files || this.#files === undefined) return;
     this.#dirty.files = false;
     const wanted = new Map<string, string>();
     for (const workload of this.#policy.data.workloads.values())
@@ -335,4 +335,8 @@ class PolicyRun implements AsyncDisposable {
     await this.#enforcer.apply();
     this.#world.log.info("No pod is on this node yet: those that come are closed until they are known");
   }
+}
+
+function filesIn(folder: string | undefined): EndpointFiles | undefined {
+  return folder === undefined ? undefined : new EndpointFiles(folder);
 }

@@ -36,7 +36,8 @@ export type NatOutgoing = {
 export type DataplaneSettings = BuildOptions & {
   /** Undefined: never. */
   readonly refreshMs: number | undefined;
-  readonly statusFolder: string;
+  /** Undefined: no files say that a pod's rules are in. */
+  readonly statusFolder: string | undefined;
   /** From where packets of tunnels may come beside the cluster's nodes. */
   readonly externalNodes: readonly AddressRange[];
 };
@@ -59,8 +60,12 @@ export function dataplaneSettings(live: Pick<LiveSettings, "raw">): DataplaneSet
     dropSamplesPerSecond: Math.min(1_000, positiveWhole(setting("DropSamplesPerSecond")) ?? 0),
     refreshMs: refreshMs(setting),
     externalNodes: listOf(setting("ExternalNodesCIDRList") ?? "").flatMap((text) => parseRange(text) ?? []),
-    statusFolder: `${setting("EndpointStatusPathPrefix") ?? "/var/run/calico"}/endpoint-status`,
+    statusFolder: statusFolder(setting("EndpointStatusPathPrefix") ?? "/var/run/calico"),
   };
+}
+
+function statusFolder(prefix: string): string | undefined {
+  return prefix === "" || prefix.toLowerCase() === "none" ? undefined : `${prefix}/endpoint-status`;
 }
 
 function prefixes(text: string | undefined): readonly string[] {
@@ -102,8 +107,8 @@ function logLimit(setting: Setting): string | undefined {
 }
 
 function natOutgoing(setting: Setting): NatOutgoing {
-  const [, first, last] = /^(\d{1,5}):(\d{1,5})$/.exec(setting("NATPortRange") ?? "") ?? [];
-  const isRange = first !== undefined && last !== undefined && Number(first) <= Number(last) && Number(last) <= 65_535;
+  const [, first, last = first] = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(setting("NATPortRange") ?? "") ?? [];
+  const isRange = first !== undefined && Number(first) <= Number(last) && Number(last) <= 65_535;
   const filter = setting("IptablesNATOutgoingInterfaceFilter") ?? "";
   return {
     addresses: { 4: addressOf(setting("NATOutgoingAddress"), 4), 6: addressOf(setting("NATOutgoingAddress"), 6) },

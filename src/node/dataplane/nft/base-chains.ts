@@ -4,9 +4,12 @@ import { rangeText } from "../../../base/lib/index.ts";
 import type { Direction } from "../../../calico/policy/index.ts";
 import type { BaseOptions } from "./base-options.ts";
 import { dropping, type HostStage, hex } from "./endpoint-chains.ts";
-import { comment } from "./names.ts";
+import { comment, interfacesFrom } from "./names.ts";
 import { natLines } from "./nat.ts";
 import type { Chain } from "./ruleset.ts";
+
+/** Priorities as the kernel has them: their names are nft's alone, and what the kernel tells is compared with what we say. */
+const at = { raw: -300, mangle: -150, filter: 0, sourceNat: 100 } as const;
 
 /** Maps from an interface to the chain of its host endpoint, for each stage. */
 export const hostMaps: readonly { readonly name: string; readonly stage: HostStage; readonly direction: Direction }[] =
@@ -41,8 +44,8 @@ export function baseChains(options: BaseOptions): ReadonlyMap<string, Chain> {
 
 function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
   const { marks, interfacePrefixes, settings } = options;
-  const from = interfacePrefixes.map((prefix) => `iifname "${prefix}*"`);
-  const to = interfacePrefixes.map((prefix) => `oifname "${prefix}*"`);
+  const from = interfacePrefixes.map((prefix) => `iifname ${interfacesFrom(prefix)}`);
+  const to = interfacePrefixes.map((prefix) => `oifname ${interfacesFrom(prefix)}`);
   const ours = marks.pass + marks.accept + marks.local;
   const clear = `meta mark set meta mark and ${hex(0xffffffff - ours)}`;
   // By our mark, and not by "untracked": others (a DNS cache on the node, say) leave connections untracked, too.
@@ -67,7 +70,7 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
   return new Map([
     [
       "raw-prerouting",
-      hooked("filter hook prerouting priority raw", [
+      hooked(`filter hook prerouting priority ${at.raw}`, [
         clear,
         ...options.spoofedSources.map(
           ({ interfaceName, net }) =>
@@ -84,7 +87,7 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     ],
     [
       "raw-output",
-      hooked("filter hook output priority raw", [
+      hooked(`filter hook output priority ${at.raw}`, [
         clear,
         ...each(to, "accept"),
         ...untrackedTunnels(options),
@@ -93,7 +96,7 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     ],
     [
       "before-nat",
-      hooked("filter hook prerouting priority mangle", [
+      hooked(`filter hook prerouting priority ${at.mangle}`, [
         "ct state established,related accept",
         accepted,
         ...besideOthers("before-nat", "ingress", from),
@@ -102,7 +105,7 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     ],
     [
       "forward-1-host-in",
-      hooked("filter hook forward priority filter", [
+      hooked(`filter hook forward priority ${at.filter}`, [
         accepted,
         ...besideOthers("forwarded", "ingress", from),
         ...host("forwarded", "ingress"),
@@ -110,26 +113,30 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     ],
     [
       "forward-2-from-workload",
-      hooked("filter hook forward priority filter + 1", ["iifname vmap @map-from-workload", ...unknown(from)]),
+      hooked(`filter hook forward priority ${at.filter + 1}`, ["iifname vmap @map-from-workload", ...unknown(from)]),
     ],
     [
       "forward-3-to-workload",
-      hooked("filter hook forward priority filter + 2", ["oifname vmap @map-to-workload", ...unknown(to)]),
+      hooked(`filter hook forward priority ${at.filter + 2}`, ["oifname vmap @map-to-workload", ...unknown(to)]),
     ],
     [
       "forward-4-host-out",
-      hooked("filter hook forward priority filter + 3", [
+      hooked(`filter hook forward priority ${at.filter + 3}`, [
         ...besideOthers("forwarded", "egress", to),
         ...host("forwarded", "egress"),
       ]),
     ],
     [
       "input-1-from-workload",
-      hooked("filter hook input priority filter", [...neighbours, "iifname vmap @map-from-workload", ...unknown(from)]),
+      hooked(`filter hook input priority ${at.filter}`, [
+        ...neighbours,
+        "iifname vmap @map-from-workload",
+        ...unknown(from),
+      ]),
     ],
     [
       "input-2-to-host",
-      hooked("filter hook input priority filter + 1", [
+      hooked(`filter hook input priority ${at.filter + 1}`, [
         ...neighbours,
         ...each(from, "ct state established,related accept"),
         ...from.flatMap(toHost),
@@ -142,7 +149,7 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     // A node reaches its own pods whatever they say.
     [
       "output-1-from-host",
-      hooked("filter hook output priority filter", [
+      hooked(`filter hook output priority ${at.filter}`, [
         ...each(to, "accept"),
         ...tunnelLines("egress", options),
         accepted,
@@ -154,14 +161,14 @@ function everyBaseChain(options: BaseOptions): ReadonlyMap<string, Chain> {
     ],
     [
       "output-2-translated",
-      hooked("filter hook postrouting priority mangle", [
+      hooked(`filter hook postrouting priority ${at.mangle}`, [
         `meta mark and ${local} != ${local} accept`,
         `meta mark set meta mark and ${hex(0xffffffff - marks.local)}`,
         ...each(to, "accept"),
         ...host("translated", "egress"),
       ]),
     ],
-    ["nat-outgoing", hooked("nat hook postrouting priority srcnat + 10", natLines(options))],
+    ["nat-outgoing", hooked(`nat hook postrouting priority ${at.sourceNat + 10}`, natLines(options))],
   ]);
 }
 

@@ -300,3 +300,15 @@ test("a pod's own address is not the host's to answer for, on its own interface"
   );
   equal([...made(builder.arp)].join("").startsWith("create table arp cattail\n"), true);
 });
+
+test("one port to hide behind is a range of one", () => {
+  const rules = built({}, { NATPortRange: "1000" }).ruleset.chain("nat-outgoing")?.rules ?? [];
+  match(rules[0] ?? "", /masquerade to :1000-1000$/);
+});
+
+test("prefixes of pods' interfaces may begin with any character, and may be as long as a name", () => {
+  const rules =
+    built({}, { InterfacePrefix: "_x,abcdefghijklmno" }).ruleset.chain("forward-2-from-workload")?.rules ?? [];
+  match(rules[1] ?? "", /^iifname "_x\*" counter drop /);
+  match(rules[2] ?? "", /^iifname "abcdefghijklmno" counter drop /);
+});

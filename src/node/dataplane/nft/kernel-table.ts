@@ -6,7 +6,16 @@ import { isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { shortHash } from "./names.ts";
 
 export type KernelTable = {
-  readonly chains: ReadonlyMap<string, { readonly isHooked: boolean; readonly stamps: readonly string[] }>;
+  /** Somebody has given it a flag. We give none, and one of them ("dormant") has the kernel start none of its chains. */
+  readonly hasFlags: boolean;
+  readonly chains: ReadonlyMap<
+    string,
+    {
+      /** As base-chains.ts says it; undefined: the kernel does not start this one. */
+      readonly hook: string | undefined;
+      readonly stamps: readonly string[];
+    }
+  >;
   readonly sets: ReadonlyMap<
     string,
     {
@@ -33,17 +42,25 @@ export function stamped(rule: string): string {
 
 /** What `nft --json --numeric list table` prints. What cannot be read has no stamp, and so is made anew. */
 export function readTable(listing: unknown): KernelTable {
-  const chains = new Map<string, { isHooked: boolean; stamps: string[] }>();
+  const chains = new Map<string, { hook: string | undefined; stamps: string[] }>();
+  let hasFlags = false;
   const sets = new Map<string, { is: "set" | "map"; declaration: string; elements: Map<string, string> }>();
   for (const entry of isRecord(listing) && Array.isArray(listing.nftables) ? listing.nftables : []) {
     if (!isRecord(entry)) continue;
-    const { chain, rule, set, map } = entry;
-    if (isRecord(chain)) chains.set(String(chain.name), { isHooked: chain.hook !== undefined, stamps: [] });
+    const { table, chain, rule, set, map } = entry;
+    // nft 1.0.6 writes the table's name where the flag's should be.
+    if (isRecord(table) && table.flags !== undefined) hasFlags = true;
+    if (isRecord(chain)) chains.set(String(chain.name), { hook: hookOf(chain), stamps: [] });
     if (isRecord(rule)) chains.get(String(rule.chain))?.stamps.push(stampIn(rule.comment));
     if (isRecord(set)) sets.set(String(set.name), { is: "set", declaration: declared(set), elements: elementsOf(set) });
     if (isRecord(map)) sets.set(String(map.name), { is: "map", declaration: declared(map), elements: elementsOf(map) });
   }
-  return { chains, sets };
+  return { hasFlags, chains, sets };
+}
+
+function hookOf({ type, hook, prio, policy }: JsonRecord): string | undefined {
+  if (hook === undefined) return undefined;
+  return `type ${String(type)} hook ${String(hook)} priority ${String(prio)}; policy ${String(policy)};`;
 }
 
 function stampIn(comment: unknown): string {

@@ -32,9 +32,16 @@ export const endpointChain = (id: string, direction: Direction, of: string) =>
   `ep-${of}-${letter[direction]}-${shortHash(id)}`;
 export const setName = (id: string, family: 4 | 6) => `set${family}-${shortHash(id)}`;
 
-/** The kernel's limit is 15; what is not such a name is no interface of ours. */
+const longestInterface = 15;
+
+/** As the original reads them; what is not such a name is no interface of ours. */
 export function isInterfaceName(text: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(text);
+  return /^[A-Za-z0-9_.-]{1,15}$/.test(text);
+}
+
+/** All interfaces whose names begin so; nothing can follow the longest name, and nft takes no "*" behind it. */
+export function interfacesFrom(prefix: string): string {
+  return prefix.length < longestInterface ? `"${prefix}*"` : `"${prefix}"`;
 }
 
 /** nft takes 128 bytes, of which a stamp (kernel-table.ts) needs twelve, and no way to write a quote. */

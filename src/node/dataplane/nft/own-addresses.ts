@@ -16,7 +16,7 @@ export class OwnAddresses {
   constructor() {
     this.ruleset.declareSet(set, "type ifname . ipv4_addr;");
     this.ruleset.setChain("arp-output", {
-      hook: "type filter hook output priority filter; policy accept;",
+      hook: "type filter hook output priority 0; policy accept;",
       rules: [
         `arp operation reply oifname . arp saddr ip @${set} counter drop ${comment("the address is the pod's own")}`,
       ],

@@ -28,7 +28,10 @@ export class NftRuleset {
   readonly #generations = new Map<string, number>();
   readonly #dirtyChains = new Set<string>();
   readonly #dirtyElements = new Map<string, Change>();
-  readonly #kernel: Kernel = { hasTable: false, isRemade: false, chains: new Set(), sets: new Map(), left: new Set() };
+  readonly #kernel: Kernel = {
+    ...{ hasTable: false, hasFlags: false, isRemade: false },
+    ...{ chains: new Set<string>(), sets: new Map<string, "set" | "map">(), left: new Set<string>() },
+  };
   readonly #wanted: Wanted;
 
   constructor(family: Family = "inet") {
@@ -133,7 +136,7 @@ export class NftRuleset {
   /** The kernel has no such table. */
   startAgain(): void {
     const { chains, sets, left } = this.#kernel;
-    Object.assign(this.#kernel, { hasTable: false, isRemade: false });
+    Object.assign(this.#kernel, { hasTable: false, hasFlags: false, isRemade: false });
     for (const known of [chains, sets, left, this.#generations]) known.clear();
     this.#dirtyChains.clear();
     this.#dirtyElements.clear();
@@ -143,11 +146,13 @@ export class NftRuleset {
 
   /**
    * This is in the kernel: the next transactions are the difference to it. Where a name is taken by something else (another kind of map, a
-   * chain at a hook), or the kernel refused the difference before (`isRemade`), all chains and maps are made anew; sets go ahead of them.
+   * chain at another hook or with another policy), or the kernel refused the difference before (`isRemade`), all chains and maps are made
+   * anew; sets go ahead of them.
    */
   adopt(table: KernelTable, { isRemade = false }: { readonly isRemade?: boolean } = {}): void {
     this.startAgain();
-    Object.assign(this.#kernel, { hasTable: true, isRemade: isRemade || !this.#canBeChanged(table) });
+    const { hasFlags } = table;
+    Object.assign(this.#kernel, { hasTable: true, hasFlags, isRemade: isRemade || !this.#canBeChanged(table) });
     for (const name of table.chains.keys()) this.#kernel.chains.add(name);
     for (const [name, { is }] of table.sets) this.#kernel.sets.set(name, is);
     this.#adoptSets(table);
@@ -184,9 +189,9 @@ export class NftRuleset {
   }
 
   #canBeChanged({ chains, sets }: KernelTable): boolean {
-    for (const [name, { isHooked }] of chains) {
+    for (const [name, { hook }] of chains) {
       const wanted = this.#chains.get(name);
-      if (wanted !== undefined && isHooked !== (wanted.hook !== undefined)) return false;
+      if (wanted !== undefined && hook !== wanted.hook) return false;
     }
     for (const [name, wanted] of this.#maps) {
       const there = sets.get(name);
@@ -261,7 +266,7 @@ export class NftRuleset {
   }
 
   #settle({ chains, sets, mapKeys, gone }: Step & { readonly is: "transaction" }): void {
-    this.#kernel.hasTable = true;
+    Object.assign(this.#kernel, { hasTable: true, hasFlags: false });
     for (const name of chains) {
       this.#dirtyChains.delete(name);
       if (this.#chains.has(name)) this.#kernel.chains.add(name);

@@ -42,6 +42,8 @@ export type Wanted = {
 
 export type Kernel = {
   hasTable: boolean;
+  /** It may be asleep: nothing of it is asked. */
+  hasFlags: boolean;
   /** Its chains and maps are all made anew. */
   isRemade: boolean;
   readonly chains: Set<string>;
@@ -74,6 +76,8 @@ const nothing = { chains: [], sets: [], mapKeys: new Map<string, Keys>(), gone: 
 
 /** Undefined: the kernel has everything. */
 export function nextStep(wanted: Wanted, kernel: Kernel): Step | undefined {
+  // By itself: the kernel takes no chains in the transaction that wakes their table.
+  if (kernel.hasFlags) return { is: "transaction", ...nothing, text: text([`add table ${wanted.in}`]) };
   const chains = sorted(wanted, kernel);
   const sets = sortedSets(wanted, kernel);
   const maps = sortedMaps(wanted, kernel);
