@@ -1,4 +1,4 @@
-// A file of one document that may have secrets in it: a kubeconfig, calicoctl.cfg. Words stay words there, as a password may look like a number.
+// A file of one document that may have secrets in it. Words stay words there, as a password may look like a number.
 import { readQuickly } from "./quick-yaml.ts";
 import { readWord } from "./unsure.ts";
 
