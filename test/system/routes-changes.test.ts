@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { openNetlink } from "../../src/base/linux/kernel.ts";
+import { openNetlink, openNotifications } from "../../src/base/linux/kernel.ts";
 import { readRouteSettings, removeOwnRoutes } from "../../src/node/routes/index.ts";
 import { afterTest } from "../kit/after-test.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -219,6 +219,59 @@ test("the host's MTU changes: device, routes and file follow", options, async (t
   setMode(cluster, "never");
   await eventually(() => readFileSync(mtuFile, "utf8") === "1400", "the file", 60_000);
 });
+
+test(
+  "a block changes hands, and a node its address, under a running ping, and no packet is lost",
+  options,
+  async (t) => {
+    const { cluster, nodes, one, two } = await threeNodes("vxlan");
+    const running = await runAll(t, nodes, cluster);
+    await using netlink = openNetlink({ namespace: two.node.namespace });
+    const device = await netlink.link("vxlan.calico");
+    const eth0 = (await netlink.link("eth0"))?.index ?? 0;
+    const pings = await Promise.all(two.pod.addresses.map((target) => pingOn(t, one.pod.namespace, target)));
+    await using told = openNotifications(["route"], { namespace: one.node.namespace });
+    for (let i = 0; i < 10; i++) {
+      // The pod stays where it is, and so is a guest in the block that was its node's.
+      const owner = i % 2 === 0 ? "three" : "two";
+      cluster.change({ [blockPath("10.99.1.0/26")]: blockValue("10.99.1.0/26", owner, { 1: "two", 5: "two" }) });
+      await whenRoute(one.node, "10.99.1.5/32 via 10.99.1.1 dev vxlan.calico", owner === "three");
+      await whenRoute(one.node, `10.99.1.0/26 via ${owner === "three" ? "10.99.2.1" : "10.99.1.1"} dev vxlan.calico`);
+      // The guest's own route comes first, and goes last.
+      const all = ["set 10.99.1.5/32", "set 10.99.1.0/26", "deleted 10.99.1.5/32"];
+      const expected = owner === "three" ? all.slice(0, 2) : all.slice(1);
+      const seen: string[] = [];
+      await eventually(
+        () => {
+          for (const each of told.take()) if ("route" in each) seen.push(`${each.is} ${each.route.destination}`);
+          return expected.every((line) => seen.includes(line));
+        },
+        () => seen.join(),
+      );
+      deepEqual(
+        seen.filter((line) => all.includes(line)),
+        expected,
+      );
+    }
+    // The old address stays for as long as others may use it.
+    for (const address of ["172.30.0.22/24", "172.30.0.23/24", two.node.address]) {
+      if (address !== two.node.address) await netlink.change({ do: "create", address: { index: eth0, address } });
+      setNode(cluster, 1, { ...two.node, address }, true);
+      const bare = address.split("/")[0] ?? "";
+      await eventually(
+        async () => (await netlink.link("vxlan.calico"))?.vxlan?.local === bare,
+        "the tunnel begins there",
+      );
+      await allReady(running);
+    }
+    equal((await netlink.link("vxlan.calico"))?.index, device?.index, "it is the same device all the time");
+    for (const each of pings) {
+      const { sent, lost } = await each.stop();
+      ok(sent > 20, `${sent} sent`);
+      equal(lost, 0, `of ${sent}`);
+    }
+  },
+);
 
 test("a device that is another than ours is made anew", options, async (t) => {
   const { cluster, nodes, one } = await threeNodes("vxlan");

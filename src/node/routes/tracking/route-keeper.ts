@@ -158,10 +158,10 @@ export class RouteKeeper {
       const isOfForgotten = this.#toForget.has(destination.split("/")[0] ?? "");
       (isOfForgotten ? late : early).push({ destination, write: plan.write });
     }
-    await this.#write(early);
+    await this.#write(bySize(early));
     await this.#delete(deletes);
     await this.#forgetConnections();
-    await this.#write(late);
+    await this.#write(bySize(late));
   }
 
   /** With Ipv6Support off IPv6 is left alone: routes that were ours stay, as they do with the original. */
@@ -343,4 +343,10 @@ export class RouteKeeper {
   #isOurs(route: Route): boolean {
     return isOurs(route, this.#options.roleOf(route.index), this.#settings);
   }
+}
+
+/** The smallest networks first: when a block changes hands, addresses that stay where they are have routes of their own before it leads elsewhere. */
+function bySize(planned: readonly Planned[]): readonly Planned[] {
+  const length = ({ destination }: Planned) => Number(destination.split("/")[1]);
+  return planned.toSorted((a, b) => length(b) - length(a));
 }

@@ -38,9 +38,14 @@ export function planDevice(wanted: DeviceWanted, actual: Link | undefined): Devi
     ];
     return { because, changes };
   }
+  const { id, local, parent } = wanted;
+  const hasMoved = actual.vxlan?.local !== local || actual.vxlan?.parent !== parent;
   const edit = {
     ...(actual.mtu === wanted.mtu ? {} : { mtu: wanted.mtu }),
+    ...(actual.mac === wanted.mac ? {} : { mac: wanted.mac }),
     ...(actual.isUp ? {} : { up: true }),
+    // In place: with the device all routes through it would go.
+    ...(hasMoved ? { vxlan: { id, local, parent } } : {}),
   };
   return {
     because: undefined,
@@ -54,12 +59,9 @@ function newDevice({ name, mac, mtu, id, port, local, parent }: DeviceWanted): N
 
 function incompatibility(wanted: DeviceWanted, actual: Link): string | undefined {
   if (actual.kind !== "vxlan" || actual.vxlan === undefined) return `it is a ${actual.kind ?? "device"}`;
-  const { id, port, local, parent } = actual.vxlan;
+  const { id, port } = actual.vxlan;
   if (id !== wanted.id) return `its id is ${id}, not ${wanted.id}`;
   if (port !== wanted.port) return `its port is ${port}, not ${wanted.port}`;
-  if (local !== wanted.local) return `its local address is ${local}, not ${wanted.local}`;
-  if (parent !== wanted.parent) return `its parent interface is number ${parent}, not ${wanted.parent}`;
-  if (actual.mac !== wanted.mac) return `its MAC is ${actual.mac}, not ${wanted.mac}`;
   return undefined;
 }
 

@@ -98,6 +98,8 @@ export type LinkEdit = LinkSettings & {
   readonly alias?: string;
   /** A number that several links of a namespace share, so that they can be deleted at once. */
   readonly group?: number;
+  /** Of a tunnel: where it begins. Its id, which is told to be the same, and its port stay what they were when it was made. */
+  readonly vxlan?: Pick<Vxlan, "id" | "local" | "parent">;
 };
 
 export function writeNewLink(out: MessageWriter, link: NewLink): void {
@@ -139,6 +141,12 @@ export function writeLinkEdit(out: MessageWriter, edit: LinkEdit): void {
   }
   if (edit.alias !== undefined) out.attributeText(at.IFLA_IFALIAS, edit.alias);
   if (edit.group !== undefined) out.attributeU32(at.IFLA_GROUP, edit.group);
+  const { vxlan } = edit;
+  if (vxlan !== undefined)
+    out.nest(at.IFLA_LINKINFO, () => {
+      out.attributeText(info.IFLA_INFO_KIND, "vxlan");
+      out.nest(info.IFLA_INFO_DATA, () => writeVxlan(out, vxlan));
+    });
   writeSettings(out, edit);
 }
 
