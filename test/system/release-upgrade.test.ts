@@ -81,7 +81,12 @@ const manifests = [
     apiVersion: "projectcalico.org/v3",
     kind: "GlobalNetworkPolicy",
     metadata: { name: "gnp" },
-    spec: { selector: "app == 'web'", order: 10, ingress: [{ action: "Allow", source: { nets: ["10.0.0.0/8"] } }] },
+    spec: {
+      selector: "app == 'web'",
+      order: 10,
+      types: ["Ingress"],
+      ingress: [{ action: "Allow", source: { nets: ["10.0.0.0/8"] } }],
+    },
   },
 ]
   .map((object) => JSON.stringify(object))
@@ -190,6 +195,27 @@ test("a folder that this release has written to is served by 0.1 as before", opt
   );
   deepEqual([...back].filter(isPromised).sort(), [...newer].filter(isPromised).sort());
 });
+
+test(
+  "a policy of a folder that names no directions is told without them by 0.1, and with those that it has rules for by this one",
+  options,
+  async () => {
+    const policy = {
+      apiVersion: "projectcalico.org/v3",
+      kind: "GlobalNetworkPolicy",
+      metadata: { name: "without" },
+      spec: { selector: "all()", ingress: [{ action: "Allow" }] },
+    };
+    const typesOf = async (release: Release) => {
+      const directory = fresh(`types-${release}`);
+      writeFileSync(join(directory, "without.yaml"), JSON.stringify(policy));
+      const seen = await told(release, release, { directory, certificates: release, type: "felix" });
+      const [found] = [...seen].filter(([key]) => key.startsWith("/calico/v1/policy/") && key.endsWith("/without"));
+      return (found?.[1] as { types?: unknown } | undefined)?.types; // the key/value's own form
+    };
+    deepEqual([await typesOf("0.1"), await typesOf("this")], [undefined, ["ingress"]]);
+  },
+);
 
 /** A GUID is made by whoever comes first. */
 function isPromised([key]: readonly [string, unknown]): boolean {
