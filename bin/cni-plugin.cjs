@@ -262,7 +262,7 @@ if (require.main === module || launcher !== undefined) {
   const words = process.argv.slice(2);
   const cattail = join(__dirname, "cattail");
   const own = launcher === undefined ? [__filename, cattail] : [launcher, __filename, cattail];
-  const started = words.length === 0 ? startPlugin(plugin, own) : Promise.resolve({});
+  const started = words.length === 0 ? startPlugin(plugin, own) : Promise.resolve({ files: own });
   started
     .then((given) => {
       globalThis.cattailCniStarted = given; // src/programs/cni/run-program.ts goes on from there

@@ -55,6 +55,11 @@ export function say(stdout: string, exitCode: number): void {
   process.stdout.write(stdout, () => process.exit(exitCode));
 }
 
+/** To a person; runtimes read standard output. */
+export function tell(text: string, exitCode: number): void {
+  process.stderr.write(text, () => process.exit(exitCode));
+}
+
 const largestCopy = 1 << 20;
 
 /** Through links of both sorts; a small file may also be copied. bin/cni-plugin.cjs asks the same. */

@@ -2,7 +2,7 @@ import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { wordsCalledAs } from "./called-as.ts";
 
-const cases: { program: string; words: string[]; asks: string[] }[] = [
+const cases: { program: string; words: string[]; variables?: { CNI_COMMAND: string }; asks: string[] }[] = [
   { program: "/usr/local/bin/cattail", words: ["typha"], asks: ["typha"] },
   { program: "/usr/local/bin/cattail", words: [], asks: [] },
   { program: "calico-typha", words: [], asks: ["typha"] },
@@ -15,6 +15,8 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "/opt/cni/bin/calico-ipam", words: [], asks: ["cni", "ipam"] },
   { program: "/opt/cni/bin/calico", words: [], asks: ["cni", "plugin"] },
   { program: "calico", words: ["-t"], asks: ["cni", "plugin", "-t"] },
+  { program: "calico", words: ["{}"], variables: { CNI_COMMAND: "DEL" }, asks: ["cni", "plugin", "{}"] },
+  { program: "calico", words: ["version"], variables: { CNI_COMMAND: "DEL" }, asks: ["version"] },
   { program: "calico-ipam", words: ["-upgrade"], asks: ["cni", "ipam", "-upgrade"] },
   { program: "/opt/cni/bin/install", words: [], asks: ["cni", "install"] },
   { program: "calico", words: ["component", "cni", "install"], asks: ["cni", "install"] },
@@ -66,9 +68,10 @@ const cases: { program: string; words: string[]; asks: string[] }[] = [
   { program: "calico", words: ["component", "node", "version"], asks: ["version"] },
   { program: "calico", words: ["health", "--port", "1234"], asks: ["node", "health", "--port", "1234"] },
 ];
-for (const { program, words, asks } of cases)
+
+for (const { program, words, variables, asks } of cases)
   test(`"${[program, ...words].join(" ")}" asks for "${asks.join(" ")}"`, () =>
-    deepEqual(wordsCalledAs(program, words), asks));
+    deepEqual(wordsCalledAs(program, words, variables), asks));
 
 test("a flag that calico-node does not have is refused, with the nearest", () =>
   throws(() => wordsCalledAs("calico-node", ["-felix-redy"]), { code: "NODE_FLAG", next: /-felix-ready/ }));

@@ -6,11 +6,15 @@ import { CattailError } from "../../base/lib/index.ts";
 import { nodeWords } from "./calico-node-words.ts";
 
 /** The command that is asked for by this name of the program and these words. */
-export function wordsCalledAs(program: string, words: readonly string[]): readonly string[] {
+export function wordsCalledAs(
+  program: string,
+  words: readonly string[],
+  { CNI_COMMAND: cniCommand = "" }: { readonly CNI_COMMAND?: string | undefined } = {},
+): readonly string[] {
   const name = program.split("/").at(-1);
   if (name === "calico-typha") return ["typha", ...words];
   if (name === "calico-ipam") return ["cni", "ipam", ...words];
-  if (name === "calico" && isPluginCall(words)) return ["cni", "plugin", ...words];
+  if (name === "calico" && isPluginCall(words, cniCommand)) return ["cni", "plugin", ...words];
   if (name === "install") return ["cni", "install", ...words];
   if (name === "calicoctl") return ["ctl", ...words];
   if (name === "calico-node") return nodeWords(words);
@@ -32,10 +36,13 @@ const components: { readonly [component: string]: (words: readonly string[]) => 
   "calico-node": nodeWords,
 };
 
-/** Runtimes give the plugin `calico` no words, and installers one of two; every other word is a command of the program of that name. */
-function isPluginCall([first]: readonly string[]): boolean {
-  return first === undefined || first === "-v" || first === "-t";
+/** Runtimes give the plugin `calico` no words, and installers one of two. With a runtime's variable, only a command's own word asks for the command. */
+function isPluginCall([first]: readonly string[], cniCommand: string): boolean {
+  if (first === undefined || first === "-v" || first === "-t") return true;
+  return cniCommand !== "" && !commandsOfCalico.includes(first);
 }
+
+const commandsOfCalico = ["component", "ctl", "health", "version", "help"];
 
 function otherComponent(component: string | undefined): CattailError {
   return new CattailError("OTHER_COMPONENT", {

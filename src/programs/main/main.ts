@@ -163,7 +163,7 @@ async function parse(): Promise<void> {
 /** The name is the executable's own; bin/cattail, whose name Node's hides, has read its name already. */
 function readWords(): readonly string[] {
   try {
-    return wordsCalledAs(process.argv0, process.argv.slice(2));
+    return wordsCalledAs(process.argv0, process.argv.slice(2), process.env);
   } catch (error) {
     fail(error);
     process.exit(1);
