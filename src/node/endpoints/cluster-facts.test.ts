@@ -60,12 +60,16 @@ for (const { node, subnet, says } of refused)
   test(`pod CIDRs: ${says}`, () =>
     rejects(withPodCidrs({ ipam: hostLocal({ subnet }) }, node, cluster), { message: says }));
 
-test("to give an address back any CIDR will do", () => {
+test("to give an address back any CIDR will do, so long as no other range overlaps with it", () => {
+  const other = [{ subnet: "10.100.0.0/24", rangeStart: "10.100.0.5" }];
+  const bounds = { rangeStart: "10.70.1.5", rangeEnd: "10.70.1.9", gateway: "10.70.1.1" };
   const given = {
     name: "net",
-    ipam: hostLocal({ ranges: [[{ subnet: "usePodCidr" }], [{ subnet: "usePodCidrIPv6" }]] }),
+    ipam: hostLocal({ ranges: [[{ subnet: "usePodCidr", ...bounds }], other, [{ subnet: "usePodCidrIPv6" }]] }),
   };
-  const ipam = hostLocal({ ranges: [[{ subnet: "0.0.0.0/0" }], [{ subnet: "::/0" }]] });
+  const ipam = hostLocal({ ranges: [[{ subnet: "0.0.0.0/30" }], other, [{ subnet: "::4/126" }]] });
   deepEqual(withAnyCidrs(given), { name: "net", ipam });
+  const old = { ipam: hostLocal({ subnet: "usepodcidr", dataDir: "/d", ...bounds }) };
+  deepEqual(withAnyCidrs(old), { ipam: hostLocal({ subnet: "0.0.0.0/30", dataDir: "/d" }) });
   deepEqual(withAnyCidrs({ name: "net" }), { name: "net" });
 });

@@ -71,14 +71,35 @@ function nodeOfCidrs({ kubernetes }: JsonRecord): string | undefined {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** To give an address back, or to look at it, no plugin needs to know which CIDR it was from; but it must be one. As the original does. */
+/**
+ * To give an address back, or to look at it, no plugin needs to know which CIDR it was from; but it must be one, and host-local refuses ranges that
+ * overlap. Every address there is, which the original says, overlaps with any other range: its DEL then fails for ever. So each place gets a small CIDR
+ * of its own that no pod has, and what was to lie within the real one goes.
+ */
 export function withAnyCidrs(configuration: JsonRecord): JsonRecord {
-  const ipam = replaced(configuration.ipam, (isVersion6) => (isVersion6 ? "::/0" : "0.0.0.0/0"));
+  let next = 0;
+  const another = (isVersion6: boolean) => {
+    const at = 4 * next++;
+    return isVersion6 ? `::${at.toString(16)}/126` : `0.0.${at >> 8}.${at & 255}/30`;
+  };
+  const ipam = replaced(withoutBounds(configuration.ipam), another);
   return ipam === undefined ? configuration : { ...configuration, ipam };
 }
 
+const podCidrWord = /^usePodCidr(IPv6)?$/i;
+
+function withoutBounds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutBounds);
+  if (!isRecord(value)) return value;
+  const bounds = typeof value.subnet === "string" && podCidrWord.test(value.subnet) ? boundsOfRange : [];
+  const kept = Object.entries(value).filter(([name]) => !bounds.includes(name));
+  return Object.fromEntries(kept.map(([name, each]) => [name, withoutBounds(each)]));
+}
+
+const boundsOfRange: readonly string[] = ["rangeStart", "rangeEnd", "gateway"];
+
 function replaced(value: unknown, ofFamily: (isVersion6: boolean) => string): unknown {
-  if (typeof value === "string" && /^usePodCidr(IPv6)?$/i.test(value)) return ofFamily(/6$/.test(value));
+  if (typeof value === "string" && podCidrWord.test(value)) return ofFamily(/6$/.test(value));
   if (Array.isArray(value)) return value.map((each) => replaced(each, ofFamily));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaced(each, ofFamily)]));

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { freshNamespace, noNamespaces } from "../../../test/kit/namespace.ts";
 import { systemClock } from "../../base/lib/index.ts";
-import { inNamespace, openNetlink, readSysctl } from "../../base/linux/kernel.ts";
+import { inNamespace, openNetlink, readSysctl, writeSysctl } from "../../base/linux/kernel.ts";
 import { createMemoryDatastore } from "../../calico/datastore/index.ts";
 import { openResources } from "../../calico/resources/index.ts";
 import {
@@ -104,6 +104,21 @@ async function routesIn(namespace: string): Promise<string[]> {
   const routes = (await netlink.routes({ table: 254 })).filter(({ destination }) => destination !== "fe80::/64");
   return routes.map(({ destination, gateway = "-", protocol }) => `${destination} ${gateway} ${protocol}`).sort();
 }
+
+test("an ADD ends when the pod's IPv6 address can be used, also where the kernel looks for others who have it", {
+  skip,
+}, async () => {
+  const { inside, edge, request, warnings } = await stage();
+  inNamespace(inside, () => writeSysctl("net.ipv6.conf.all.accept_dad", 1));
+  await plugIn(request, edge);
+  await using netlink = openNetlink({ namespace: inside });
+  const found = (await netlink.addresses()).filter(({ address }) => address === "fd00:65::5/128");
+  deepEqual(
+    found.map(({ flags }) => flags.includes("tentative")),
+    [false],
+  );
+  deepEqual(warnings, []);
+});
 
 test("a pod is plugged in, checked and unplugged, in both families", { skip }, async () => {
   const { node, inside, edge, request, asked, annotations } = await stage();

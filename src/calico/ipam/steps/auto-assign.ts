@@ -186,9 +186,11 @@ function* fromHandle(work: Work): Steps<void> {
   keep(work, yield* heldElsewhere(handle, (block) => heldFor(work, block)));
 }
 
-function heldFor({ request }: Work, block: Block): readonly HeldAddress[] {
+/** Only what the request could get now: its pools may be others, or one of them disabled, since the earlier one. */
+function heldFor({ request, pools }: Work, block: Block): readonly HeldAddress[] {
   const { handle, family, isSame } = request;
   if (handle === undefined || isSame === undefined || block.range.family !== family) return [];
+  if (poolOf(pools, block.range, "enabled") === undefined) return [];
   return heldIn(block, handle).filter(({ attribute }) => isSame(attribute));
 }
 

@@ -164,3 +164,26 @@ test("one ADD after the other gets the same address", () => {
   deepEqual(store.run(add()), first);
   deepEqual([...heldIn(store).values()], [1]);
 });
+
+const others = [
+  { name: "its pool is disabled", tiny: { cidr: "10.9.0.0/29", blockSize: 30, disabled: true }, requestedPools: [] },
+  { name: "others are asked for", tiny: { cidr: "10.9.0.0/29", blockSize: 30 }, requestedPools: ["10.8.0.0/29"] },
+];
+for (const { name, tiny, requestedPools } of others)
+  test(`one ADD after the other gets another address where ${name}, and DEL gives both back`, () => {
+    const store = new IpamStore();
+    equal(store.run(add()).length, 1);
+    const now = { tiny, other: { cidr: "10.8.0.0/29", blockSize: 30 } };
+    const changed = Object.entries(now).flatMap(([pool, spec]) => readPool({ name: pool, spec }) ?? []);
+    const { addresses } = store.run(autoAssign({ ...request, pools: changed, requestedPools }));
+    deepEqual(
+      addresses.map(({ address, wasHeld = false }) => [rangeText(address).startsWith("10.8.0."), wasHeld]),
+      [[true, false]],
+    );
+    deepEqual(store.run(autoAssign({ ...request, pools: changed, requestedPools })).addresses[0]?.wasHeld, true);
+    store.run(del());
+    deepEqual(
+      [...heldIn(store).values()].filter((count) => count > 0),
+      [],
+    );
+  });

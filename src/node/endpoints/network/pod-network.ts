@@ -23,8 +23,10 @@ const gateway4 = "169.254.1.1";
 const gateway6 = "fe80::ecee:eeff:feee:eeee";
 /** The kernel's limit, without the byte that ends a name. */
 const longestName = 15;
+const pauseMs = 50;
 const linkLocalTries = 10;
-const linkLocalPauseMs = 50;
+/** Where `accept_dad` of all interfaces is set in the pod's namespace, the kernel looks for up to two seconds. */
+const usableTries = 60;
 
 /** Returns the MAC of the pod's end. */
 export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string> {
@@ -44,7 +46,7 @@ export async function plugLink(link: PodLink, edge: NetworkEdge): Promise<string
     await pod.change({ do: "create", address: { index: inside.index, address: networkOf(address) } });
   }
   const outside = await mustFind(node, link.hostSide);
-  if (has(link, 6)) await waitForLinkLocal(node, outside.index, edge);
+  if (has(link, 6)) await waitForVersion6({ node, outside: outside.index, pod, inside: inside.index }, edge);
   for (const { address } of link.addresses) await addNodeRoute(node, { link, index: outside.index, address });
   return inside.mac ?? "";
 }
@@ -229,13 +231,28 @@ function destinations({ podRoutes }: PodLink, everything: string): readonly stri
   return podRoutes.filter((each) => each.includes(":") === everything.includes(":"));
 }
 
-async function waitForLinkLocal(node: Netlink, index: number, { clock, warn }: NetworkEdge): Promise<void> {
-  for (let attempt = 0; attempt < linkLocalTries; attempt++) {
-    const addresses = await node.addresses();
-    if (addresses.some((each) => each.index === index && each.address === `${gateway6}/64`)) return;
-    await clock.sleep(linkLocalPauseMs);
+type Ends = { readonly node: Netlink; readonly outside: number; readonly pod: Netlink; readonly inside: number };
+
+/** For what the kernel does by the way: the node's own address, and that the pod's addresses may be used. A program of the pod could not bind to them. */
+async function waitForVersion6({ node, outside, pod, inside }: Ends, edge: NetworkEdge): Promise<void> {
+  const hasLinkLocal = async () =>
+    (await node.addresses()).some((each) => each.index === outside && each.address === `${gateway6}/64`);
+  if (!(await isSoon(hasLinkLocal, linkLocalTries, edge))) {
+    const limitMs = linkLocalTries * pauseMs;
+    edge.warn(`the node's end did not get ${gateway6} within ${limitMs} ms: IPv6 may not work yet`);
   }
-  warn(`the node's end did not get ${gateway6} within ${linkLocalTries * linkLocalPauseMs} ms: IPv6 may not work yet`);
+  const isUsable = async () =>
+    !(await pod.addresses()).some(({ index, flags }) => index === inside && flags.includes("tentative"));
+  if (!(await isSoon(isUsable, usableTries, edge)))
+    edge.warn(`the kernel still looks for others who have the pod's IPv6 addresses, after ${usableTries * pauseMs} ms`);
+}
+
+async function isSoon(ask: () => Promise<boolean>, tries: number, { clock }: NetworkEdge): Promise<boolean> {
+  for (let attempt = 0; attempt < tries; attempt++) {
+    if (await ask()) return true;
+    await clock.sleep(pauseMs);
+  }
+  return false;
 }
 
 async function addNodeRoute(
