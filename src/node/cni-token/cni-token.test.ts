@@ -1,8 +1,9 @@
-import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { deepEqual, equal, match, rejects, throws } from "node:assert/strict";
 import { test } from "node:test";
+import { type ApiClient, KubeError } from "../../base/kube/index.ts";
 import { readQuickly, readWord } from "../../base/yaml/index.ts";
 import { cniKubeconfig } from "./kubeconfig.ts";
-import { cniServiceAccount } from "./request-token.ts";
+import { cniServiceAccount, requestToken } from "./request-token.ts";
 import { refreshAfterMs } from "./token-part.ts";
 
 test("the kubeconfig says what the plugin needs, and every reader of YAML reads it", () => {
@@ -46,6 +47,24 @@ for (const { name, leftMs, interval, random, waitMs } of waits)
   test(`renewed after: ${name}`, () => {
     const token = leftMs === undefined ? undefined : { token: "t", expiresAtMs: 1_000 + leftMs };
     equal(refreshAfterMs({ nowMs: 1_000, token, interval, random: () => random }), waitMs);
+  });
+
+const refusals: { name: string; error: Error; says: RegExp }[] = [
+  { name: "nobody listens", error: new KubeError("unavailable", "nobody listens there"), says: /can be reached/ },
+  {
+    name: "nobody answers in time",
+    error: new DOMException("The operation timed out", "TimeoutError"),
+    says: /readyz/,
+  },
+  { name: "no such account", error: new KubeError("not-found", "none"), says: /cattail manifests cni/ },
+  { name: "not allowed", error: new KubeError("forbidden", "no"), says: /serviceaccounts\/token/ },
+];
+for (const { name, error, says } of refusals)
+  test(`no token, because ${name}: said with what to do`, async () => {
+    const api = { json: () => Promise.reject(error) } as unknown as ApiClient; // all that is asked of it
+    const asked = requestToken(api, { namespace: "kube-system", serviceAccount: "calico-cni-plugin" });
+    await rejects(asked, { code: "CNI_TOKEN", message: says });
+    await rejects(asked, { message: new RegExp(error.message) });
   });
 
 test("the service account is the original's unless it is named", () => {

@@ -1,6 +1,6 @@
 // Asks the API server for a token of the plugin's service account: short-lived, and not the agent's own, whose rights are wider.
 import { readFile } from "node:fs/promises";
-import { type ApiClient, isKubeError } from "../../base/kube/index.ts";
+import { type ApiClient, isKubeError, KubeError } from "../../base/kube/index.ts";
 import { CattailError, isRecord, messageOf } from "../../base/lib/index.ts";
 
 export type CniToken = { readonly token: string; readonly expiresAtMs: number };
@@ -55,7 +55,7 @@ export async function requestToken(api: ApiClient, options: TokenRequestOptions)
   });
 }
 
-function refused(error: unknown, { namespace, serviceAccount }: TokenRequestOptions): unknown {
+function refused(error: unknown, { namespace, serviceAccount }: TokenRequestOptions): CattailError {
   const what = `no token for service account ${namespace}/${serviceAccount}: ${messageOf(error)}`;
   if (isKubeError(error, "not-found")) {
     const next = "Create it (`cattail manifests cni` prints it, with its rights), or set CALICO_CNI_SERVICE_ACCOUNT";
@@ -65,5 +65,9 @@ function refused(error: unknown, { namespace, serviceAccount }: TokenRequestOpti
     const next = `Allow whom this runs as to create serviceaccounts/token of ${serviceAccount}; \`cattail manifests cni\` prints the rule`;
     return new CattailError("CNI_TOKEN", { problem: what, next, cause: error });
   }
-  return error;
+  const next =
+    error instanceof KubeError
+      ? error.next
+      : "Check that the API server runs and can be reached: `kubectl get --raw /readyz`";
+  return new CattailError("CNI_TOKEN", { problem: what, next, cause: error });
 }

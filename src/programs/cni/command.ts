@@ -9,7 +9,7 @@ export function cniCommand(): Command {
   );
   command
     .command("ipam")
-    .description("give a container an address, or take it back (CNI's ADD, DEL, CHECK and VERSION)")
+    .description("give a container an address, or take it back (CNI's ADD, DEL, CHECK, STATUS, GC and VERSION)")
     .addHelpText(
       "after",
       `
@@ -22,7 +22,7 @@ Examples:
     );
   command
     .command("plugin")
-    .description("connect a pod to its node, or take it off (CNI's ADD, DEL, CHECK and VERSION)")
+    .description("connect a pod to its node, or take it off (CNI's ADD, DEL, CHECK, STATUS, GC and VERSION)")
     .addHelpText(
       "after",
       `

@@ -18,8 +18,8 @@ export function installCommand(): Command {
       `
 Reads the variables of Calico's installer: CNI_NET_DIR, CNI_CONF_NAME, CNI_OLD_CONF_NAME, CNI_NETWORK_CONFIG,
 CNI_NETWORK_CONFIG_FILE, CNI_MTU, SKIP_CNI_BINARIES, UPDATE_CNI_BINARIES, SLEEP, CALICO_CNI_SERVICE_ACCOUNT and
-others: docs/reference/cni.md lists them. With KUBECONFIG, a token of the plugin's service account is asked for; in a
-pod, with the pod's own account. Folders mounted below /host are used where they are there.
+others: docs/reference/cni-install.md lists them. With KUBECONFIG, a token of the plugin's service account is asked
+for; in a pod, with the pod's own account. Folders mounted below /host are used where they are there.
 
 Examples:
   KUBECONFIG=/etc/kubernetes/admin.conf cattail cni install

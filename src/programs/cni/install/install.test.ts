@@ -152,6 +152,34 @@ test("a kubeconfig that was made for the plugin is put in place as it is", async
   await rejects(installed(at, {}, { pluginKubeconfig: join(at.root, "none") }), { code: "CNI_PLUGIN_KUBECONFIG" });
 });
 
+test("a kubeconfig that names files beside it is refused: it would not find them where it is put", async () => {
+  const at = machine("host");
+  const file = join(at.root, "relative.kubeconfig");
+  const text = (path: string) =>
+    `# certificate-authority: of-a-comment\nclusters: [{name: k, cluster: {server: "https://10.0.0.1", certificate-authority: ${path}}}]\nusers: [{name: u, user: {token: t}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]\ncurrent-context: c\n`;
+  writeFileSync(file, text("ca.crt"));
+  const refused = installed(at, {}, { pluginKubeconfig: file });
+  await rejects(refused, { code: "CNI_PLUGIN_KUBECONFIG", message: /certificate-authority is ca\.crt, which is not/ });
+  const authority = join(at.root, "ca.crt");
+  writeFileSync(authority, "");
+  writeFileSync(file, text(authority));
+  ok((await installed(at, {}, { pluginKubeconfig: file })).includes("wrote /etc/cni/net.d/calico-kubeconfig"));
+});
+
+test("a word that stands for nothing, and a network that a runtime takes instead, are said", async () => {
+  const at = machine("host");
+  mkdirSync(at.net, { recursive: true });
+  for (const name of ["05-other.conflist", "00-readme.txt"]) writeFileSync(join(at.net, name), "{}");
+  const said = await installed(at, { CNI_NETWORK_CONFIG: '{"type":"calico","log_level":"__LOG_LEVLE__"}' });
+  deepEqual(
+    said.filter((line) => line.startsWith("warning")),
+    [
+      "warning: the network configuration has the word __LOG_LEVLE__, which is none; did you mean __LOG_LEVEL__?",
+      "warning: /etc/cni/net.d/05-other.conflist comes before 10-calico.conflist, and a runtime uses the first: remove it, or set CNI_CONF_NAME to a name that comes before it",
+    ],
+  );
+});
+
 test("nothing is said to be ready where the plugin would have no kubeconfig", async () => {
   const at = machine("host");
   await rejects(installed(at, { CNI_NETWORK_CONFIG: "" }), { code: "CNI_NO_KUBECONFIG" });
@@ -165,6 +193,7 @@ test("a bad template is refused before anything is in place, without a word of w
     broken,
     (error: Error & { code: string }) => error.code === "CNI_CONFIG_NOT_JSON" && !error.message.includes("hunter2"),
   );
+  await rejects(broken, /\(invalid character 'm' looking for beginning of object key string\)/);
   ok(!existsSync(join(at.bin, "calico")));
 });
 

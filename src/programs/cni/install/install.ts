@@ -2,7 +2,7 @@
 // certificates, kubeconfig, and the network configuration last, because a node counts as ready for pods when that appears.
 // `cattail cni uninstall` goes the other way.
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolders, removeFile, replaceFile } from "../../../base/linux/files.ts";
 import { kubeconfigName } from "../../../node/cni-token/index.ts";
@@ -35,11 +35,13 @@ export async function install(options: InstallOptions): Promise<void> {
   const kubeconfigPath = `${folders.netOnHost}/${kubeconfigName}`;
   // What is wrong with the template is found before anything is in place.
   const known = { kubeconfigPath, serviceAccountToken: await mountedToken(root), etcd };
-  const { text, value } = fill(chosenTemplate(variables), settings.variables, known);
+  const { text, value, unknown } = fill(chosenTemplate(variables), settings.variables, known);
   const bins = await installPrograms(settings, program, say);
   mustHaveKubeconfig(value, await installKubeconfig(settings, options, say), kubeconfigPath);
+  for (const word of unknown) say(`warning: the network configuration has the word ${word}`);
   warnOfMissing(pluginsNamed(value), bins, say);
   await writeConfig(settings, text, say);
+  await warnOfOthers(settings, say);
   say("the CNI plugin is installed");
   if (settings.stays) await stay(settings, options);
 }
@@ -59,6 +61,16 @@ function warnOfMissing(named: readonly string[], bins: readonly string[], say: S
       say(
         `warning: the network configuration names the plugin ${name}, and ${bins.join(", ")} has none: put it there, or take it out of the configuration`,
       );
+}
+
+/** Runtimes take the first file of the folder, and a network that was there before stays the one that pods get. */
+async function warnOfOthers({ folders: { net }, configName }: InstallSettings, say: Say): Promise<void> {
+  const configurations = (await readdir(net)).filter((name) => /\.(conf|conflist|json)$/.test(name)).sort();
+  const [first] = configurations;
+  if (first === undefined || first === configName || !configurations.includes(configName)) return;
+  say(
+    `warning: ${join(net, first)} comes before ${configName}, and a runtime uses the first: remove it, or set CNI_CONF_NAME to a name that comes before it`,
+  );
 }
 
 async function stay(settings: InstallSettings, { say, signal }: InstallOptions): Promise<void> {

@@ -74,6 +74,7 @@ function serviceOf(variables: Variables): string | undefined {
 async function given(file: string): Promise<string> {
   try {
     const text = await readFile(file, "utf8");
+    mustNotNeedNeighbours(text);
     await loadIdentity({ kubeconfigInline: text });
     return text;
   } catch (error) {
@@ -84,6 +85,16 @@ async function given(file: string): Promise<string> {
     });
   }
 }
+
+/** It is put into another folder, where a relative path leads to something else, or to nothing. */
+function mustNotNeedNeighbours(text: string): void {
+  const plain = text.replace(/^\s*#.*$/gm, "");
+  const [, field, path] = relativePath.exec(plain) ?? [];
+  if (field !== undefined) throw new Error(`${field} is ${path}, which is not the path from /, and the file is copied`);
+}
+
+const relativePath =
+  /["']?\b(certificate-authority|client-certificate|client-key|tokenFile)["']?\s*:\s*["']?((?!\/)[^\s"',}]+)/;
 
 /** A plugin that finds none fails for every pod. */
 export function mustHaveKubeconfig(configuration: JsonRecord, hasOne: boolean, path: string): void {

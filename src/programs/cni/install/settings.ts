@@ -88,6 +88,6 @@ function yesOrNo(name: string, text: string | undefined, otherwise: boolean): bo
 function bad(name: string, value: string, wanted: string): CattailError {
   return new CattailError("CNI_INSTALL_SETTING", {
     problem: `${name} is ${JSON.stringify(value)}, and has to be ${wanted}`,
-    next: `Correct ${name}, or leave it out; docs/reference/cni.md lists the installer's settings`,
+    next: `Correct ${name}, or leave it out; docs/reference/cni-install.md lists the installer's settings`,
   });
 }

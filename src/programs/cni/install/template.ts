@@ -1,7 +1,7 @@
 // The network configuration: a template whose words are replaced by what this host and the variables say. What comes out must be JSON, because
 // kubelet takes whatever lies there.
 import { readFileSync } from "node:fs";
-import { CattailError, isRecord, type JsonRecord, messageOf, nearest } from "../../../base/lib/index.ts";
+import { CattailError, goJsonProblem, isRecord, type JsonRecord, messageOf, nearest } from "../../../base/lib/index.ts";
 import type { Variables } from "./settings.ts";
 
 const builtIn = `{
@@ -52,7 +52,12 @@ export type Known = {
   readonly etcd: { readonly cert: string; readonly key: string; readonly ca: string };
 };
 
-export type Filled = { readonly text: string; readonly value: JsonRecord };
+export type Filled = {
+  readonly text: string;
+  readonly value: JsonRecord;
+  /** Words that stand for nothing, and what was probably meant. */
+  readonly unknown: readonly string[];
+};
 
 /** A file wins over a variable, as in the original. */
 export function chosenTemplate({ CNI_NETWORK_CONFIG_FILE: file, CNI_NETWORK_CONFIG: text }: Variables): string {
@@ -69,47 +74,41 @@ export function chosenTemplate({ CNI_NETWORK_CONFIG_FILE: file, CNI_NETWORK_CONF
 }
 
 /** The order is the original's: what one word brings in may hold a later one. */
-export function fill(template: string, variables: Variables, known: Known): Filled {
+export function fill(template: string, variables: Variables, facts: Known): Filled {
   const values = new Map(Object.entries(words).map(([name, usual]) => [name, variables[name] ?? usual]));
-  values.set("KUBECONFIG_FILEPATH", known.kubeconfigPath);
-  values.set("SERVICEACCOUNT_TOKEN", known.serviceAccountToken);
-  values.set("ETCD_CERT_FILE", known.etcd.cert);
-  values.set("ETCD_CA_CERT_FILE", known.etcd.ca);
-  values.set("ETCD_KEY_FILE", known.etcd.key);
+  values.set("KUBECONFIG_FILEPATH", facts.kubeconfigPath);
+  values.set("SERVICEACCOUNT_TOKEN", facts.serviceAccountToken);
+  values.set("ETCD_CERT_FILE", facts.etcd.cert);
+  values.set("ETCD_CA_CERT_FILE", facts.etcd.ca);
+  values.set("ETCD_KEY_FILE", facts.etcd.key);
   let text = template;
   for (const [name, value] of values) text = text.replaceAll(`__${name}__`, () => value);
-  return { text, value: parsed(text, [...values.keys()]) };
+  const known = [...values.keys()];
+  return { text, value: parsed(text, known), unknown: unknownWords(text, known) };
 }
 
 function parsed(text: string, known: readonly string[]): JsonRecord {
-  const [, unknown] = /__([A-Z][A-Z_]*[A-Z])__/.exec(text) ?? [];
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-    throw new Error("it is not an object");
-  } catch (error) {
-    const close = unknown === undefined ? undefined : nearest(unknown, known);
-    throw new CattailError("CNI_CONFIG_NOT_JSON", {
-      // Not its text: it may hold a token.
-      problem: `the network configuration is not JSON once its words are filled in (${placeOf(error)})`,
-      next:
-        unknown === undefined
-          ? "Look at the template (CNI_NETWORK_CONFIG): a number such as __CNI_MTU__ stands without quotes, a text with them"
-          : `The template has the word __${unknown}__, which is none${close === undefined ? "" : `; did you mean __${close}__?`}`,
-      cause: undefined,
-    });
-  }
+  const problem = goJsonProblem(text);
+  const value: unknown = problem === undefined ? JSON.parse(text) : undefined;
+  if (isRecord(value)) return value;
+  const [unknown] = unknownWords(text, known);
+  throw new CattailError("CNI_CONFIG_NOT_JSON", {
+    // Not its text: it may hold a token.
+    problem: `the network configuration is not JSON once its words are filled in (${problem ?? "it is not an object"})`,
+    next:
+      unknown === undefined
+        ? "Look at the template (CNI_NETWORK_CONFIG): a number such as __CNI_MTU__ stands without quotes, a text with them"
+        : `The template has the word ${unknown}`,
+  });
 }
 
-/** Where, without what is there. */
-function placeOf(error: unknown): string {
-  const [, place] = /(at position \d+(?: \(line \d+ column \d+\))?)/.exec(messageOf(error)) ?? [];
-  return (
-    place ??
-    messageOf(error)
-      .replace(/["'`].*["'`]/s, "…")
-      .slice(0, 120)
-  );
+/** Words of a filled text that stand for nothing, as sentences. */
+function unknownWords(text: string, known: readonly string[]): string[] {
+  const names = new Set([...text.matchAll(/__([A-Z][A-Z_]*[A-Z])__/g)].map(([, name = ""]) => name));
+  return [...names].map((name) => {
+    const close = nearest(name, known);
+    return `__${name}__, which is none${close === undefined ? "" : `; did you mean __${close}__?`}`;
+  });
 }
 
 /** Every plugin that the configuration has a runtime start. */
