@@ -1,6 +1,6 @@
 // Everything that policy depends on, as the felix data set has said it so far: key/values in, values by their keys out. A value
 // that makes no sense is as good as absent, and is remembered with its reason.
-import { type AddressRange, isRecord, parseJson, parseRange } from "../../base/lib/index.ts";
+import { type AddressRange, isRecord, parseRange } from "../../base/lib/index.ts";
 import { type Key, keyToPath, type Labels, pathToKey } from "../model/index.ts";
 import { VoidValue } from "./rule.ts";
 import {
@@ -16,6 +16,7 @@ import {
   readSlice,
   readTier,
   readWorkload,
+  recordOf,
   type ServiceEndpoints,
   type Tier,
   type Workload,
@@ -178,9 +179,9 @@ export function pathOfWorkload({ host, orchestrator, workload, endpoint }: Workl
 }
 
 function readPool(cidr: string, text: string): Pool {
-  const value: unknown = parseJson(text);
+  const value = recordOf(text);
   const net = parseRange(cidr);
-  if (net === undefined || !isRecord(value)) throw new VoidValue("the pool cannot be read");
+  if (net === undefined) throw new VoidValue("the pool cannot be read");
   const uses = value.allowed_uses;
   const isForPods = !Array.isArray(uses) || uses.length === 0 || uses.some((use) => use !== "LoadBalancer");
   const isUsed = (mode: unknown) => typeof mode === "string" && mode !== "" && mode.toLowerCase() !== "never";
@@ -195,8 +196,8 @@ function readPool(cidr: string, text: string): Pool {
 
 /** Of a Node object: what it says of BGP, without the prefix length, and its list of addresses. */
 function nodeAddresses(text: string): readonly AddressRange[] {
-  const value: unknown = parseJson(text);
-  const spec = isRecord(value) && isRecord(value.spec) ? value.spec : {};
+  const value = recordOf(text);
+  const spec = isRecord(value.spec) ? value.spec : {};
   const bgp = isRecord(spec.bgp) ? spec.bgp : {};
   const listed = Array.isArray(spec.addresses) ? spec.addresses : [];
   const texts = [

@@ -1,5 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
+import { PolicyData } from "./policy-data.ts";
 import { type Policy, readHostEndpoint, readPolicy } from "./values.ts";
 
 const key = { kind: "GlobalNetworkPolicy", namespace: "", name: "p" };
@@ -37,3 +38,25 @@ test("an endpoint with a port 0 is void", () => {
   const value = JSON.stringify({ name: "eth0", ports: [{ name: "http", protocol: "tcp", port: 0 }] });
   throws(() => readHostEndpoint({ hostname: "node-a", endpointId: "h" }, value), /"http" cannot be read/);
 });
+
+for (const path of [
+  "/calico/v1/host/n/workload/k8s/a%2fb/endpoint/eth0",
+  "/calico/v1/host/n/endpoint/h",
+  "/calico/v1/netset/s",
+  "/calico/v1/policy/GlobalNetworkPolicy//p",
+  "/calico/v1/policy/tier/t/metadata",
+  "/calico/v1/policy/profile/p/rules",
+  "/calico/v1/policy/profile/p/labels",
+  "/calico/v1/ipam/v4/pool/10.0.0.0-8",
+  "/calico/resources/v3/projectcalico.org/nodes/n",
+  "/calico/resources/v3/projectcalico.org/kubernetesendpointslices/a/s",
+])
+  test(`what cannot be read is void, and stops nobody: ${path}`, () => {
+    const data = new PolicyData();
+    for (const text of ["", "{", "null", "1", "[]", '"x"']) {
+      data.set(path, text);
+      equal(data.voids.has(path), true, text);
+    }
+    data.set(path, undefined);
+    equal(data.voids.has(path), false);
+  });

@@ -283,7 +283,8 @@ function readSingle(net: unknown): AddressRange {
   return range;
 }
 
-function recordOf(text: string): JsonRecord {
+/** What every value is. */
+export function recordOf(text: string): JsonRecord {
   let value: unknown;
   try {
     value = parseJson(text);
