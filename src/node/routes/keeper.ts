@@ -12,6 +12,7 @@ import { MtuKeeper } from "./links/mtu-keeper.ts";
 import { nodeSysctls, SysctlKeeper, workloadSysctls } from "./links/sysctls.ts";
 import type { RouteSettings } from "./settings.ts";
 import type { AskBird } from "./tracking/bgp-hops.ts";
+import { BirdsLeftovers } from "./tracking/birds-leftovers.ts";
 import type { LinkRole } from "./tracking/ownership.ts";
 import { RouteKeeper } from "./tracking/route-keeper.ts";
 import { switchChecksumsOff } from "./vxlan/checksums.ts";
@@ -30,6 +31,8 @@ export type KeeperOptions = {
   readonly lingerMs: number;
   /** Which routes BIRD has, where it can be asked. */
   readonly askBird?: AskBird | undefined;
+  /** No BIRD is configured: what one has left goes, if none answers. */
+  readonly hasNoBird?: boolean;
   /** Takes in what the kernel has told by now. */
   readonly hear: () => void;
 };
@@ -46,6 +49,7 @@ export class Keeper {
   readonly #ipip: IpipKeeper;
   readonly #sysctls: SysctlKeeper;
   readonly #mtu: MtuKeeper;
+  readonly #leftovers: BirdsLeftovers;
   readonly #rpFilter: string;
   readonly #untunedInterfaces = new Set<string>();
   #areNodeSysctlsDirty = true;
@@ -84,6 +88,9 @@ export class Keeper {
       { netlink, conntrack, clock, log, links: routeLinks, roleOf, ageMsOf, graceMs, askBird: options.askBird },
       settings,
     );
+    const ask = options.hasNoBird === true ? options.askBird : undefined;
+    const isLookedAfter = (destination: string) => this.#isLookedAfter(destination);
+    this.#leftovers = new BirdsLeftovers({ netlink, clock, log, ask, isLookedAfter });
   }
 
   /** When keep() should be called though nothing was told. */
@@ -93,12 +100,13 @@ export class Keeper {
 
   /** Where a route of BIRD leads elsewhere than to its node, BIRD is asked whether that is right. */
   get hopsDueMs(): number {
-    return this.routes.hops.dueMs;
+    return Math.min(this.routes.hops.dueMs, this.#leftovers.dueMs);
   }
 
   /** Apart from keep(), which waits for nobody's answer. */
   async checkHops(signal: AbortSignal): Promise<void> {
     this.routes.touch(await this.routes.hops.check(signal));
+    await this.#leftovers.check(signal);
   }
 
   get problem(): string | undefined {
@@ -306,6 +314,16 @@ export class Keeper {
         : families.map((family) => this.#tunnels[family]).find((one) => one.name === name);
     if (tunnel !== undefined) tunnel.isDirty = true;
     return tunnel !== undefined;
+  }
+
+  /** Routes to there are ours to write, and what should be there is. */
+  #isLookedAfter(destination: string): boolean {
+    const { leavesRoutesAlone } = this.#settings;
+    return (
+      !leavesRoutesAlone &&
+      this.calculation.writesTo(destination) &&
+      (!this.calculation.resolved.has(destination) || this.routes.troubles.of(destination) === undefined)
+    );
   }
 
   #touchAll(): void {

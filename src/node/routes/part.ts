@@ -63,7 +63,7 @@ async function run(options: RoutesOptions, world: PartWorld, signal: AbortSignal
   const keeper = new Keeper(
     {
       ...{ node: world.node, netlink, conntrack, namespace, clock, log, graceMs, lingerMs, hear },
-      ...{ mtuFile: file, askBird: options.askBird },
+      ...{ mtuFile: file, askBird: options.askBird, hasNoBird: options.bgp === "none" },
     },
     settings,
   );

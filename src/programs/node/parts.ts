@@ -70,7 +70,7 @@ async function felix(bgp: Bgp, environment: Environment): Promise<Asked> {
     { routeMetrics, RouteReporter, routesPart },
   ] = await Promise.all([import("../../node/dataplane/index.ts"), import("../../node/routes/index.ts")]);
   const reporter = new RouteReporter();
-  const askBird = bgp === "bird" ? (signal: AbortSignal) => routesOfBird(environment, signal) : undefined;
+  const askBird = (signal: AbortSignal) => routesOfBird(environment, signal);
   return {
     parts: [following(policyPart(), "felix"), following(routesPart({ bgp, reporter, askBird }), "felix")],
     metrics: [policyMetricRows, routeMetrics],

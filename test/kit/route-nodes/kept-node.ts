@@ -8,7 +8,8 @@ import {
   openNetlink,
 } from "../../../src/base/linux/kernel.ts";
 import { Keeper } from "../../../src/node/routes/keeper.ts";
-import { readRouteSettings } from "../../../src/node/routes/settings.ts";
+import { type Bgp, readRouteSettings } from "../../../src/node/routes/settings.ts";
+import type { AskBird } from "../../../src/node/routes/tracking/bgp-hops.ts";
 import { freshNamespace } from "../namespace.ts";
 import { blockPath, blockValue, nodePath, nodeValue, type PoolMode, poolPath, poolValue } from "./cluster.ts";
 import { kernelRoutes, TestSettings } from "./running.ts";
@@ -39,10 +40,13 @@ type Given = {
   readonly settings?: { readonly [name: string]: string };
   readonly clock?: Clock;
   readonly lingerMs?: number;
+  readonly bgp?: Bgp;
+  readonly askBird?: AskBird;
 };
 
 /** Node `one` of three; `two` is in its network, `three` is not. */
-export async function nodeOne({ isReal = false, settings = {}, clock = systemClock, lingerMs = 0 }: Given = {}) {
+export async function nodeOne(given: Given = {}) {
+  const { isReal = false, settings = {}, clock = systemClock, lingerMs = 0, bgp = "bird", askBird } = given;
   const { path: namespace } = freshNamespace();
   const real = openNetlink({ namespace });
   await real.change({ do: "create", link: { name: "eth0", kind: "bridge", up: true } });
@@ -53,8 +57,9 @@ export async function nodeOne({ isReal = false, settings = {}, clock = systemClo
     {
       ...{ node: "one", netlink, conntrack: openConntrack({ namespace }), namespace },
       ...{ clock, log: silentLog, mtuFile: undefined, graceMs: 0, lingerMs, hear: () => undefined },
+      ...{ askBird, hasNoBird: bgp === "none" },
     },
-    readRouteSettings(new TestSettings(settings), "bird"),
+    readRouteSettings(new TestSettings(settings), bgp),
   );
   const set = (path: string, value: unknown) => keeper.calculation.set(path, JSON.stringify(value));
   for (const [i, name] of ["one", "two", "three"].entries()) {

@@ -16,7 +16,7 @@ import {
   sameNode,
 } from "../../../calico/routing/index.ts";
 import { type Resolved, sameResolved } from "./desired.ts";
-import { type Claim, resolve, type Ways, type World } from "./resolve.ts";
+import { type Claim, programmerOf, resolve, type Ways, type World } from "./resolve.ts";
 import { type IpipWanted, type TunnelWanted, tunnelOf } from "./tunnel.ts";
 import { readWorkload, type WorkloadFacts, workloadPrefix } from "./workloads.ts";
 
@@ -103,6 +103,14 @@ export class RouteCalculation {
   isInPool(address: string): boolean {
     const range = parseRange(address);
     return range !== undefined && poolOf(this.#pools.values(), range) !== undefined;
+  }
+
+  /** Whether the pool of that network is one whose routes this node's agent writes. */
+  writesTo(destination: string): boolean {
+    const range = parseRange(destination);
+    if (range === undefined || !this.#ways.families.includes(range.family)) return false;
+    const pool = poolOf(this.#pools.values(), range);
+    return pool !== undefined && programmerOf(pool, this.#ways) === "us";
   }
 
   hasPools(way: "vxlan" | "ipip", family: Family): boolean {

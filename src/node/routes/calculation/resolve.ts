@@ -65,7 +65,7 @@ export function resolve(destination: Destination, world: World): Resolved | unde
   return toOtherNode(range, claim, pool, world);
 }
 
-function programmerOf({ way }: PoolFacts, ways: Ways): Programmer {
+export function programmerOf({ way }: PoolFacts, ways: Ways): Programmer {
   switch (way) {
     case "plain":
       return ways.plain;
