@@ -86,6 +86,28 @@ test("pods of three nodes over BGP, with whatever keeps it going changed, killed
     deepEqual(await lost(), []);
   });
 
+  await t.test("the mesh gets another port, and another AS number, and no ping is lost", async (step) => {
+    const lost = await pingAround(step, lab);
+    for (const [spec, text] of [
+      [{ nodeToNodeMeshEnabled: true, listenPort: 1790 }, " port 1790 as 64512;"],
+      [{ nodeToNodeMeshEnabled: true, asNumber: 64600 }, " as 64600;"],
+      [{ nodeToNodeMeshEnabled: true }, " as 64512;"],
+    ] as const) {
+      await lab.resources.apply("BGPConfiguration", configuration(spec));
+      for (const name of nodeNames)
+        await eventually(() => {
+          const own = new RegExp(`local ${addressOf[name]}(.*)`, "g");
+          const told = [...birdConfiguration(lab, name).matchAll(own)].map(([, rest]) => rest);
+          return told.length === 2 && told.every((each) => each === text);
+        }, `${name} says${text}`);
+      await sessionsAre(lab, mesh);
+      await allAreReady(lab);
+      for (const name of nodeNames)
+        await eventually(async () => !(await isBridged(lab, name)), `${name} has nothing left of it`);
+    }
+    deepEqual(await lost(), []);
+  });
+
   await t.test(
     "from the mesh to a route reflector and no ping is lost, to and from the reflector neither",
     async (step) => {
@@ -207,8 +229,14 @@ const peerOfReflectors = {
   spec: { nodeSelector: "!has(route-reflector)", peerSelector: "has(route-reflector)" },
 };
 
-function configuration(spec: { readonly nodeToNodeMeshEnabled: boolean }) {
+type Wanted = { readonly nodeToNodeMeshEnabled: boolean; readonly listenPort?: number; readonly asNumber?: number };
+
+function configuration(spec: Wanted) {
   return { apiVersion: "projectcalico.org/v3", kind: "BGPConfiguration", metadata: { name: "default" }, spec };
+}
+
+function birdConfiguration(lab: Lab, name: NodeName): string {
+  return readFileSync(lab.world.node(name).path("/etc/calico/confd/config/bird.cfg"), "utf8");
 }
 
 async function setReflector(lab: Lab, clusterId: string | null): Promise<void> {

@@ -11,12 +11,15 @@ type Changes = {
   readonly as?: number;
   readonly without?: string;
   readonly mesh?: boolean;
+  /** This node's own address, and the port that it listens on. */
+  readonly address?: string;
+  readonly port?: number;
   /** Of the pool 10.1.0.0/16; undefined: there is none. */
   readonly pool?: "plain" | "vxlan" | "ipip";
   readonly programs?: string;
 };
 
-function intentWith({ reflector, as, without, mesh = true, pool, programs }: Changes) {
+function intentWith({ reflector, as, without, mesh = true, pool, programs, address, port }: Changes) {
   const objects = new BgpObjects();
   const put = (kind: string, name: string, spec: object, labels = {}) =>
     objects.set(
@@ -24,7 +27,7 @@ function intentWith({ reflector, as, without, mesh = true, pool, programs }: Cha
       JSON.stringify({ metadata: { name, labels }, spec }),
     );
   for (const [i, name] of ["n1", "n2", "n3"].entries()) {
-    const bgp = { ipv4Address: `10.0.0.${i + 1}/24` };
+    const bgp = { ipv4Address: name === "n1" && address !== undefined ? address : `10.0.0.${i + 1}/24` };
     const isReflector = name === reflector;
     if (name !== without)
       put(
@@ -44,6 +47,7 @@ function intentWith({ reflector, as, without, mesh = true, pool, programs }: Cha
     ...(as && { asNumber: as }),
     ...(programs && { programClusterRoutes: programs }),
   });
+  if (port !== undefined) put("bgpconfigurations", "node.n1", { listenPort: port });
   const { intent } = computeBgp({
     ...{ node: "n1", objects, services: [], slices: [], workloads: [] },
     settings: {
@@ -72,6 +76,13 @@ const cases: { name: string; before: Changes; after: Changes; anew: string[] }[]
     anew: ["Node_10_0_0_2", "Node_10_0_0_3"],
   },
   { name: "another AS number", before: {}, after: { as: 64_600 }, anew: ["Mesh_10_0_0_2", "Mesh_10_0_0_3"] },
+  { name: "this node listens elsewhere", before: {}, after: { port: 1790 }, anew: ["Mesh_10_0_0_2", "Mesh_10_0_0_3"] },
+  {
+    name: "this node has another address",
+    before: {},
+    after: { address: "10.0.0.9/24" },
+    anew: ["Mesh_10_0_0_2", "Mesh_10_0_0_3"],
+  },
   { name: "a node goes: its session, too, and for good", before: {}, after: { without: "n3" }, anew: [] },
   { name: "the mesh is switched off", before: { reflector: "n2" }, after: { reflector: "n2", mesh: false }, anew: [] },
 ];

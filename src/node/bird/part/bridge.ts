@@ -140,21 +140,22 @@ export class Bridge {
 
 /** The names of sessions that BIRD ends and begins again: what it takes to change them cannot be changed in one that is up. */
 export function restarting(before: BgpIntent, after: BgpIntent): Set<string> {
-  const sessions = after.families.flatMap((family) => family.sessions);
-  const addresses = new Set(sessions.map(({ address }) => address));
-  const keys = new Set(sessions.map(keyOf));
+  const sessions = keyedSessions(after);
+  const addresses = new Set(sessions.map(({ session }) => session.address));
+  const keys = new Set(sessions.map(({ key }) => key));
   // One whose address has no session any more goes for good.
-  const changed = before.families
-    .flatMap((family) => family.sessions)
-    .filter((session) => addresses.has(session.address) && !keys.has(keyOf(session)));
-  return new Set(changed.map(({ name }) => name));
+  const changed = keyedSessions(before).filter(({ session, key }) => addresses.has(session.address) && !keys.has(key));
+  return new Set(changed.map(({ session }) => session.name));
 }
 
-function keyOf(session: Session): string {
-  const { name, port, asNumber, localAs, usesNodeAddress, ttlSecurity, isPassive, restartSeconds } = session;
-  const { keepaliveSeconds, clusterId, password, allowedLocalAs } = session;
-  const first = [name, port, asNumber, localAs, usesNodeAddress, ttlSecurity, isPassive, restartSeconds];
-  return JSON.stringify([...first, keepaliveSeconds, clusterId, password, allowedLocalAs]);
+/** Each session with all that it cannot live on with when it changes: its own (of BIRD 1.6, which is the stricter one), and this node's. */
+function keyedSessions({ routerId, listenPort, families }: BgpIntent): { session: Session; key: string }[] {
+  return families.flatMap(({ address, isBound, sessions }) =>
+    sessions.map((session) => {
+      const { importFilters, exportFilters, isInternal, ...fixed } = session;
+      return { session, key: JSON.stringify([routerId, listenPort, address, isBound, fixed]) };
+    }),
+  );
 }
 
 /** Pools whose routes BIRD has written, and writes no more; one that is gone takes its routes along. */
