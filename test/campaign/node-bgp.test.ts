@@ -53,9 +53,12 @@ test("random changes to BGP on five nodes: every node's routes are the model's",
         const excess = seen.filter((line) => !wanted.includes(line));
         if (missing.length + excess.length === 0) break;
         if (performance.now() - beganMs > limitMs) {
-          const log = readFileSync(join(folder, "logs", `${node.name}.log`), "utf8").slice(-3_000);
+          const endOf = (name: string) => readFileSync(join(folder, "logs", `${name}.log`), "utf8").slice(-3_000);
+          const log = `${endOf(node.name)}\nTypha:\n${endOf("typha")}`;
           const wrong = `${node.name}: missing ${JSON.stringify(missing)}, in excess ${JSON.stringify(excess)}`;
-          throw new Error(`seed ${seed}, step ${step}: ${done.slice(-5).join("; ")}\n${wrong}\n${log}`);
+          throw new Error(
+            `seed ${seed}, step ${step}: ${done.slice(-5).join("; ")}\n${random.state}\n${wrong}\n${log}`,
+          );
         }
         await sleep(100);
       }

@@ -8,6 +8,8 @@ export type BgpWorld = {
   readonly reflectors: ReadonlyMap<string, string>;
   /** Pairs of nodes that peer because of a BGPPeer, in whichever direction. */
   readonly peers: (one: string, other: string) => boolean;
+  /** Whether `one` has its session with `other` by an address: then it does not know of which cluster that is, and takes it for a client. */
+  readonly byAddress: (one: string, other: string) => boolean;
 };
 
 export function hasSession(world: BgpWorld, one: string, other: string): boolean {
@@ -22,9 +24,10 @@ export function hearersOf(world: BgpWorld, owner: string): Set<string> {
   // What is passed on carries the clusters that it came through; a reflector refuses from its clients what has passed its own. From another reflector of
   // its cluster it takes it: BIRD looks for its cluster in sessions with clients only (the recorded case peer-two-reflectors has such routes).
   const open: { at: string; from: string; clusters: readonly string[] }[] = [];
+  const clusterOf = (at: string, peer: string) => (world.byAddress(at, peer) ? undefined : world.reflectors.get(peer));
   const tell = (from: string, to: string, clusters: readonly string[]): void => {
     const own = world.reflectors.get(to);
-    const isFromClient = own !== undefined && world.reflectors.get(from) !== own;
+    const isFromClient = own !== undefined && clusterOf(to, from) !== own;
     if (to === owner || (isFromClient && clusters.includes(own))) return;
     heard.add(to);
     open.push({ at: to, from, clusters });
@@ -38,7 +41,7 @@ export function hearersOf(world: BgpWorld, owner: string): Set<string> {
     const key = `${at} ${from} ${clusters.join()}`;
     if (own === undefined || seen.has(key)) continue;
     seen.add(key);
-    const isClient = (peer: string) => world.reflectors.get(peer) !== own;
+    const isClient = (peer: string) => clusterOf(at, peer) !== own;
     for (const peer of peersOf(at)) {
       if (peer === from || !(isClient(from) || isClient(peer))) continue;
       tell(at, peer, [...clusters, own]);

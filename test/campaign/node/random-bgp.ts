@@ -63,6 +63,13 @@ export class RandomBgp {
     return await this.#vandalise(node);
   }
 
+  /** What the model goes by, for whoever looks for a difference. */
+  get state(): string {
+    const reflectors = [...this.#reflectors].map(([name, id]) => `${name}=${id}`);
+    const peers = [...this.#peers].join(",");
+    return `mesh ${this.#mesh}, pool ${this.#mode}, exported ${this.#isExported}, reflectors ${reflectors.join(",")}, zone ${[...this.#zone].join(",")}, peers ${peers}`;
+  }
+
   /** The routes to blocks that each node should have, in the words of kernelRoutes, without the metric of BIRD's. */
   async expected(): Promise<ReadonlyMap<string, readonly string[]>> {
     const { nodes } = this.#lab.world;
@@ -95,6 +102,7 @@ export class RandomBgp {
         (isIn("between-reflectors") && isReflector(one) && isReflector(other)) ||
         (isIn("zone") && this.#zone.has(one) && this.#zone.has(other)) ||
         (isIn("to-the-third") && other === third),
+      byAddress: (_one, other) => isIn("to-the-third") && other === third,
     };
   }
 
