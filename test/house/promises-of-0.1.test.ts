@@ -1,5 +1,5 @@
 // What release 0.1 promised is still there: an installation that is upgraded keeps its settings, dashboards, alerts and programs. The list was made from
-// that release's own reference pages (test/vectors/release-0.1.json); test/system/release-upgrade.test.ts runs the two releases beside each other.
+// that release's own reference pages (test/vectors/release-0.1.json); test/walks/release-upgrade.test.ts runs the two releases beside each other.
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export type GoPeer = { path: string; missing?: undefined } | { path?: undefined; missing: string };
 
 /** Where built peers are kept between runs. */
-const peerCache = resolve(
+export const peerCache = resolve(
   process.env.CATTAIL_PEER_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "cattail", "peers"),
 );
 

@@ -1,6 +1,5 @@
 // An upgrade from release 0.1 and back, one program at a time: servers of one release with clients of the other, certificates of either with the other,
-// and a folder in which the newer one has written read by the older. CATTAIL_RELEASE_0_1 is a checkout of 0.1 with its dependencies (git worktree add,
-// npm ci). What that release promised is checked without it: test/house/promises-of-0.1.test.ts.
+// and a folder in which the newer one has written read by the older. What 0.1 promised is checked without it: test/house/promises-of-0.1.test.ts.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,10 +7,11 @@ import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { Cattail, cattail, probe } from "../kit/cattail-process.ts";
 import { freePort } from "../kit/free-port.ts";
+import { release01 } from "../kit/older-release.ts";
 
-const older = process.env.CATTAIL_RELEASE_0_1;
+const older = await release01();
 const options = {
-  skip: older === undefined ? "CATTAIL_RELEASE_0_1 does not name a checkout of release 0.1" : false,
+  skip: older.path === undefined ? older.missing : false,
   timeout: 300_000,
 };
 const folder = mkdtempSync(join(tmpdir(), "cattail-upgrade-"));
@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 type Release = "0.1" | "this";
 const program = (release: Release) => [
   process.execPath,
-  join(release === "0.1" ? resolve(older ?? "") : resolve("."), "bin/cattail"),
+  join(release === "0.1" ? (older.path ?? "") : resolve("."), "bin/cattail"),
 ];
 const certificates = (release: Release) => join(folder, `certs-${release}`);
 const objects = join(folder, "objects");
