@@ -26,7 +26,8 @@ async function stage() {
   const cluster = createMemoryDatastore();
   const datastore = createMemoryDatastore({ flavour: "etcdv3" });
   await cluster.create("Namespace", { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } });
-  await cluster.create("Pod", { apiVersion: "v1", kind: "Pod", metadata: pod, spec: { nodeName: "n1" } });
+  const metadata = { ...pod, generateName: "p-" };
+  await cluster.create("Pod", { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "n1" } });
   const resources = openResources(datastore);
   await resources.create("ClusterInformation", { metadata: { name: "default" }, spec: { datastoreReady: true } });
   const asked: string[] = [];
@@ -76,9 +77,13 @@ async function namesIn(namespace: string): Promise<string[]> {
 test("a pod whose interface is called otherwise keeps its endpoint, and its last sandbox takes it along", {
   skip,
 }, async () => {
-  const { edge, request, endpoints, inside } = await stage();
+  const { edge, request, endpoints, inside, resources } = await stage();
+  const generated = async () =>
+    (await resources.get("WorkloadEndpoint", { namespace: "default", name: "n1-k8s-p1-eth0" })).metadata.generateName;
   const first = await plugIn(request(), edge);
+  equal(await generated(), "p-");
   const second = await plugIn(request({ ifname: "net1", containerId: "c2" }), edge);
+  equal(await generated(), "p-");
   deepEqual([first.endpoint, second.endpoint, second.ifname], ["eth0", "eth0", "net1"]);
   deepEqual(await namesIn(inside), ["net1"]);
   deepEqual(await endpoints(), ["n1-k8s-p1-eth0 10.65.0.6/32 kns.default"]);

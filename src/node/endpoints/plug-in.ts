@@ -184,8 +184,23 @@ async function writeEndpoint(request: EndpointRequest, edge: EndpointEdge, { end
   if (datastore.flavour === "kubernetes" && request.pod !== undefined) {
     return await markPod(request.pod, edge, { endpoint, pod });
   }
-  await resources.apply("WorkloadEndpoint", endpoint);
+  await store(endpoint, resources);
   await makeProfile(request, edge);
+}
+
+/** Not as a user's object is applied: what the pod was generated from is the endpoint's too. */
+async function store(endpoint: V3Object, resources: EndpointEdge["resources"]): Promise<void> {
+  try {
+    await resources.create("WorkloadEndpoint", endpoint);
+  } catch (error) {
+    if (!isResourceError(error, "exists")) throw error;
+    const { namespace = "", name = "", labels, generateName } = endpoint.metadata;
+    await resources.edit("WorkloadEndpoint", { namespace, name }, (current = endpoint) => {
+      const { generateName: _, ...metadata } = current.metadata;
+      const generated = generateName === undefined ? {} : { generateName };
+      return { ...endpoint, metadata: { ...metadata, ...generated, labels } };
+    });
+  }
 }
 
 /** Where nobody else says what is allowed. One that is there stays as it is. */
