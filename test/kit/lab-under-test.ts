@@ -9,13 +9,14 @@ import { cattail } from "./cattail-process.ts";
 import { eventually } from "./eventually.ts";
 import { noNamespaces } from "./namespace.ts";
 import { missingProgram } from "./programs.ts";
+import { whenGone } from "./when-gone.ts";
 
 /** Why there can be no lab on this machine. */
 export const noLab = noNamespaces || missingProgram("nft") || missingProgram("unshare") || missingProgram("setpriv");
 
 const prefix = "cattail-lab-test-";
 
-/** Labs of tests that were killed: a lab outlives who started it, which is its purpose. */
+/** Labs of tests that were killed together with what watches over them: a lab outlives who started it, which is its purpose. */
 async function sweep(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
     const pid = name.slice(prefix.length).split("-")[0];
@@ -33,6 +34,12 @@ export class LabUnderTest {
   static async of(t: TestContext): Promise<LabUnderTest> {
     await sweep();
     const lab = new LabUnderTest();
+    whenGone(
+      'test ! -e "$3" || { "$1" "$2" lab down --folder "$3/lab"; rm -rf "$3"; }',
+      process.execPath,
+      join(process.cwd(), "bin/cattail"),
+      join(lab.folder, ".."),
+    );
     t.after(() => lab.down());
     return lab;
   }

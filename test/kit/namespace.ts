@@ -1,6 +1,7 @@
-// Network namespaces for tests, under names of their own, gone when the test is: at its end, and where it was killed, when the next one starts.
+// Network namespaces for tests, under names of their own, gone when the test is, also when it is killed.
 import { existsSync } from "node:fs";
 import { createNamespace, deleteNamespace, isKernelReachable, namespaceNames } from "../../src/base/linux/kernel.ts";
+import { namespacesGoToo } from "./when-gone.ts";
 
 let made = 0;
 
@@ -19,6 +20,7 @@ export function freshNamespace(): { readonly name: string; readonly path: string
   if (made === 0) {
     sweep();
     process.once("exit", sweepOwn);
+    namespacesGoToo(`cattail-test-${process.pid}-`);
   }
   made += 1;
   const name = `cattail-test-${process.pid}-${made}`;

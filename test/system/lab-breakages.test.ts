@@ -61,6 +61,7 @@ test("a lab up that is killed leaves nothing that lab down does not remove", {
   const lab = await LabUnderTest.of(t);
   const up = new Cattail(["lab", "up", "--folder", lab.folder, "--dashboard-port", "0"]);
   await up.says(/nodes on a switch/);
+  up.process.kill("SIGSTOP"); // on a busy machine it would be ready before it is asked
   const early = await lab.run("status");
   equal(early.code, 1);
   match(early.stderr, /is not ready: it is still being built[^\n]*\nWait until cattail lab up/);

@@ -1,8 +1,9 @@
-// The pretend network of the BGP cases: two bridges joined by a router, machines on them as network namespaces, with names that tell whose they are
-// so that those of a killed run are removed by the next.
+// The pretend network of the BGP cases: two bridges joined by a router, machines on them as network namespaces, with names that tell whose
+// they are: those of a killed run go with it, or else with the next.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { deleteNamespace, namespaceNames } from "../../../src/base/linux/kernel.ts";
+import { namespacesGoToo } from "../when-gone.ts";
 import type { Workload } from "./case.ts";
 
 export type Machine = {
@@ -116,4 +117,5 @@ function sweep(): void {
   };
   remove((pid) => !existsSync(`/proc/${pid}`));
   process.once("exit", () => remove((pid) => pid === `${process.pid}`));
+  namespacesGoToo(`cattail-bgp-${process.pid}-`);
 }
