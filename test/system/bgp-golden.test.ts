@@ -12,7 +12,7 @@ const skip = noNamespaces || noBird;
 
 describe("recorded BGP", { concurrency: 4, skip }, () => {
   for (const name of shareOf(bgpCaseNames, process.env.CATTAIL_TEST_PART, 6)) {
-    test(name, { timeout: 300_000 }, async () => {
+    test(name, { timeout: 590_000 }, async () => {
       const { played, expected } = readBgpCase(name);
       await using run = await PlayedCase.start(played);
       for (const [at, facts] of expected.entries()) {

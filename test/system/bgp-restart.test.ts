@@ -80,7 +80,7 @@ class Supervised {
 
 test("a BIRD that is killed, and one that is ended on purpose and started again, lose no packet", {
   skip: noNamespaces || noBird,
-  timeout: 180_000,
+  timeout: 590_000,
 }, async () => {
   await using run = await PlayedCase.start(played, { starts: (node) => node !== "n1" });
   const [one = "", two = ""] = [run.namespaces.get("n1"), run.namespaces.get("n2")];

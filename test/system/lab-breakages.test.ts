@@ -59,9 +59,10 @@ test("a lab up that is killed leaves nothing that lab down does not remove", {
   timeout: 300_000,
 }, async (t) => {
   const lab = await LabUnderTest.of(t);
-  const up = new Cattail(["lab", "up", "--folder", lab.folder, "--dashboard-port", "0"]);
+  const up = new Cattail(["lab", "up", "--folder", lab.folder, "--dashboard-port", "0"], {
+    env: { NODE_OPTIONS: stopsItselfAfter("nodes on a switch") }, // on a busy machine it would be ready before it is asked
+  });
   await up.says(/nodes on a switch/);
-  up.process.kill("SIGSTOP"); // on a busy machine it would be ready before it is asked
   const early = await lab.run("status");
   equal(early.code, 1);
   match(early.stderr, /is not ready: it is still being built[^\n]*\nWait until cattail lab up/);
@@ -88,6 +89,17 @@ test("without root, where user namespaces are forbidden, lab up says so and leav
   match(stderr, /unshare failed[\s\S]*sysctl user.max_user_namespaces.*LAB_NO_NAMESPACES/);
   ok(!existsSync(lab.folder));
 });
+
+/** Has a program stand still with the words that it has just said. */
+function stopsItselfAfter(words: string): string {
+  const hook = `const write = process.stdout.write.bind(process.stdout);
+    process.stdout.write = (text, ...rest) => {
+      const isWritten = write(text, ...rest);
+      if (String(text).includes(${JSON.stringify(words)})) process.kill(process.pid, "SIGSTOP");
+      return isWritten;
+    };`;
+  return `--import data:text/javascript,${encodeURIComponent(hook)}`;
+}
 
 /** Processes whose words name the folder. */
 function processesOf(folder: string): string[] {
