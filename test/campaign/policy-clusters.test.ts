@@ -3,10 +3,12 @@ import { deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { judge, worldOf } from "../../src/calico/policy/index.ts";
 import { say, size } from "../kit/campaign.ts";
+import { changed } from "../kit/kubernetes-policy/history.ts";
+import type { OracleCluster } from "../kit/kubernetes-policy/objects.ts";
 import { kubernetesAllows } from "../kit/kubernetes-policy/oracle.ts";
 import { randomKubernetesCluster } from "../kit/kubernetes-policy/random-objects.ts";
 import { connectionOf, worldOfCluster } from "../kit/kubernetes-policy/world.ts";
-import { readFlow } from "../kit/policy/flow.ts";
+import { type ProbedFlow, readFlow } from "../kit/policy/flow.ts";
 import { PolicyLab } from "../kit/policy/lab.ts";
 import { noPolicyLab } from "../kit/policy/needs.ts";
 import { PartUnderTest } from "../kit/policy/part-under-test.ts";
@@ -67,14 +69,7 @@ test(`${kubernetesClusters} random clusters of Kubernetes' policies: packets do 
     const world = worldOfCluster(cluster);
     const flows = flowsFor(random).filter(({ from, to }) => from !== "node" && to !== "node");
     const differences = await compare({ world, values: world.said }, flows, { lab, part, timeoutMs: 100 });
-    // The lab enforces on one node; the API knows of none.
-    const judged = worldOf(world.data);
-    const unlike = flows.flatMap((flow) => {
-      const [connection, said] = [connectionOf(flow, cluster), world.flow(flow.text)];
-      if (connection === undefined || "left" in said) return [];
-      const verdict = kubernetesAllows(connection, cluster) ? "allow" : "deny";
-      return judge(said, judged).verdict === verdict ? [] : [flow.text];
-    });
+    const unlike = unlikeApi(flows, cluster, world);
     deepEqual(
       { differences, unlike, refused: part.detail },
       { differences: [], unlike: [], refused: "" },
@@ -82,6 +77,45 @@ test(`${kubernetesClusters} random clusters of Kubernetes' policies: packets do 
     );
   }
 });
+
+const histories = Number(process.env.CATTAIL_HISTORIES ?? size({ short: 2, long: 60 }));
+test(`${histories} clusters that change piece by piece: after each change packets do what the API says`, {
+  skip: noPolicyLab,
+  timeout: 3_600_000,
+}, async () => {
+  const { pods } = new PolicyWorld();
+  for (let number = 0; number < histories; number += 1) {
+    const own = (seed + number) >>> 0;
+    const random = seededRandom(own);
+    let cluster = randomKubernetesCluster(random, pods);
+    const world = worldOfCluster(cluster);
+    const steps: string[] = [];
+    for (let step = 0; step < 10; step += 1) {
+      const change = changed(cluster, world, random);
+      cluster = change.cluster;
+      steps.push(change.about);
+      const flows = flowsFor(random).filter(({ from, to }) => from !== "node" && to !== "node");
+      const differences = await compare({ world, values: new Map(world.said) }, flows, { lab, part, timeoutMs: 100 });
+      const unlike = unlikeApi(flows, cluster, world);
+      deepEqual(
+        { differences, unlike, refused: part.detail },
+        { differences: [], unlike: [], refused: "" },
+        `seed ${own}: ${steps.join("; ")}`,
+      );
+    }
+  }
+});
+
+/** The lab enforces on one node; the API knows of none. */
+function unlikeApi(flows: readonly ProbedFlow[], cluster: OracleCluster, world: PolicyWorld): readonly string[] {
+  const judged = worldOf(world.data);
+  return flows.flatMap((flow) => {
+    const [connection, said] = [connectionOf(flow, cluster), world.flow(flow.text)];
+    if (connection === undefined || "left" in said) return [];
+    const verdict = kubernetesAllows(connection, cluster) ? "allow" : "deny";
+    return judge(said, judged).verdict === verdict ? [] : [flow.text];
+  });
+}
 
 let flows = 0;
 const startedMs = performance.now();

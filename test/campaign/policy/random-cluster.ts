@@ -17,6 +17,22 @@ const nets4 = [
 ];
 const nets6 = ["fd65::/64", "fd65::2/128", "2001:db8::/64", "2001:db8::11/128", "::/0"];
 const ports = [22, 53, 80, 443, 8080, "1000:1002", "80:443", "8080:9091"];
+/** Those that a probe comes from are above. */
+const sourcePorts = ["1:1023", "1024:32767", "32768:65535", "http", 80];
+const protocols = [..."any any any tcp tcp tcp udp udp icmp icmp icmpv6 sctp udplite".split(" "), 6, 17, 132, 58];
+const portProtocols: readonly unknown[] = ["tcp", "udp", "sctp", 6, 17, 132];
+/** Beside what policies say; each now and then. */
+const settings: readonly (readonly [string, readonly string[]])[] = [
+  [
+    "FailsafeInboundHostPorts",
+    ["none", "tcp:80", "udp:10.65.0.0/16:53", "tcp:[2001:db8::/64]:80,tcp:192.0.2.11/32:80"],
+  ],
+  ["FailsafeOutboundHostPorts", ["none", "tcp:80", "udp:192.0.2.0/24:53", "tcp:[2001:db8::/64]:80"]],
+  ["NATOutgoingExclusions", ["IPPoolsAndHostIPs"]],
+  ["NftablesMarkMask", ["0x700", "0xe0000000"]],
+  ["DisableConntrackInvalidCheck", ["true"]],
+  ["Ipv6Support", ["false"]],
+];
 
 export type RandomCluster = { readonly world: PolicyWorld; readonly values: Map<string, string> };
 
@@ -54,6 +70,8 @@ export function randomCluster(random: Random): RandomCluster {
     );
   for (const name of ["web", "dns"]) if (random.isOneIn(2)) addService(values, random, name);
   if (random.isOneIn(4)) addHostEndpoint(values, random);
+  for (const [name, texts] of settings)
+    if (random.isOneIn(8)) values.set(`/calico/v1/config/${name}`, random.pick(texts));
   for (const path of world.said.keys()) if (!values.has(path)) world.data.set(path, undefined);
   for (const [path, value] of values) world.data.set(path, value);
   return { world, values };
@@ -84,8 +102,15 @@ function addService(values: Map<string, string>, random: Random, name: string): 
   const slice = {
     metadata: { name: `${name}-x`, namespace: "red", labels: { "kubernetes.io/service-name": name } },
     addressType: "IPv4",
-    endpoints: pickSome(random, addresses.slice(0, 5), 2).map((address) => ({ addresses: [address] })),
-    ports: [{ port: random.pick([80, 8080]), protocol: "TCP" }],
+    endpoints: pickSome(random, [...addresses.slice(0, 5), "fd65::2", "fd65::3", "fd65::4"], 3).map((address) => ({
+      addresses: [address],
+    })),
+    ports: [
+      {
+        port: random.pick([80, 8080]),
+        ...(random.isOneIn(2) ? { protocol: random.pick(["TCP", "UDP", "SCTP"]) } : {}),
+      },
+    ],
   };
   values.set(`/calico/resources/v3/projectcalico.org/kubernetesendpointslices/red/${name}-x`, JSON.stringify(slice));
 }
@@ -95,6 +120,7 @@ function addHostEndpoint(values: Map<string, string>, random: Random): void {
     ...random.pick([{ name: "eth0" }, { name: "*" }, { expected_ipv4_addrs: ["192.0.2.1"] }]),
     labels: randomLabels(random),
     profile_ids: random.isOneIn(2) ? ["projectcalico-default-allow"] : [],
+    ports: random.isOneIn(2) ? [{ name: "http", protocol: "tcp", port: 80 }] : [],
   };
   values.set("/calico/v1/host/node-a/endpoint/h", JSON.stringify(value));
 }
@@ -119,11 +145,12 @@ function randomRules(random: Random, most: number): object {
 
 function randomRule(random: Random): object {
   const rule: { [field: string]: unknown } = { action: random.pick(["allow", "allow", "deny", "next-tier", "log"]) };
-  const protocol = random.pick(["any", "any", "tcp", "tcp", "udp", "icmp", 6]);
+  const protocol = random.pick(protocols);
   if (protocol !== "any") rule.protocol = protocol;
-  else if (random.isOneIn(6)) rule["!protocol"] = random.pick(["tcp", "udp", "icmp"]);
+  if (random.isOneIn(protocol === "any" ? 6 : 12))
+    rule["!protocol"] = random.pick(["tcp", "udp", "icmp", "icmpv6", "sctp", 6]);
   if (random.isOneIn(8)) rule.ip_version = random.pick([4, 6]);
-  const hasPorts = protocol === "tcp" || protocol === "udp" || protocol === 6;
+  const hasPorts = portProtocols.includes(protocol);
   for (const side of ["src", "dst"]) {
     if (random.isOneIn(3)) rule[`${side}_selector`] = randomSelector(random, 1);
     if (random.isOneIn(8)) rule[`!${side}_selector`] = randomSelector(random, 1);
@@ -132,10 +159,17 @@ function randomRule(random: Random): object {
   }
   if (hasPorts && random.isOneIn(2)) rule.dst_ports = pickSome(random, [...ports, "http", "dns"], 3);
   if (hasPorts && random.isOneIn(6)) rule["!dst_ports"] = pickSome(random, [...ports, "http"], 2);
-  if (protocol === "icmp" && random.isOneIn(2)) rule.icmp_type = random.pick([8, 13]);
-  if (protocol === "icmp" && rule.icmp_type !== undefined && random.isOneIn(2)) rule.icmp_code = random.pick([0, 1]);
-  if (protocol === "icmp" && random.isOneIn(4)) rule["!icmp_type"] = random.pick([8, 13]);
-  if (protocol === "tcp" && rule.dst_ports === undefined && random.isOneIn(8))
+  if (hasPorts && random.isOneIn(8)) rule.src_ports = pickSome(random, sourcePorts, 2);
+  if (hasPorts && random.isOneIn(10)) rule["!src_ports"] = pickSome(random, sourcePorts, 2);
+  // Names alone need no protocol.
+  if (protocol === "any" && random.isOneIn(10))
+    rule[random.pick(["dst_ports", "!dst_ports", "src_ports"])] = pickSome(random, ["http", "dns"], 2);
+  const isIcmp = protocol === "icmp" || protocol === "icmpv6" || protocol === 58 || protocol === "any";
+  if (isIcmp && random.isOneIn(protocol === "any" ? 12 : 2)) rule.icmp_type = random.pick([8, 13, 128]);
+  if (rule.icmp_type !== undefined && random.isOneIn(2)) rule.icmp_code = random.pick([0, 1]);
+  if (isIcmp && random.isOneIn(protocol === "any" ? 16 : 4)) rule["!icmp_type"] = random.pick([8, 13, 128]);
+  if (rule["!icmp_type"] !== undefined && random.isOneIn(2)) rule["!icmp_code"] = random.pick([0, 1]);
+  if (rule.dst_ports === undefined && random.isOneIn(12))
     Object.assign(rule, { dst_service: random.pick(["web", "dns"]), dst_service_ns: "red" });
   else if (random.isOneIn(12)) Object.assign(rule, { src_service: "web", src_service_ns: "red" });
   return rule;

@@ -1,8 +1,8 @@
 // A cluster of the oracle as the product meets it: objects that go through the conversions of the felix data set.
 
 import type { ProbedFlow } from "../policy/flow.ts";
-import { PolicyWorld } from "../policy-world.ts";
-import type { OracleCluster, OracleConnection, OracleEnd } from "./objects.ts";
+import { type ApiObject, PolicyWorld } from "../policy-world.ts";
+import type { ClusterNetworkPolicy, NetworkPolicy, OracleCluster, OracleConnection, OracleEnd } from "./objects.ts";
 
 export function worldOfCluster({ namespaces, pods, networkPolicies, clusterPolicies }: OracleCluster): PolicyWorld {
   const world = new PolicyWorld();
@@ -12,16 +12,17 @@ export function worldOfCluster({ namespaces, pods, networkPolicies, clusterPolic
     const known = world.pods.find(({ namespace, name }) => namespace === pod.namespace && name === pod.name);
     if (known !== undefined) world.do({ op: "pod", pods: [{ ...known, ...pod }] });
   }
-  for (const { namespace, name, spec } of networkPolicies)
-    world.write({ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { namespace, name }, spec });
-  for (const { name, spec } of clusterPolicies)
-    world.write({
-      apiVersion: "policy.networking.k8s.io/v1alpha2",
-      kind: "ClusterNetworkPolicy",
-      metadata: { name },
-      spec,
-    });
+  for (const policy of networkPolicies) world.write(objectOfNetworkPolicy(policy));
+  for (const policy of clusterPolicies) world.write(objectOfClusterPolicy(policy));
   return world;
+}
+
+export function objectOfNetworkPolicy({ namespace, name, spec }: NetworkPolicy): ApiObject {
+  return { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { namespace, name }, spec };
+}
+
+export function objectOfClusterPolicy({ name, spec }: ClusterNetworkPolicy): ApiObject {
+  return { apiVersion: "policy.networking.k8s.io/v1alpha2", kind: "ClusterNetworkPolicy", metadata: { name }, spec };
 }
 
 const outside: { readonly [place: string]: readonly string[] } = {
