@@ -126,6 +126,31 @@ const rows: { readonly name: string; readonly play: (at: Situation) => Promise<v
     },
   },
   {
+    name: "a folder where the node's name should be, as a mount makes it: the configuration's deprecated field counts",
+    async play(at) {
+      const configuration = { nodename_file: folder, hostname: "n1" };
+      const added = await call("ADD", at, { configuration });
+      ok0(added);
+      match(added.stderr, /the node's name is not read from .*EISDIR/);
+      ok0(await call("DEL", at, { configuration }));
+    },
+  },
+  {
+    name: "fields that are written in capitals",
+    async play(at) {
+      const configuration = {
+        ipam: undefined,
+        IPAM: { Type: "calico-ipam" },
+        policy: undefined,
+        Policy: { TYPE: "k8s" },
+      };
+      const added = await call("ADD", at, { configuration: { ...configuration, MTU: 1300 } });
+      ok0(added);
+      match(ip(at.inside, "link", "show", "eth0"), /mtu 1300/);
+      ok0(await call("DEL", at, { configuration }));
+    },
+  },
+  {
     name: "no node name: the original's words, and what to do",
     async play(at) {
       const { said, stderr } = await call("ADD", at, { configuration: { nodename_file: "/nowhere/nodename" } });

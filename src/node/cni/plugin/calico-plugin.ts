@@ -155,7 +155,10 @@ async function requestOf(
   const { pod, uid } = readArguments(call.args === "" ? "" : `IgnoreUnknown=1;${call.args}`);
   const prefix = interfacePrefix(variables.FELIX_INTERFACEPREFIX);
   const hostSide = hostSideName(prefix, { pod, containerId });
-  const node = await nodeNameOf(configuration);
+  const node = await nodeNameOf(configuration, (text) => {
+    warn(text);
+    log("warning", text);
+  });
   const names = { containerId, netns, ifname, pod, uid, node, prefix, hostSide };
   return { ...names, mtu, settings, configuration: call.configuration };
 }

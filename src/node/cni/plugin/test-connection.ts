@@ -7,6 +7,7 @@ import type { Backed } from "../backing.ts";
 import { readNetworkConfiguration } from "../configuration.ts";
 import type { PluginOptions } from "../options.ts";
 import { CniError, cniErrorCodes } from "../protocol/cni-error.ts";
+import { withPlainNames } from "../protocol/netconf-types.ts";
 import { timeLimit } from "../time-limit.ts";
 
 const limitMs = 2_000;
@@ -63,7 +64,7 @@ function parsed(stdin: string): JsonRecord {
   const problem = goJsonProblem(stdin);
   if (problem !== undefined) throw new Error(`failed to load netconf: ${problem}`);
   const value: unknown = JSON.parse(stdin);
-  return isRecord(value) ? partOfList(value) : {};
+  return isRecord(value) ? withPlainNames(partOfList(value)) : {};
 }
 
 /** What a runtime would give us of it. */

@@ -2,6 +2,7 @@
 // words of the protocol's own library, because runtimes and their users know these.
 import { goJsonProblem, isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { CniError, cniErrorCodes } from "./cni-error.ts";
+import { withPlainNames } from "./netconf-types.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
 
@@ -75,7 +76,7 @@ function parsed(stdin: string): JsonRecord {
   const problem = goJsonProblem(stdin);
   if (problem !== undefined) throw refused(problem);
   const value: unknown = JSON.parse(stdin) ?? {};
-  if (isRecord(value)) return value;
+  if (isRecord(value)) return withPlainNames(value);
   throw refused(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
 }
 

@@ -1,7 +1,7 @@
 // Fields of the wrong type, as the original's plugin refused each of them.
-import { doesNotThrow, equal, throws } from "node:assert/strict";
+import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { checkTypes } from "./netconf-types.ts";
+import { checkTypes, withPlainNames } from "./netconf-types.ts";
 
 const mesos = (info: string) => `"args":{"org.apache.mesos":{"network_info":${info}}}`;
 const infoPath = "args.org.apache.mesos.network_info";
@@ -76,3 +76,26 @@ for (const field of [
   '"runtimeConfig":{"portMappings":[]}',
 ])
   test(`passed over: ${field}`, () => doesNotThrow(() => checkTypes(JSON.parse(`{"name":"a",${field}}`))));
+
+test("names of fields may be written in capitals, and the last of several counts", () => {
+  const given = {
+    Name: "net",
+    MTU: 1300,
+    mtu: 1400,
+    IPAM: { Type: "calico-ipam", subNet: "10.0.0.0/24" },
+    ipam: { assign_IPv6: "true", ranges: [[{ Subnet: "x" }]] },
+    POLICY: null,
+    runtimeConfig: { ips: ["10.0.0.1"] },
+    Other: 1,
+    prevResult: { IPs: [] },
+  };
+  deepEqual(withPlainNames(given), {
+    name: "net",
+    mtu: 1400,
+    ipam: { type: "calico-ipam", subnet: "10.0.0.0/24", assign_ipv6: "true", ranges: [[{ Subnet: "x" }]] },
+    policy: null,
+    runtimeConfig: { ips: ["10.0.0.1"] },
+    Other: 1,
+    prevResult: { IPs: [] },
+  });
+});

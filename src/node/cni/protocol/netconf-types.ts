@@ -85,6 +85,29 @@ export function checkTypes(configuration: JsonRecord): void {
   if (problem !== undefined) throw new CniError(cniErrorCodes.other, `failed to load netconf: ${problem}`);
 }
 
+/**
+ * With the names of fields as they are written here: Go takes them in capitals, too, and the last of several counts. Names that Go has without saying how
+ * they are written (RuntimeConfig) stay as they are: other plugins read the same text, and know them by the protocol's names.
+ */
+export function withPlainNames(configuration: JsonRecord): JsonRecord {
+  return plainNames(configuration, netConf);
+}
+
+function plainNames(value: JsonRecord, fields: Fields): JsonRecord {
+  const plain: { [name: string]: unknown } = {};
+  for (const [given, member] of Object.entries(value)) {
+    const known = nameIn(fields, given);
+    const name = known === undefined || /^[A-Z]/.test(known) ? given : known;
+    const field = known === undefined ? undefined : fields[known];
+    const before = Object.hasOwn(plain, name) ? plain[name] : undefined;
+    if (field?.is === "struct" && isRecord(member)) {
+      const said = plainNames(member, field.fields);
+      plain[name] = isRecord(before) ? { ...before, ...said } : said;
+    } else if (member !== null || before === undefined) plain[name] = member; // null says nothing
+  }
+  return plain;
+}
+
 type Struct = { readonly struct: string; readonly fields: Fields };
 
 /** The first in the order of the text. A name may be written in capitals or not: Go takes either. */

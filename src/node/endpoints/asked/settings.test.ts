@@ -122,6 +122,12 @@ const mtus: { name: string; given: JsonRecord; content: string | undefined; mtu:
     content: "many",
     mtu: /strconv.Atoi: parsing "many": invalid syntax/,
   },
+  {
+    name: "a file that holds more than a number can be",
+    given: {},
+    content: "9223372036854775808",
+    mtu: /strconv.Atoi: parsing "9223372036854775808": value out of range/,
+  },
 ];
 for (const { name, given, content, mtu } of mtus)
   test(`MTU: ${name}`, () => {

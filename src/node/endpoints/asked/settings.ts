@@ -94,7 +94,10 @@ export function readMtu(content: string | undefined, { mtu, requireMtuFile }: En
     return mtu;
   }
   const digits = content.trim();
-  if (!/^[+-]?\d+$/.test(digits)) throw failed(`strconv.Atoi: parsing ${JSON.stringify(digits)}: invalid syntax`);
+  const refused = (why: string) => failed(`strconv.Atoi: parsing ${JSON.stringify(digits)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(digits)) throw refused("invalid syntax");
+  if (BigInt.asIntN(64, BigInt(digits.replace("+", ""))) !== BigInt(digits.replace("+", "")))
+    throw refused("value out of range");
   return mtu === 0 ? Number(digits) : mtu;
 }
 
