@@ -2,7 +2,7 @@
 // words of the protocol's own library, because runtimes and their users know these.
 import { goJsonProblem, isRecord, type JsonRecord } from "../../../base/lib/index.ts";
 import { CniError, cniErrorCodes } from "./cni-error.ts";
-import { withPlainNames } from "./netconf-types.ts";
+import { seenAs, withPlainNames } from "./netconf-types.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
 
@@ -61,8 +61,9 @@ function readConfiguration(stdin: string): JsonRecord & { readonly name: string 
 function textOf(configuration: JsonRecord, name: string): string {
   const value = (Object.hasOwn(configuration, name) ? configuration[name] : undefined) ?? "";
   if (typeof value === "string") return value;
-  const seen = Array.isArray(value) ? "a list" : `a ${typeof value}`;
-  throw new CniError(cniErrorCodes.decode, `error unmarshall network config: ${name} must be a text, and is ${seen}`);
+  const failed = name === "cniVersion" ? "decoding version from network config" : "error unmarshall network config";
+  const why = `json: cannot unmarshal ${seenAs(value)} into Go struct field .${name} of type string`;
+  throw new CniError(cniErrorCodes.decode, `${failed}: ${why}`);
 }
 
 /** Undefined: the configuration names none. */
@@ -77,7 +78,9 @@ function parsed(stdin: string): JsonRecord {
   if (problem !== undefined) throw refused(problem);
   const value: unknown = JSON.parse(stdin) ?? {};
   if (isRecord(value)) return withPlainNames(value);
-  throw refused(`it must be an object, and is ${Array.isArray(value) ? "a list" : typeof value}`);
+  throw refused(
+    `json: cannot unmarshal ${seenAs(value)} into Go value of type struct { Name string "json:\\"name\\"" }`,
+  );
 }
 
 function checkContainerId(containerId: string): void {

@@ -158,7 +158,8 @@ function isWithin(value: unknown, { least, most }: { readonly least: bigint; rea
   return typeof value === "number" && Number.isInteger(value) && value >= Number(least) && value <= Number(most);
 }
 
-function seenAs(value: unknown): "string" | "bool" | "number" | "array" | "object" {
+/** As Go calls what it has read. */
+export function seenAs(value: unknown): "string" | "bool" | "number" | "array" | "object" {
   if (Array.isArray(value)) return "array";
   switch (typeof value) {
     case "string":

@@ -55,7 +55,10 @@ const calls: {
     name: "a list for a configuration",
     variables: { CNI_COMMAND: "ADD", ...usual },
     stdin: "[]",
-    says: [6, "error unmarshall network config: it must be an object, and is a list"],
+    says: [
+      6,
+      'error unmarshall network config: json: cannot unmarshal array into Go value of type struct { Name string "json:\\"name\\"" }',
+    ],
   },
   {
     name: "half a configuration",
@@ -73,13 +76,19 @@ const calls: {
     name: "a number for a name",
     variables: { CNI_COMMAND: "ADD", ...usual },
     change: { name: 7 },
-    says: [6, "error unmarshall network config: name must be a text, and is a number"],
+    says: [
+      6,
+      "error unmarshall network config: json: cannot unmarshal number into Go struct field .name of type string",
+    ],
   },
   {
     name: "a list for a version",
     variables: { CNI_COMMAND: "ADD", ...usual },
     change: { cniVersion: [] },
-    says: [6, "error unmarshall network config: cniVersion must be a text, and is a list"],
+    says: [
+      6,
+      "decoding version from network config: json: cannot unmarshal array into Go struct field .cniVersion of type string",
+    ],
   },
   {
     name: "CHECK before version 0.4.0",
