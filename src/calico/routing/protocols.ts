@@ -3,6 +3,11 @@
 /** Routes of BGP sessions that start anew, kept until BIRD has them again. */
 export const bridgeProtocol = 81;
 
+/** Of a route that BIRD has written, by name or by number. */
+export function isOfBird(protocol: string | number | undefined): boolean {
+  return protocol === "bird" || protocol === 12;
+}
+
 const bootProtocol = 3;
 const ownProtocol = 80;
 

@@ -8,6 +8,7 @@ import { type Log, messageOf } from "../../../base/lib/index.ts";
 import { Bell } from "../../../base/linux/index.ts";
 import { routeProtocol } from "../../../calico/routing/index.ts";
 import type { FeedState, Part, PartWorld } from "../../part/index.ts";
+import { askBird } from "../control-socket.ts";
 import { type Look, lookAtBird } from "../daemon/look.ts";
 import { versionOfProgram } from "../daemon/programs.ts";
 import { findProgram, superviseBird } from "../daemon/supervisor.ts";
@@ -21,6 +22,7 @@ import { gatherStatus } from "../status/gather.ts";
 import { Bridge } from "./bridge.ts";
 import { bgpHealth, type ReadinessRule } from "./health.ts";
 import type { BirdPartOptions } from "./options.ts";
+import { OtherMetrics } from "./other-metrics.ts";
 import { Reloader } from "./reload.ts";
 import { SecretSource } from "./secrets.ts";
 import { ServiceSource } from "./services.ts";
@@ -45,6 +47,7 @@ class BirdRun {
   readonly #workloads: WorkloadSource;
   readonly #reloader: Reloader;
   readonly #bridge: Bridge;
+  readonly #otherMetrics: OtherMetrics;
   readonly #said = new ProblemLog();
   #feed: FeedState = { inSync: false };
   #isChanged = false;
@@ -71,6 +74,8 @@ class BirdRun {
     this.#workloads = new WorkloadSource({ folder: options.endpointStatusFolder, clock, log, changed, failed });
     this.#reloader = new Reloader(options, world);
     const sockets = { 4: [options.socket], 6: [options.socket6] };
+    const ask = (destination: string) => askBird(options.socket, `show route ${destination} all`, { signal });
+    this.#otherMetrics = new OtherMetrics({ log, signal, ask });
     this.#bridge = new Bridge({ clock, log, ask: (asking) => gatherStatus(sockets, { routes: true, signal: asking }) });
   }
 
@@ -113,6 +118,7 @@ class BirdRun {
       this.#services.stop();
       this.#secrets.stop();
       this.#workloads.stop();
+      await this.#otherMetrics[Symbol.asyncDispose]();
       if (this.#signal.aborted) await this.#supervising;
     }
   }
@@ -200,6 +206,7 @@ class BirdRun {
     }
     if (looks.every(({ is }) => is === "running")) await this.#reloader.again(this.#signal);
     await this.#bridge.clear(intent, this.#signal);
+    if (first?.is === "running" && first.version.generation === 2) await this.#otherMetrics.clear();
     const { behind } = this.#reloader;
     const rule = this.#rule();
     const { ready, detail } = bgpHealth({ intent, looks, behind, rule });

@@ -14,7 +14,7 @@ import {
   openNetlink,
   type Route,
 } from "../../../base/linux/kernel.ts";
-import { bridgeProtocol } from "../../../calico/routing/index.ts";
+import { bridgeProtocol, isOfBird } from "../../../calico/routing/index.ts";
 import type { BgpIntent, KernelPool, Session } from "../model/intent.ts";
 import type { FamilyStatus, NodeBgpStatus } from "../status/gather.ts";
 
@@ -25,7 +25,6 @@ const longestOfPoolMs = 30_000;
 /** Until the others have heard of the same change, and kept what they have: the first one that ends a session ends it for both. */
 const headStartMs = 2_000;
 const metric = 1;
-const birdProtocol = 12;
 
 export type BridgeOptions = {
   readonly clock: Clock;
@@ -207,9 +206,7 @@ function upOf(status: FamilyStatus): FamilyStatus {
   return { ...status, routes: status.routes.filter(({ from }) => up.has(from)) };
 }
 
-function isBirds({ protocol }: Route): boolean {
-  return protocol === "bird" || protocol === birdProtocol;
-}
+const isBirds = ({ protocol }: Route): boolean => isOfBird(protocol);
 
 function isBridge({ protocol }: Route): boolean {
   return protocol === bridgeProtocol;
