@@ -53,8 +53,8 @@ export function integer(range: { min: number; max?: number }): SettingType<numbe
   };
 }
 
-/** Go's integers of base 0: 0x, 0o and 0b prefixes, a leading 0 for octal, "_" between digits; 32 bits. */
-function goInteger(text: string): number | undefined {
+/** Go's integers of base 0: 0x, 0o and 0b prefixes, a leading 0 for octal, "_" between digits. */
+export function goInteger(text: string): number | undefined {
   const match =
     /^([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]((?:_?[0-7])+)|(0(?:_?[0-7])*)|([1-9](?:_?\d)*))$/.exec(
       text,
@@ -70,8 +70,7 @@ function goInteger(text: string): number | undefined {
           ? [decimal, 10]
           : [octal ?? oldOctal, 8];
   const value = Number.parseInt(digits.replaceAll("_", ""), base);
-  const signed = sign === "-" ? -value : value;
-  return signed >= -(2 ** 31) && signed < 2 ** 31 ? signed || 0 : undefined;
+  return (sign === "-" ? -value : value) || 0; // -0 is 0
 }
 
 // Timers of more milliseconds than this fire at once in Node; nobody who writes 24 days means less than for ever.

@@ -14,7 +14,7 @@ const introduction = `# Settings of the agent (\`FELIX_*\`)
 
 - **Order:** the environment has priority, then the file (\`${defaultConfigFile}\`, or \`--config-file\`), then the FelixConfiguration \`node.NAME\`, then the oldest FelixConfiguration whose \`nodeSelector\` selects
   the node, then the FelixConfiguration \`default\`, then the default below. Each name is decided by itself. Settings marked *local* count from the environment and the file only.
-- **Changes** of a FelixConfiguration are applied while the agent runs. It does not restart, as Felix does (exit code 129). What is local, \`LogFilePath\` and \`LogFormat\` need a restart.
+- **Changes** of a FelixConfiguration are applied while the agent runs. It does not restart, as Felix does (exit code 129). What is local needs a restart.
 - **\`none\`** (in upper or lower case) means an empty text, an empty list, 0 or false, which is often not the default. An empty value means that the setting is not set.
 - **Durations** are seconds. In a FelixConfiguration they have a unit, such as \`90s\`.
 - **A value that is invalid** is logged, and the default is used; a weaker source does not get its turn. For settings marked *strict* an invalid value in the environment or the file stops the start. In a

@@ -46,6 +46,13 @@ const ranks: { name: string; sources: Sources; setting: SettingName; value: unkn
     from: "environment",
   },
   {
+    name: "a number that the kernel cannot take is a bad value",
+    sources: { cluster: { DeviceRouteProtocol: "-1" } },
+    setting: "DeviceRouteProtocol",
+    value: 3,
+    from: "cluster",
+  },
+  {
     name: "none is the type's zero, not the default",
     sources: { cluster: { FailsafeInboundHostPorts: "NONE" } },
     setting: "FailsafeInboundHostPorts",
@@ -60,10 +67,41 @@ const ranks: { name: string; sources: Sources; setting: SettingName; value: unkn
     from: "environment",
   },
   {
-    name: "an empty text that is no value is the default",
-    sources: { cluster: { NFTablesMode: "" } },
-    setting: "NFTablesMode",
-    value: "Auto",
+    name: "an empty text is as if it were not there, also where an empty list would be a value",
+    sources: { environment: { FailsafeInboundHostPorts: "" }, cluster: { FailsafeInboundHostPorts: "22" } },
+    setting: "FailsafeInboundHostPorts",
+    value: [{ protocol: "tcp", port: 22 }],
+    from: "cluster",
+  },
+  {
+    name: "nothing but empty texts: the default",
+    sources: { environment: { LogFilePath: "" }, file: { LogFilePath: "" }, cluster: { LogFilePath: "" } },
+    setting: "LogFilePath",
+    value: undefined,
+    from: undefined,
+  },
+  {
+    name: "ranges of tables with blanks between",
+    sources: { file: { RouteTableRanges: "1-250 260-270" } },
+    setting: "RouteTableRanges",
+    value: [
+      { first: 1, last: 250 },
+      { first: 260, last: 270 },
+    ],
+    from: "file",
+  },
+  {
+    name: "bits of a mark in octal, as Go reads them",
+    sources: { cluster: { NftablesMarkMask: "0300" } },
+    setting: "NftablesMarkMask",
+    value: 0o300,
+    from: "cluster",
+  },
+  {
+    name: "an IPv4 address that is written as IPv6",
+    sources: { cluster: { NATOutgoingAddress: "::ffff:10.0.0.1" } },
+    setting: "NATOutgoingAddress",
+    value: "10.0.0.1",
     from: "cluster",
   },
   {
@@ -121,6 +159,7 @@ const stopping: { sources: Sources; says: RegExp }[] = [
   { sources: { environment: { DefaultEndpointToHostAction: "LET" } }, says: /one of DROP, RETURN, ACCEPT/ },
   { sources: { file: { FailsafeInboundHostPorts: "sctp:1" } }, says: /"sctp:1" is not of that form/ },
   { sources: { file: { NftablesMarkMask: "1" } }, says: /fewer than two bits/ },
+  { sources: { file: { NftablesMarkMask: "+3" } }, says: /no number of 32 bits/ },
   { sources: { environment: { MaxIpsetSize: "none" } }, says: /it must have a value/ },
   { sources: { environment: { TyphaAddr: "typha.example" } }, says: /must be host:port/ },
 ];

@@ -35,6 +35,7 @@ export function resolve(sources: Sources, checks: TypeChecks): Resolution {
   const warnings: Complaint[] = [];
   for (const from of sourceNames) {
     for (const [written, text] of Object.entries(sources[from] ?? {})) {
+      if (text === "") continue; // manifests have variables that nobody has filled in: `none` is the word for an empty value
       const name = knownName(written);
       if (name === undefined) {
         if (!unknown.has(written.toLowerCase())) unknown.set(written.toLowerCase(), text);
@@ -60,13 +61,12 @@ export function resolve(sources: Sources, checks: TypeChecks): Resolution {
 
 type Read = { readonly text: string | undefined; readonly value: unknown; readonly problem?: string };
 
-/** The value of a text, or the default and why. An empty text that is no value is as good as none. */
+/** The value of a text, or the default and why. */
 export function readText(name: SettingName, text: string, checks: TypeChecks): Read {
   const { type, nonZero, default: whenNone } = rowOf(name);
   if (text.toLowerCase() === "none" && !type.allowed.startsWith("one of")) return readNone(name, text);
   const parsed = type.parse(text, checks);
   if (parsed.ok) return { text, value: parsed.value };
-  if (text === "") return { text: undefined, value: whenNone };
   if (text.toLowerCase() === "none" && !nonZero) return { text, value: type.zero };
   const shown = JSON.stringify(text.slice(0, 256));
   const problem = `${name} is ${shown}, but must be ${type.allowed}: ${parsed.why}; the default counts (${type.show(whenNone) || "empty"})`;

@@ -1,7 +1,7 @@
 // The kinds of values that only a node's settings have, in the original's formats. What it reads and we can do nothing with is refused, too:
 // a name of an interface or a network goes into the kernel's tables.
-import type { Parsed, SettingType } from "../../base/config/index.ts";
-import { compileGoRegexp, parseAddress, parseRange, rangeText } from "../../base/lib/index.ts";
+import { goInteger, type Parsed, type SettingType } from "../../base/config/index.ts";
+import { canonicalIp, compileGoRegexp, parseAddress, parseRange, rangeText } from "../../base/lib/index.ts";
 
 const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const bad = (why: string): { ok: false; why: string } => ({ ok: false, why });
@@ -70,8 +70,13 @@ export function address(family: 4 | 6): SettingType<string> {
   return {
     allowed: `an IPv${family} address`,
     zero: "",
-    parse: (text) =>
-      text === "" || parseAddress(text)?.family === family ? good(text) : bad(`it is no IPv${family} address`),
+    parse: (text) => {
+      if (text === "") return good("");
+      // In one form: an IPv4 address written as IPv6 is one, and goes into rules and routes as one.
+      return parseAddress(text)?.family === family
+        ? good(canonicalIp(text) ?? text)
+        : bad(`it is no IPv${family} address`);
+    },
     show: (value) => value,
   };
 }
@@ -171,11 +176,16 @@ export const portRanges: SettingType<readonly NumberRange[]> = {
   parse: (text) => plainPortRanges.parse(/^\[.*\]$/.test(text) ? text.slice(1, -1).trim().replace(/ +/g, ",") : text),
 };
 
-export const tableRanges: SettingType<readonly NumberRange[]> = list(
-  "a comma-separated list of ranges of routing tables such as 1-250",
+const plainTableRanges = list(
+  "a list of ranges of routing tables such as 1-250, separated by commas or blanks",
   tables,
   ({ first, last }) => `${first}-${last}`,
 );
+
+export const tableRanges: SettingType<readonly NumberRange[]> = {
+  ...plainTableRanges,
+  parse: (text) => plainTableRanges.parse(text.replace(/\s+/g, ",")),
+};
 
 export const networks: SettingType<readonly string[]> = list(
   "a comma-separated list of networks and addresses",
@@ -191,8 +201,8 @@ export const markMask: SettingType<number> = {
   allowed: "a number of 32 bits, at least two of them set, such as 0xffff0000",
   zero: 0,
   parse: (text) => {
-    const value = /^(0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text) ? Number(text) : Number.NaN;
-    if (!(value <= 0xffff_ffff)) return bad("it is no number of 32 bits");
+    const value = goInteger(text);
+    if (value === undefined || value > 0xffff_ffff || /^[+-]/.test(text)) return bad("it is no number of 32 bits");
     const bits = value.toString(2).replaceAll("0", "").length;
     return bits < 2 ? bad("it has fewer than two bits") : good(value);
   },
@@ -201,12 +211,12 @@ export const markMask: SettingType<number> = {
 
 /** `a=1m30s,b=5s`, in milliseconds. */
 export const durationsByName: SettingType<ReadonlyMap<string, number>> = {
-  allowed: "a comma-separated list of NAME=DURATION, such as CalculationGraph=1m30s",
+  allowed: "a comma-separated list of NAME=DURATION, such as CalculationGraph=1m30s, with 0s for no limit",
   zero: new Map(),
   parse: (text) => {
     const read = new Map<string, number>();
     for (const item of items(text)) {
-      const [, name = "", duration = ""] = /^([^=\s]+)\s*=\s*(\S+)$/.exec(item) ?? [];
+      const [, name = "", duration = ""] = /^([^=]*[^=\s])\s*=\s*(\S+)$/.exec(item) ?? [];
       const ms = durationMs(duration);
       if (name === "" || ms === undefined) return bad(`${JSON.stringify(item)} is not of that form`);
       read.set(name, ms);
