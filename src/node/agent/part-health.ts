@@ -21,6 +21,7 @@ export type PartHealthOptions = {
   readonly clock: Clock;
   /** Whether everybody counts for readiness, or only who does in the original. Asked at each report: it may change. */
   readonly isStrict: () => boolean;
+  /** Asked at each look, too. */
   readonly timeoutOf: (component: string) => number | undefined;
 };
 
@@ -70,7 +71,7 @@ export class PartHealth {
   ): HealthReporter {
     const component = originalNames.get(name) ?? name;
     const counts = of.counts ?? originalNames.has(name);
-    const timeoutMs = this.#options.timeoutOf(component) ?? of.timeoutMs ?? timeouts[component] ?? usualTimeoutMs;
+    const timeoutMs = () => this.#options.timeoutOf(component) ?? of.timeoutMs ?? timeouts[component] ?? usualTimeoutMs;
     const inner = this.#options.health.register(component, { timeoutMs, reportsLive: true, reportsReady: true });
     const reporter: HealthReporter = {
       report: (report) => {

@@ -1,5 +1,5 @@
 // The agent's log, where its settings say, from the severities that they say, which may change while it runs.
-import { type Log, systemClock } from "../../base/lib/index.ts";
+import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
 import { type LogDestination, type LogSeverity, type Logs, openLogs } from "../../base/observe/index.ts";
 import type { TypedSettings } from "../../node/settings/index.ts";
 
@@ -21,6 +21,7 @@ export async function openAgentLogs(
     return others[asked] ?? (asked as LogSeverity); // the rest have the same names
   };
   const isFileOff = process.env.CALICO_DISABLE_FILE_LOGGING === "true";
+  const filePath = (): string => (isFileOff ? "" : settings.value("LogFilePath"));
   const logs = await openLogs({
     names: {
       component,
@@ -30,7 +31,7 @@ export async function openAgentLogs(
     },
     clock: systemClock,
     screen: severity("screen"),
-    file: { path: isFileOff ? "" : settings.value("LogFilePath"), severity: severity("file") },
+    file: { path: filePath(), severity: severity("file") },
     syslog: severity("syslog"),
     format: settings.value("LogFormat"),
     keepsAll: settings.value("DebugDisableLogDropping"),
@@ -39,6 +40,18 @@ export async function openAgentLogs(
   const destinations = ["screen", "file", "syslog"] as const;
   settings.onChange(Object.values(settingOf), () => {
     for (const destination of destinations) logs.setSeverity(destination, severity(destination));
+  });
+  settings.onChange(["DebugDisableLogDropping"], () => logs.setKeepsAll(settings.value("DebugDisableLogDropping")));
+  const reopen = async (): Promise<void> => {
+    try {
+      await logs.setFile(filePath());
+    } catch (error) {
+      logs.logger(component).error("The log goes where it went before", { problem: messageOf(error) });
+    }
+  };
+  let reopened = Promise.resolve(); // one after the other, so that the last path stays
+  settings.onChange(["LogFilePath"], () => {
+    reopened = reopened.then(reopen);
   });
   const setDebugFiles = (): void => logs.setDebugFiles(settings.value("LogDebugFilenameRegex"));
   setDebugFiles();

@@ -89,6 +89,34 @@ const cases: {
     row: /tls-files +\| 20s +\| - +\| reporting non-ready +\| expired/,
   },
 ];
+for (const [timeoutMs, text] of [
+  [500, "500ms"],
+  [20_000, "20s"],
+  [90_000, "1m30s"],
+  [3_600_000, "1h0m0s"],
+  [0, "-"],
+] as const) {
+  test(`health: a timeout of ${timeoutMs} ms is written as ${text}; with 0 nobody is late`, () => {
+    const { health, pass } = setUp();
+    health.register("one", { timeoutMs, reportsLive: true }).report({ live: true });
+    pass(timeoutMs + 1);
+    const one = health.summary().components.find(({ name }) => name === "one");
+    equal(one?.live, timeoutMs === 0 ? "yes" : "timed out");
+    match(healthTable(health.summary()), new RegExp(`\\| one +\\| ${text} +\\|`));
+  });
+}
+
+test("health: a timeout may change", () => {
+  const { health, pass } = setUp();
+  let timeoutMs = 20_000;
+  health.register("one", { timeoutMs: () => timeoutMs, reportsLive: true }).report({ live: true });
+  pass(19_000);
+  const isLive = () => health.summary().components.find(({ name }) => name === "one")?.live;
+  equal(isLive(), "yes");
+  timeoutMs = 18_000;
+  equal(isLive(), "timed out");
+});
+
 for (const { name, act, live, ready, row } of cases) {
   test(`health: ${name}`, () => {
     const setup = setUp();

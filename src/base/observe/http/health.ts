@@ -26,10 +26,10 @@ export type HealthSummary = {
 };
 
 export type Health = {
-  /** The part counts as live and not ready until its first report. */
+  /** The part counts as live and not ready until its first report. With a timeout of 0 it is never late. */
   register(
     name: string,
-    options: { timeoutMs?: number; reportsLive?: boolean; reportsReady?: boolean; isExtra?: boolean },
+    options: { timeoutMs?: number | (() => number); reportsLive?: boolean; reportsReady?: boolean; isExtra?: boolean },
   ): HealthReporter;
   summary(): HealthSummary;
   /** As a probe sees it: changes of the whole are logged here. */
@@ -37,7 +37,8 @@ export type Health = {
 };
 
 type Component = {
-  readonly timeoutMs: number;
+  /** Asked at each look: it may be a setting that changes. */
+  readonly timeoutMs: () => number;
   readonly reportsLive: boolean;
   readonly reportsReady: boolean;
   readonly isExtra: boolean;
@@ -54,7 +55,8 @@ export function createHealth(options: { clock: Clock; log: Log }): Health {
   function register(name: string, of: Parameters<Health["register"]>[1]): HealthReporter {
     const { timeoutMs = 20_000, reportsLive = false, reportsReady = false, isExtra = false } = of;
     const component: Component = {
-      ...{ timeoutMs, reportsLive, reportsReady, isExtra },
+      timeoutMs: typeof timeoutMs === "number" ? () => timeoutMs : timeoutMs,
+      ...{ reportsLive, reportsReady, isExtra },
       last: { live: true, ready: false, detail: "" },
       atMs: clock.monotonicMs(),
     };
@@ -107,8 +109,9 @@ function logChange(log: Log, { live, ready, components }: HealthSummary, wasRead
 }
 
 function componentHealth(name: string, component: Component, nowMs: number): ComponentHealth {
-  const { timeoutMs, reportsLive, reportsReady, isExtra, last, atMs } = component;
-  const isLate = nowMs - atMs > timeoutMs;
+  const { reportsLive, reportsReady, isExtra, last, atMs } = component;
+  const timeoutMs = component.timeoutMs();
+  const isLate = timeoutMs !== 0 && nowMs - atMs > timeoutMs;
   const quality = (reports: boolean, value: boolean): Quality =>
     !reports ? "unreported" : isLate ? "timed out" : value ? "yes" : "no";
   return {
@@ -139,7 +142,7 @@ export function healthTable({ components }: HealthSummary): string {
     ["COMPONENT", "TIMEOUT", "LIVENESS", "READINESS", "DETAIL"],
     ...shown.map(({ name, timeoutMs, live, ready, detail }) => [
       name,
-      `${timeoutMs / 1000}s`,
+      timeoutText(timeoutMs),
       cellText(live, "live"),
       cellText(ready, "ready"),
       detail,
@@ -150,6 +153,14 @@ export function healthTable({ components }: HealthSummary): string {
   const lines = rows.map((row) => `|${row.map((cell, column) => ` ${cell.padEnd(widths[column] ?? 0)} `).join("|")}|`);
   const [header, ...body] = lines;
   return [rule, header, rule, ...body, rule].join("\n");
+}
+
+/** As Go writes durations: 20s, 1m30s. */
+function timeoutText(ms: number): string {
+  if (ms === 0) return "-";
+  if (ms < 1000) return `${ms}ms`;
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor((ms % 3_600_000) / 60_000)];
+  return `${hours > 0 ? `${hours}h` : ""}${ms >= 60_000 ? `${minutes}m` : ""}${(ms % 60_000) / 1000}s`;
 }
 
 function cellText(quality: Quality, word: string): string {

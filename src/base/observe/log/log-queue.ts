@@ -12,25 +12,24 @@ const logQueueLines = 100;
 
 export class LogQueue {
   readonly #sink: LogSink;
-  readonly #counts: LogQueueCounts;
-  readonly #maxLines: number;
+  readonly #options: { readonly counts: LogQueueCounts; readonly isBounded: boolean };
   readonly #waiting: string[] = [];
   #dropped = 0;
   /** Lines that are done with, written or failed. */
   done = 0;
   #pumping: Promise<void> | undefined;
 
-  constructor(sink: LogSink, options: { counts: LogQueueCounts; isBounded: boolean }) {
+  constructor(sink: LogSink, options: { readonly counts: LogQueueCounts; readonly isBounded: boolean }) {
     this.#sink = sink;
-    this.#counts = options.counts;
-    // "Wait for a slow destination" cannot block a thread that must serve; it keeps the lines instead.
-    this.#maxLines = options.isBounded ? logQueueLines : 100 * logQueueLines;
+    this.#options = options;
   }
 
   push(line: string): void {
-    if (this.#waiting.length >= this.#maxLines) {
+    const { counts, isBounded } = this.#options;
+    // "Wait for a slow destination" cannot block a thread that must serve; it keeps the lines instead.
+    if (this.#waiting.length >= (isBounded ? logQueueLines : 100 * logQueueLines)) {
       this.#dropped += 1;
-      this.#counts.dropped(1);
+      counts.dropped(1);
       return;
     }
     if (this.#dropped > 0) this.#waiting.push(`... dropped ${this.#dropped} logs ...\n`);
@@ -56,7 +55,7 @@ export class LogQueue {
       try {
         await this.#sink.write(this.#waiting[0] ?? "");
       } catch {
-        this.#counts.failed();
+        this.#options.counts.failed();
       }
       this.#waiting.shift();
       this.done += 1;

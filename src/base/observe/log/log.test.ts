@@ -236,3 +236,39 @@ test("JSON lines when asked for", async () => {
   equal(parsed.a, 1);
   equal(parsed.file, "log.test.ts");
 });
+
+test("another log file takes over while the program runs; one that cannot be opened changes nothing", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "cattail-log-"));
+  try {
+    const [one, two] = [join(dir, "one.log"), join(dir, "two.log")];
+    const file = { path: one, severity: "INFO" } as const;
+    await using logs = await openLogs({ names, clock: systemClock, screen: "", file });
+    const log = logs.logger();
+    log.info("first");
+    logs.setSeverity("file", "ERROR");
+    await logs.setFile(two);
+    log.info("left out: the file is new, the severity is not");
+    log.error("second");
+    await rejects(logs.setFile(dir), { code: "LOG_FILE" });
+    log.error("third");
+    await logs.setFile("");
+    log.error("nowhere");
+    match(readFileSync(one, "utf8"), /^[^\n]*first\n$/);
+    match(readFileSync(two, "utf8"), /^[^\n]*second\n[^\n]*third\n$/);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test("whether a slow destination keeps its lines can change", async () => {
+  const { stdout, lines, release } = screen({ isStuck: true });
+  await using logs = await openLogs({ names, clock: systemClock, screen: "INFO", stdout });
+  const log = logs.logger();
+  logs.setKeepsAll(true);
+  for (let count = 0; count < 500; count++) log.info("x");
+  logs.setKeepsAll(false);
+  log.info("dropped");
+  release();
+  await logs.flush();
+  equal(lines.length, 500);
+});

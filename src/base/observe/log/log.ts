@@ -16,6 +16,10 @@ export type Logs = AsyncDisposable & {
   logger(file?: string): Log & { fatal(message: string, fields?: LogFields): void };
   /** From which severity on a destination gets lines from now on. One that was not opened stays closed. */
   setSeverity(destination: LogDestination, severity: LogSeverity): void;
+  /** To this file from now on; "" for none. Where it cannot be opened the promise fails, and lines go where they went. */
+  setFile(path: string): Promise<void>;
+  /** Whether a slow destination keeps many lines rather than some. */
+  setKeepsAll(keepsAll: boolean): void;
   /** Debug lines only from source files whose names (as lines have them) match; undefined: from all. */
   setDebugFiles(pattern: RegExp | undefined): void;
   /** When all lines are written, or have had a moment for it: a destination that is stuck holds up nobody. */
@@ -60,7 +64,7 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
     counts = { dropped: () => undefined, failed: () => undefined },
   } = options;
   const line = format === "json" ? jsonLine : originalLine;
-  const queueOptions = { counts, isBounded: options.keepsAll !== true };
+  const queueOptions: QueueOptions = { counts, isBounded: options.keepsAll !== true };
   const destinations: Destination[] = [];
   const toText = (record: LogRecord) => line(record, { pid, component: names.component });
   if (options.screen !== "") {
@@ -71,18 +75,22 @@ export async function openLogs(options: LogOptions): Promise<Logs> {
     );
     destinations.push({ name: "screen", least: leastLevel(options.screen), queue, format: toText });
   }
-  if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "") {
-    const queue = new LogQueue(await fileSink(options.file.path, names.whenNoFile), queueOptions);
-    destinations.push({ name: "file", least: leastLevel(options.file.severity), queue, format: toText });
-  }
-  const logs = new LogFanOut(destinations, clock);
+  const least = severityLevel(options.file?.severity ?? "");
+  const openFile = async (path: string): Promise<Destination> => {
+    const queue = new LogQueue(await fileSink(path, names.whenNoFile), queueOptions);
+    return { name: "file", least, queue, format: toText };
+  };
+  if (options.file !== undefined && options.file.severity !== "" && options.file.path !== "")
+    destinations.push(await openFile(options.file.path));
+  const logs = new LogFanOut(destinations, { clock, queueOptions, openFile });
   if (options.syslog !== undefined && options.syslog !== "") {
     await addSyslog(logs, { ...options, pid, queueOptions, severity: options.syslog });
   }
   return logs;
 }
 
-type QueueOptions = ConstructorParameters<typeof LogQueue>[1];
+/** Shared by all queues, which ask at each line. */
+type QueueOptions = { readonly counts: LogQueueCounts; isBounded: boolean };
 
 async function addSyslog(
   logs: LogFanOut,
@@ -126,14 +134,28 @@ function leastLevel(severity: LogSeverity): number {
   return severity === "CRITICAL" || severity === "" ? logLevels.indexOf("PANIC") : logLevels.indexOf(severity);
 }
 
+function severityLevel(severity: LogSeverity): number {
+  return severity === "" ? Number.POSITIVE_INFINITY : leastLevel(severity);
+}
+
+type FanOutOptions = {
+  readonly clock: Clock;
+  readonly queueOptions: QueueOptions;
+  readonly openFile: (path: string) => Promise<Destination>;
+};
+
 class LogFanOut implements Logs {
   readonly #destinations: Destination[];
+  readonly #options: FanOutOptions;
   readonly #clock: Clock;
   #debugFiles: RegExp | undefined;
+  /** As setSeverity said it last, for a file that is opened later. */
+  #fileLeast: number | undefined;
 
-  constructor(destinations: Destination[], clock: Clock) {
+  constructor(destinations: Destination[], options: FanOutOptions) {
     this.#destinations = destinations;
-    this.#clock = clock;
+    this.#options = options;
+    this.#clock = options.clock;
   }
 
   add(destination: Destination): void {
@@ -164,8 +186,23 @@ class LogFanOut implements Logs {
   }
 
   setSeverity(destination: LogDestination, severity: LogSeverity): void {
-    const least = severity === "" ? Number.POSITIVE_INFINITY : leastLevel(severity);
+    const least = severityLevel(severity);
+    if (destination === "file") this.#fileLeast = least;
     for (const one of this.#destinations) if (one.name === destination) one.least = least;
+  }
+
+  async setFile(path: string): Promise<void> {
+    const opened = path === "" ? undefined : await this.#options.openFile(path);
+    const at = this.#destinations.findIndex(({ name }) => name === "file");
+    const [before] = at === -1 ? [] : this.#destinations.splice(at, 1);
+    if (opened !== undefined) this.#destinations.push({ ...opened, least: this.#fileLeast ?? opened.least });
+    if (before === undefined) return;
+    await this.#flush(before.queue);
+    await before.queue.close();
+  }
+
+  setKeepsAll(keepsAll: boolean): void {
+    this.#options.queueOptions.isBounded = !keepsAll;
   }
 
   setDebugFiles(pattern: RegExp | undefined): void {

@@ -18,7 +18,9 @@ const table = {
 } as const;
 const labels = { room: ["kitchen", "hall"], reason: ["haste"] };
 
-function setUp(options: { includesProcess?: boolean; includesRuntime?: boolean } = {}) {
+type Switch = boolean | (() => boolean);
+
+function setUp(options: { includesProcess?: Switch; includesRuntime?: Switch } = {}) {
   let nowMs = 0;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
   const metrics = createMetrics({ table, clock, labels, ...options });
@@ -40,6 +42,22 @@ for (const { name, options, process, runtime } of switches) {
     ok(/^cups_full 0$/m.test(text));
   });
 }
+
+test("runtime metrics come and go with their switches", async () => {
+  const on = { process: false, runtime: false };
+  const { metrics } = setUp({ includesProcess: () => on.process, includesRuntime: () => on.runtime });
+  const seen = async () => {
+    const text = await metrics.text();
+    ok(/^cups_full 0$/m.test(text));
+    return [/^process_/m.test(text), /^nodejs_/m.test(text)];
+  };
+  deepEqual(await seen(), [false, false]);
+  on.runtime = true;
+  deepEqual(await seen(), [false, true]);
+  on.process = true;
+  on.runtime = false;
+  deepEqual(await seen(), [true, false]);
+});
 
 test("what nobody reads is not watched: the process sleeps until something happens", async () => {
   const { metrics } = setUp();

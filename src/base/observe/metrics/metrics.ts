@@ -36,12 +36,17 @@ export type Metrics<Name extends string = string> = {
   text(): Promise<string>;
 };
 
+type Switch = boolean | (() => boolean);
+
+const isOn = (given: Switch = true): boolean => (typeof given === "function" ? given() : given);
+
 export function createMetrics<Table extends MetricTable>(options: {
   table: Table;
   labels: LabelValues;
   clock: Clock;
-  includesProcess?: boolean;
-  includesRuntime?: boolean;
+  /** A function is asked each time the text is read. */
+  includesProcess?: Switch;
+  includesRuntime?: Switch;
 }): Metrics<keyof Table & string> {
   const registry = new Registry();
   const cells = new Map<string, Cell>();
@@ -53,9 +58,15 @@ export function createMetrics<Table extends MetricTable>(options: {
   // Not before somebody wants to read it: the watch over the event loop's delays alone wakes the process a hundred times a second.
   let isWatched = false;
   const watchRuntime = () => {
-    if (!isWatched) addRuntimeMetrics(registry, options);
+    if (isWatched || !(isOn(options.includesProcess) || isOn(options.includesRuntime))) return;
+    collectDefaultMetrics({ register: registry });
+    addProcessMetrics(registry);
     isWatched = true;
   };
+  const isShown = (name: string): boolean =>
+    name.startsWith("process_")
+      ? isOn(options.includesProcess)
+      : !name.startsWith("nodejs_") || isOn(options.includesRuntime);
   const cell = (name: string): Cell => cells.get(name) ?? neverCell;
   return {
     registry,
@@ -63,9 +74,11 @@ export function createMetrics<Table extends MetricTable>(options: {
     set: (name, label, value) => cell(name).set(label, value),
     observe: (name, label, value, times = 1, sum = value * times) => cell(name).observe(label, { value, times, sum }),
     watchRuntime,
-    text() {
+    async text() {
       watchRuntime();
-      return registry.metrics();
+      const shown = registry.getMetricsAsArray().filter(({ name }) => isShown(name));
+      const texts = await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)));
+      return `${texts.join("\n\n")}\n`;
     },
   };
 }
@@ -141,18 +154,4 @@ function withLabels(
 
 function ages({ maxAgeMs = 600_000, ageBuckets = 5 }: MetricRow): { maxAgeMs: number; ageBuckets: number } {
   return { maxAgeMs, ageBuckets };
-}
-
-function addRuntimeMetrics(
-  registry: Registry,
-  options: { includesProcess?: boolean; includesRuntime?: boolean },
-): void {
-  const { includesProcess = true, includesRuntime = true } = options;
-  if (!includesProcess && !includesRuntime) return;
-  collectDefaultMetrics({ register: registry });
-  if (includesProcess) addProcessMetrics(registry);
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (!includesProcess && name.startsWith("process_")) registry.removeSingleMetric(name);
-    if (!includesRuntime && name.startsWith("nodejs_")) registry.removeSingleMetric(name);
-  }
 }
