@@ -115,6 +115,36 @@ test("on etcd everything is made, the Node too, and a second start writes nothin
   deepEqual(await stored(), after);
 });
 
+test("on etcd a Node is not made where Calico does not manage the network, and an unusable kubeconfig is said and left", {
+  skip: noEtcd,
+}, async () => {
+  await using etcd = await startEtcd();
+  const [member] = etcd.members;
+  if (member === undefined) throw new Error("no etcd");
+  using stage = new StartupStage();
+  await stage.prepare(machine, member.port);
+  const env = {
+    ...environment,
+    CALICO_NETWORKING_BACKEND: "none",
+    KUBECONFIG: "/nonexistent/kubeconfig",
+    DATASTORE_TYPE: "etcdv3",
+    ETCD_ENDPOINTS: `http://127.0.0.1:${member.port}`,
+  };
+  const ran = await stage.run(["startup"], env, limitMs);
+  equal(ran.code, 0, ran.output);
+  match(ran.output, /\[WARNING\].*of Kubernetes cannot be used; its part is skipped.*nonexistent/);
+  const { pairs = [] } = await member.ask({ do: "list", key: "/calico/" });
+  deepEqual(
+    pairs.filter(({ key }) => key.includes("/nodes/")),
+    [],
+  );
+  ok(pairs.some(({ key }) => key.endsWith("/clusterinformations/default")));
+  // The end of start-up has something to write there: it fails.
+  const bird = { ...env, CALICO_NETWORKING_BACKEND: "bird" };
+  equal((await stage.run(["startup", "--complete-startup"], bird, limitMs)).code, 1);
+  equal((await stage.run(["shutdown"], env, limitMs)).code, 0);
+});
+
 test("in a folder the Node is made, and found again", { skip: noNamespaces }, async (t) => {
   const path = mkdtempSync(join(tmpdir(), "cattail-startup-folder-"));
   t.after(() => rmSync(path, { recursive: true, force: true }));

@@ -5,6 +5,7 @@ export {
   type CheckName,
   checkHealth,
   checkNames,
+  hasBirdOfIpv6,
   healthSentence,
   nothingAsked,
 } from "./health/check.ts";

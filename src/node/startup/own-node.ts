@@ -105,10 +105,10 @@ export async function writeNode(step: Step, found: FoundNode, plan: NodePlan): P
       next: "Choose another IP_AUTODETECTION_METHOD, give the address in IP, or give the other node its own address",
     });
   }
-  if (found !== undefined && change === undefined) return;
+  if (change === undefined) return; // also of a Node that is missing, where Calico does not manage the network
   try {
-    if (found !== undefined && change !== undefined) await applyToNode(step, change);
-    else await createNode(step, (change ?? ((node) => node))(newNode(step.node)));
+    if (found !== undefined) await applyToNode(step, change);
+    else await createNode(step, change(newNode(step.node)));
   } catch (error) {
     throw startupError("Unable to set node resource configuration", {
       cause: error,

@@ -90,8 +90,8 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
       table: Object.assign({ ...agentMetrics }, ...rows) as MetricTable, // rows of several tables, each of which is one
       labels: { ...labels, host: [node], part: parts.map(({ name }) => name), ip_version: ["4", "6"] },
       clock: systemClock,
-      includesProcess: typed.value("PrometheusProcessMetricsEnabled"),
-      includesRuntime: typed.value("PrometheusGoMetricsEnabled"),
+      includesProcess: () => typed.value("PrometheusProcessMetricsEnabled"),
+      includesRuntime: () => typed.value("PrometheusGoMetricsEnabled"),
     });
     const { version } = build();
     const edge = { clock: systemClock, random: Math.random, logOf: (name: string) => logs.logger(name) };
@@ -116,9 +116,20 @@ function sourcesOf({ configFile }: AgentProcess) {
   return { environment: process.env, ...(configFile === undefined ? {} : { configFile }) };
 }
 
-export function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv): string {
+function nodeName(settings: TypedSettings, environment: NodeJS.ProcessEnv): string {
   const given = settings.value("FelixHostname") || environment.NODENAME?.trim() || "";
-  const found = given || (environment.HOSTNAME?.trim() || hostname()).toLowerCase();
+  return checkedName(given || (environment.HOSTNAME?.trim() || hostname()).toLowerCase());
+}
+
+/** As start-up has named the node, which is in the name file: for what runs beside Felix and confd, and after start-up. */
+export async function nameOfStartup({ settings, environment, log }: Omit<Around, "node">): Promise<string> {
+  const given = settings.value("FelixHostname");
+  if (given !== "") return checkedName(given);
+  const { determineNodeName, readNodeSettings } = await import("../../node/startup/startup.ts");
+  return checkedName(await determineNodeName(readNodeSettings(environment).values, log));
+}
+
+function checkedName(found: string): string {
   if (/^[a-zA-Z0-9_.-]+$/.test(found)) return found;
   throw new CattailError("NODE_NAME", {
     problem: `${JSON.stringify(found)} is no name of a node`,

@@ -46,7 +46,7 @@ export async function allParts({ environment, log }: Around): Promise<Asked> {
     bgp === "bird" ? bird(environment) : nothing,
     cni(environment),
     token(environment),
-    services(environment, bgp),
+    services(bgp, { environment, log }),
     bgp === "foreign" ? nothing : nodeStatus(environment),
     ipamAudit(),
   ]);
@@ -112,11 +112,11 @@ async function bird(environment: Environment): Promise<Asked> {
   };
 }
 
-async function services(environment: Environment, bgp: Bgp): Promise<Asked> {
+async function services(bgp: Bgp, { environment, log }: Pick<Around, "environment" | "log">): Promise<Asked> {
   const { serviceParts } = await import("./lifecycle/services.ts");
   const { usesPodCidr } = await import("../../node/startup/index.ts");
   const follows = (part: Part) => part.name === "tunnel-addresses" && !usesPodCidr(environment);
-  const parts = serviceParts(environment, bgp === "bird");
+  const parts = serviceParts(environment, { runsBird: bgp === "bird", log });
   return { parts: parts.map((part) => (follows(part) ? following(part, "felix") : part)), metrics: [] };
 }
 
@@ -144,10 +144,10 @@ async function ipamAudit(): Promise<Asked> {
 }
 
 /** What calico/node runs beside Felix and confd. */
-export async function besideParts({ environment }: Around): Promise<Asked> {
+export async function besideParts({ environment, log }: Around): Promise<Asked> {
   const bgp = backendOf(environment) ?? "bird";
   const all = await Promise.all([
-    services(environment, bgp),
+    services(bgp, { environment, log }),
     bgp === "foreign" ? nothing : nodeStatus(environment),
     token(environment),
   ]);

@@ -1,6 +1,6 @@
 // `cattail node node-services` and `monitor-token`: what calico/node runs beside Felix and confd, for whoever keeps its division into processes.
 import { Command } from "commander";
-import { runAgentProcess } from "./agent-process.ts";
+import { nameOfStartup, runAgentProcess } from "./agent-process.ts";
 import { besideParts, tokenParts } from "./parts.ts";
 
 export function nodeServicesCommand(): Command {
@@ -19,5 +19,5 @@ export function monitorTokenCommand(): Command {
 async function runBeside(component: string, parts: Parameters<typeof runAgentProcess>[0]["parts"]): Promise<void> {
   process.env.FELIX_HEALTHENABLED = "false";
   process.env.FELIX_PROMETHEUSMETRICSENABLED = "false";
-  await runAgentProcess({ component, followsSettings: false, parts });
+  await runAgentProcess({ component, followsSettings: false, nameOf: nameOfStartup, parts });
 }

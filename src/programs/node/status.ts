@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { plainText } from "../../base/lib/index.ts";
 import { birdOptions, gatherStatus, nodeStatusPart, statusText } from "../../node/bird/index.ts";
 import { fail } from "../shared/fail.ts";
-import { runAgentProcess } from "./agent-process.ts";
+import { nameOfStartup, runAgentProcess } from "./agent-process.ts";
 
 export function statusCommand(): Command {
   const command = new Command("status").option("-o, --output <format>", "json: for machines").addHelpText(
@@ -30,6 +30,7 @@ Examples:
       runAgentProcess({
         component: "status-reporter",
         followsSettings: false,
+        nameOf: nameOfStartup,
         parts: async ({ environment }) => ({
           parts: [nodeStatusPart({ sockets: socketsOf(environment) })],
           metrics: [],

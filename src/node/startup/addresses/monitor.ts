@@ -146,7 +146,11 @@ class Looks {
     const { interfaces, signature } = await this.#interfaces();
     this.#seen = signature;
     const datastore = await this.#world.datastore();
-    const kubernetesBeside = await beside?.();
+    const kubernetesBeside = await beside?.().catch((error: unknown) => {
+      // As at start-up: what does not ask Kubernetes finds the address without it.
+      this.#world.log.debug("What the environment says of Kubernetes cannot be used", { error });
+      return undefined;
+    });
     const signal = this.#signal;
     const wrong = await lookAtAddresses({
       ...this.#world,

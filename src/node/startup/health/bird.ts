@@ -15,6 +15,8 @@ export type BirdOptions = {
   readonly family: Family;
   /** Looked for in this order; the first that is there is asked. */
   readonly sockets: readonly string[];
+  /** Of IPv6: where a BIRD of both families is looked for then. */
+  readonly socketsOfBoth?: readonly string[];
   readonly signal: AbortSignal;
 };
 
@@ -26,8 +28,9 @@ export function socketsOf(family: Family, named: string | undefined): readonly s
 }
 
 /** Throws Error with the original's words. */
-export async function lookAtBird({ family, sockets, signal }: BirdOptions): Promise<BirdState> {
-  const { socket, isOfBoth } = await findSocket(family, sockets);
+export async function lookAtBird(options: BirdOptions): Promise<BirdState> {
+  const { family, signal } = options;
+  const { socket, isOfBoth } = await findSocket(options);
   const ask = async (command: string, known: ReadonlySet<number>): Promise<readonly BirdLine[]> => {
     try {
       const lines = await askBird(socket, command, { signal });
@@ -60,18 +63,31 @@ const protocolCodes: ReadonlySet<number> = new Set([2002, 1002, 0]);
 const statusCodes: ReadonlySet<number> = new Set([1000, 1011, 13, gracefulRestart]);
 
 /** One that answers is enough to live. */
-export async function birdAnswers({ family, sockets, signal }: BirdOptions): Promise<void> {
-  const { socket } = await findSocket(family, sockets);
-  const lines = await askBird(socket, "show status", { signal });
+export async function birdAnswers(options: BirdOptions): Promise<void> {
+  const { socket } = await findSocket(options);
+  const lines = await askBird(socket, "show status", { signal: options.signal });
   if (lines.some(({ code, text }) => code === 1000 && text.startsWith("BIRD"))) return;
   throw new Error(`bad response from bird: ${lines.map(({ text }) => text).join(" ")}`);
 }
 
-/** Of IPv6 also the socket of a BIRD that is of both. */
-async function findSocket(family: Family, sockets: readonly string[]): Promise<{ socket: string; isOfBoth: boolean }> {
+/** Whether there is a BIRD for IPv6: one of its own, or a BIRD 2, which is of both families. */
+export async function speaksIpv6({
+  sockets,
+  socketsOfBoth = [],
+  signal,
+}: Omit<BirdOptions, "family">): Promise<boolean> {
+  if ((await firstThere(sockets)) !== undefined) return true;
+  const both = await firstThere(socketsOfBoth);
+  return both !== undefined && readProtocols(await askBird(both, "show protocols", { signal }))?.generation === 2;
+}
+
+async function findSocket({
+  sockets,
+  socketsOfBoth = [],
+}: BirdOptions): Promise<{ socket: string; isOfBoth: boolean }> {
   const found = await firstThere(sockets);
   if (found !== undefined) return { socket: found, isOfBoth: false };
-  const both = family === 6 ? await firstThere(socketsOf(4, undefined)) : undefined;
+  const both = await firstThere(socketsOfBoth);
   if (both !== undefined) return { socket: both, isOfBoth: true };
   return { socket: sockets[0] ?? "", isOfBoth: false }; // which is then said to be away
 }

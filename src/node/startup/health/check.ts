@@ -6,7 +6,7 @@ import { errnoOf } from "../../../base/linux/files.ts";
 import type { Peer } from "../../bird/asking.ts";
 import type { NodeSettings } from "../settings/table.ts";
 import { askHealth } from "./agent.ts";
-import { birdAnswers, lookAtBird, socketsOf, whyNotReady } from "./bird.ts";
+import { birdAnswers, lookAtBird, socketsOf, speaksIpv6, whyNotReady } from "./bird.ts";
 import { servicesRun } from "./services.ts";
 
 export const checkNames = [
@@ -70,6 +70,18 @@ async function checkOne(check: CheckName, options: CheckOptions): Promise<Checke
   }
 }
 
+type Sockets = NonNullable<CheckOptions["sockets"]>;
+
+function placesOf(family: Family, named: Sockets = {}) {
+  const sockets = socketsOf(family, named[family]);
+  return family === 4 ? { sockets } : { sockets, socketsOfBoth: socketsOf(4, named[4]) };
+}
+
+/** Whether sessions of IPv6 are to be waited for, beside those of IPv4. */
+export async function hasBirdOfIpv6(named: Sockets, signal: AbortSignal): Promise<boolean> {
+  return await speaksIpv6({ ...placesOf(6, named), signal });
+}
+
 async function felix(check: CheckName, says: string, { settings, signal }: CheckOptions): Promise<Checked> {
   const probe = check === "felix-live" ? "liveness" : "readiness";
   try {
@@ -84,7 +96,7 @@ async function birdLive(check: CheckName, family: Family, options: CheckOptions)
   const name = family === 4 ? "bird" : "bird6";
   try {
     await servicesRun(["confd", name], options.signal);
-    await birdAnswers({ family, sockets: socketsOf(family, options.sockets?.[family]), signal: options.signal });
+    await birdAnswers({ family, ...placesOf(family, options.sockets), signal: options.signal });
     return { check, ok: true };
   } catch (error) {
     return { check, ok: false, says: `${name}/confd is not live: ${messageOf(error)}` };
@@ -96,7 +108,7 @@ async function birdReady(check: CheckName, family: Family, options: CheckOptions
   const name = family === 4 ? "BIRD" : "BIRD6";
   try {
     const ageMs = clock.wallMs() - (await writtenMs(settings.nodeNameFile));
-    const state = await lookAtBird({ family, sockets: socketsOf(family, options.sockets?.[family]), signal });
+    const state = await lookAtBird({ family, ...placesOf(family, options.sockets), signal });
     const why = await whyNotReady(state, {
       ageMs,
       thresholdMs,

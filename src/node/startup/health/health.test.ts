@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { systemClock } from "../../../base/lib/index.ts";
 import type { Peer } from "../../bird/asking.ts";
 import { goDurationMs } from "../settings/duration.ts";
-import { type BirdState, downForMs, lookAtBird, whyNotReady } from "./bird.ts";
+import { type BirdState, downForMs, lookAtBird, speaksIpv6, whyNotReady } from "./bird.ts";
 
 const peer = (address: string, info: string, since = "2026-01-01"): Peer => ({
   ...{ address, info, since, family: 4, type: "node-to-node mesh", state: info === "Established" ? "up" : "start" },
@@ -100,26 +100,51 @@ const answers: { name: string; protocols: readonly string[]; status?: readonly s
   },
 ];
 for (const { name, protocols, status = [], why } of answers) {
-  test(`BIRD answers with ${name}`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "cattail-health-"));
-    const socket = join(folder, "bird.ctl");
-    const server = createServer((client) => {
-      client.write("0001 BIRD 1.6.8 ready.\n");
-      client.on("data", (asked) =>
-        client.write(`${(`${asked}`.includes("protocols") ? protocols : status).join("\n")}\n`),
-      );
-    });
-    try {
-      await new Promise<void>((resolve) => server.listen(socket, resolve));
+  test(`BIRD answers with ${name}`, () =>
+    withBird({ protocols, status }, async (socket) => {
       const signal = AbortSignal.timeout(5_000);
       const look = async () => whyNotReady(await lookAtBird({ family: 4, sockets: [socket], signal }), early);
       if (why === undefined) equal(await look(), undefined);
       else await rejects(look, why);
-    } finally {
-      server.close();
-      rmSync(folder, { recursive: true });
-    }
+    }));
+}
+
+const table2 = [
+  "2002-Name       Proto      Table      State  Since         Info",
+  "1002-device1    Device     ---        up     10:00:00",
+  " Mesh_10_0_0_2 BGP        ---        up     10:00:01      Established",
+  "0000 ",
+];
+for (const { name, protocols, own, is } of [
+  { name: "BIRD 2 alone is of both families", protocols: table2, own: false, is: true },
+  { name: "BIRD 1 alone is of IPv4", protocols: [...table, "0000 "], own: false, is: false },
+  { name: "BIRD 1 beside one of IPv6", protocols: [...table, "0000 "], own: true, is: true },
+])
+  test(`IPv6: ${name}`, () =>
+    withBird({ protocols }, async (socket) => {
+      const places = own ? { sockets: [socket] } : { sockets: [`${socket}6`], socketsOfBoth: [socket] };
+      equal(await speaksIpv6({ ...places, signal: AbortSignal.timeout(5_000) }), is);
+    }));
+
+async function withBird(
+  { protocols, status = [] }: { protocols: readonly string[]; status?: readonly string[] },
+  use: (socket: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-health-"));
+  const socket = join(folder, "bird.ctl");
+  const server = createServer((client) => {
+    client.write("0001 BIRD 1.6.8 ready.\n");
+    client.on("data", (asked) =>
+      client.write(`${(`${asked}`.includes("protocols") ? protocols : status).join("\n")}\n`),
+    );
   });
+  try {
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    await use(socket);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
 }
 
 test("since when: a time of today or yesterday, else long ago", () => {

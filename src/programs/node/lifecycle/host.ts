@@ -1,13 +1,19 @@
 // `cattail node monitor-addresses`, `hostpath-init` and `init`: small commands of the original's image.
 import { Command } from "commander";
+import { systemClock } from "../../../base/lib/index.ts";
 import { addressMonitorPart, initialiseHostPaths, readNodeSettings } from "../../../node/startup/index.ts";
 import { runServiceAlone } from "./services.ts";
-import { runToItsEnd } from "./surroundings.ts";
+import { runToItsEnd, sharedKubernetesBeside } from "./surroundings.ts";
 
 export function monitorAddressesCommand(): Command {
   return new Command("monitor-addresses")
     .addHelpText("after", "\nExamples:\n  AUTODETECT_POLL_INTERVAL=30s cattail node monitor-addresses")
-    .action(() => runServiceAlone("monitor-addresses", (environment) => addressMonitorPart({ environment })));
+    .action(() =>
+      runServiceAlone("monitor-addresses", (environment, log) => {
+        const kubernetesBeside = sharedKubernetesBeside({ environment, clock: systemClock, log });
+        return addressMonitorPart({ environment, kubernetesBeside });
+      }),
+    );
 }
 
 export function hostPathInitCommand(): Command {

@@ -2,7 +2,13 @@
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { asKubernetes, completeStartup, readNodeSettings, runStartup } from "../../../node/startup/startup.ts";
 import { version } from "../../shared/build.ts";
-import { openKubernetesBeside, openNodeDatastore, runToItsEnd, type Surroundings } from "./surroundings.ts";
+import {
+  openKubernetesBeside,
+  openKubernetesIfUsable,
+  openNodeDatastore,
+  runToItsEnd,
+  type Surroundings,
+} from "./surroundings.ts";
 
 export function runStartupProgram(isComplete: boolean): Promise<void> {
   return runToItsEnd("startup", async (around) => {
@@ -39,7 +45,7 @@ export async function startUpForParts(around: Surroundings): Promise<string> {
 
 async function startUpOn(datastore: Datastore, around: Surroundings): Promise<string> {
   const isKubernetes = asKubernetes(datastore) !== undefined;
-  await using beside = isKubernetes ? undefined : await openKubernetesBeside(around);
+  await using beside = isKubernetes ? undefined : await openKubernetesIfUsable(around);
   if (!isKubernetes && beside === undefined)
     around.log.warn("Kubernetes configuration not detected; its part is skipped");
   return await runStartup({ ...around, datastore, kubernetesBeside: beside, version: version() });

@@ -1,7 +1,7 @@
 // `cattail node shutdown`: a pod's preStop hook.
 import { Command } from "commander";
 import { forgetNode, shutDown } from "../../../node/startup/startup.ts";
-import { openKubernetesBeside, runToItsEnd, type Surroundings } from "./surroundings.ts";
+import { openKubernetesIfUsable, runToItsEnd, type Surroundings } from "./surroundings.ts";
 
 export function shutdownCommand(): Command {
   return new Command("shutdown")
@@ -18,7 +18,7 @@ function runShutdownProgram(isClean: boolean): Promise<void> {
   return runToItsEnd("shutdown", async (around) => {
     // An agent that runs would put back what is taken away: nothing is done beside one, and none starts meanwhile.
     using _alone = isClean ? await alone(around) : undefined;
-    await shutDown({ ...around, kubernetes: () => openKubernetesBeside(around) });
+    await shutDown({ ...around, kubernetes: () => openKubernetesIfUsable(around) });
     if (!isClean) return;
     const { removeTraces } = await import("./clean.ts");
     const isWhole = await removeTraces(around);

@@ -80,7 +80,7 @@ export async function openKubernetesBeside({
   environment,
   clock,
   log,
-}: Surroundings): Promise<KubernetesDatastore | undefined> {
+}: Pick<Surroundings, "environment" | "clock" | "log">): Promise<KubernetesDatastore | undefined> {
   const names = [
     "CALICO_KUBECONFIG",
     "KUBECONFIG",
@@ -92,4 +92,31 @@ export async function openKubernetesBeside({
   const asKubernetes = { ...environment, CALICO_DATASTORE_TYPE: "kubernetes" };
   const { type: _, ...options } = nodeDatastoreOptions(asKubernetes);
   return await openKubernetes({ ...oneShot, ...options }, { clock, log });
+}
+
+/** As above, for steps that are left out where it cannot be used: the kubeconfig of a machine that has none, for one. */
+export async function openKubernetesIfUsable(around: Surroundings): Promise<KubernetesDatastore | undefined> {
+  try {
+    return await openKubernetesBeside(around);
+  } catch (error) {
+    if (!(error instanceof CattailError)) throw error;
+    around.log.warn("What the environment says of Kubernetes cannot be used; its part is skipped", { error });
+    return undefined;
+  }
+}
+
+/** Opened when somebody first asks, kept for as long as the process lives, and tried again where that failed. */
+export function sharedKubernetesBeside(
+  around: Parameters<typeof openKubernetesBeside>[0],
+): () => Promise<KubernetesDatastore | undefined> {
+  let opened: ReturnType<typeof openKubernetesBeside> | undefined;
+  return async () => {
+    opened ??= openKubernetesBeside(around);
+    try {
+      return await opened;
+    } catch (error) {
+      opened = undefined;
+      throw error;
+    }
+  };
 }

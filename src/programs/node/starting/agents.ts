@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { CattailError, messageOf, systemClock } from "../../../base/lib/index.ts";
 import type { Part } from "../../../node/part/index.ts";
-import { type AgentProcess, type Around, type Asked, nodeName, runAgentProcess } from "../agent-process.ts";
+import { type AgentProcess, type Around, type Asked, nameOfStartup, runAgentProcess } from "../agent-process.ts";
 import { allParts, bgpParts, felixParts, halvesOf } from "../parts.ts";
 import { screenSeverity } from "./confd-severity.ts";
 
@@ -26,7 +26,7 @@ const agents: { readonly [name in AgentName]: (flags: AgentFlags) => AgentProces
     component: "node",
     configFile,
     followsSettings: true,
-    nameOf: startup ? startUpNamed : async ({ settings, environment }) => nodeName(settings, environment),
+    nameOf: startup ? startUpNamed : nameOfStartup,
     parts: allParts,
     halves: halvesOf,
   }),
