@@ -34,6 +34,9 @@ const checks = ["felix-live", "felix-ready", "bird-live", "bird6-live", "bird-re
 /** Accepted, and of no effect: there is no stage file, and no eBPF. */
 const ignored = ["confd-keep-stage-file"];
 
+/** As Go reads yes and no. */
+const noes = ["0", "f", "F", "false", "False", "FALSE"];
+
 /** What `calico-node WORDS` asks for. */
 export function nodeWords(words: readonly string[]): readonly string[] {
   if (words[0]?.startsWith("-") !== true) return ["node", ...words];
@@ -42,7 +45,7 @@ export function nodeWords(words: readonly string[]): readonly string[] {
   for (const word of words) {
     const [, flag = "", value] = /^--?([a-z0-9-]+)(?:=(.*))?$/.exec(word) ?? [];
     if (flag === "") rest.push(word);
-    else if (value === "false" || ignored.includes(flag)) continue;
+    else if ((value !== undefined && noes.includes(value)) || ignored.includes(flag)) continue;
     else if (checks.includes(flag)) {
       asked ??= ["node", "health"];
       rest.push(`--${flag}`);

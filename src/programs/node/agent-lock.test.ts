@@ -25,6 +25,17 @@ test("one has it, and its file goes with it", () => {
   take(path)[Symbol.dispose]();
 });
 
+test("a lock that cannot be written into is held, nevertheless", () => {
+  const path = join(base, "agent-felix-9.lock");
+  const full = () => {
+    throw new Error("ENOSPC");
+  };
+  const lock = takeAgentLock(path, silentLog, full);
+  equal(takeAgentLock(path, silentLog), "held");
+  if (typeof lock === "string") throw new Error(`the lock is ${lock}`);
+  lock[Symbol.dispose]();
+});
+
 test("files that killed agents have left go, and none that is held, fresh, or not a lock", () => {
   const hour = 3_600_000;
   const names = ["agent-bgp-1-0123abcd.lock", "agent-felix-2.lock", "agent-felix-3.lock", "cni.sock.lock"];

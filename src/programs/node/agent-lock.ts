@@ -83,11 +83,20 @@ export function lockAgainstAgents(environment: Environment, log: Log): Disposabl
 }
 
 /** A node where it cannot be had (another user's folder, no node:ffi) works nevertheless, as it would without us. */
-export function takeAgentLock(path: string, log: Log): Disposable | "held" | "cannot be had" {
+export function takeAgentLock(
+  path: string,
+  log: Log,
+  write: (path: string) => void = writeHolder,
+): Disposable | "held" | "cannot be had" {
   try {
     const lock = tryPassingFlock(path) ?? tryPassingFlock(path); // the second time: its holder has just ended, and the file with it
     if (lock === undefined) return "held";
-    noteHolder(path);
+    try {
+      write(path);
+    } catch (error) {
+      // The lock holds all the same: a full disk only keeps others from saying who has it.
+      log.warn("The lock of this node's agent cannot say whose it is", { path, reason: messageOf(error) });
+    }
     return lock;
   } catch (error) {
     log.warn("Nothing keeps a second agent from this node: the lock cannot be had", { path, reason: messageOf(error) });
@@ -108,7 +117,7 @@ export function removeLeftLocks(from: string, nowMs: number): void {
   }
 }
 
-function noteHolder(path: string): void {
+function writeHolder(path: string): void {
   const words = process.argv.slice(2).join(" ").slice(0, 200);
   // Through no link that has come since it was locked.
   const file = openSync(path, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW);

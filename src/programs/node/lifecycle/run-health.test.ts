@@ -9,6 +9,7 @@ test("one dash or two, a value behind = or in the next word", () => {
     "-felix-ready",
     "--bird-ready=true",
     "--bird6-ready=false",
+    "--bird-live=F",
     "--threshold-time",
     "5s",
     "-o",

@@ -26,6 +26,9 @@ type Asked = {
 
 const withValue = ["threshold-time", "grace", "output", "port", "host", "type", "timeout"];
 
+/** As Go reads yes and no. */
+const noes = ["0", "f", "F", "false", "False", "FALSE"];
+
 /** As the original takes them: one dash or two, a value behind `=` or in the next word. */
 export function readHealthWords(words: readonly string[]): Asked {
   const checks: CheckName[] = [];
@@ -37,8 +40,8 @@ export function readHealthWords(words: readonly string[]): Asked {
     const name = flag === "o" ? "output" : flag === "p" ? "port" : flag;
     const check = checkNames.find((known) => known === name);
     if (check !== undefined) {
-      if (given !== "false") checks.push(check);
-    } else if (name === "strict") isStrict = given !== "false";
+      if (given === undefined || !noes.includes(given)) checks.push(check);
+    } else if (name === "strict") isStrict = given === undefined || !noes.includes(given);
     else if (withValue.includes(name)) {
       const value = given ?? rest.shift();
       if (value === undefined) return { checks, values, isStrict, problem: `--${name} wants a value` };
@@ -94,14 +97,16 @@ async function oneComponent(values: ReadonlyMap<string, string>): Promise<Answer
   if (!Number.isInteger(port) || port < 1 || port > 65535) throw new Error("--port must be a port");
   if (type !== "readiness" && type !== "liveness") throw new Error("--type must be readiness or liveness");
   const server = { host: values.get("host") ?? "localhost", port };
-  await askHealth(server, type, AbortSignal.timeout(duration(values, "timeout", "5s")));
+  const limitMs = duration(values, "timeout", "5s");
+  const signal = limitMs === 0 ? new AbortController().signal : AbortSignal.timeout(Math.max(1, limitMs)); // 0: none
+  await askHealth(server, type, signal);
   return { line: undefined, exitCode: 0 };
 }
 
 function duration(values: ReadonlyMap<string, string>, name: string, usual: string): number {
   const text = values.get(name) ?? usual;
   const ms = goDurationMs(text);
-  if (ms === undefined || ms < 0) throw new Error(`--${name} must be a duration such as ${usual}, not ${text}`);
+  if (ms === undefined) throw new Error(`--${name} must be a duration such as ${usual}, not ${text}`);
   return ms;
 }
 
