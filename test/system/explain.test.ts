@@ -56,6 +56,14 @@ test("the matrix shows who may talk to whom", async () => {
   ]);
 });
 
+test("a matrix of a namespace without pods says where there are some", async () => {
+  const { stdout } = await onFolder("--matrix");
+  equal(
+    stdout,
+    "No pod with an IPv4 address is known there. Pods are in shop: ask with -n NAMESPACE, or -A for all.\n",
+  );
+});
+
 test("expected verdicts from a file: exit code 0 when all are met, 1 when one is not", async () => {
   const place = mkdtempSync(join(tmpdir(), "explain-"));
   try {

@@ -74,9 +74,12 @@ function joined(ranges: readonly { readonly first: number; readonly last: number
 
 export function matrixText(
   { traffic, family, names, cells }: Matrix,
-  options: { readonly isColoured: boolean },
+  options: {
+    readonly isColoured: boolean /** Who else could be asked about. */;
+    readonly namespaces: readonly string[];
+  },
 ): string {
-  if (names.length === 0) return `No pod with an IPv${family} address is known there.`;
+  if (names.length === 0) return noPods(family, options.namespaces);
   const rowWidth = Math.max(...names.map((name) => name.length), "from \\ to".length);
   const widths = names.map((name, column) =>
     Math.max(name.length, ...cells.map((row) => wordOf(row[column] ?? "").length)),
@@ -95,6 +98,19 @@ export function matrixText(
   return [`Who may talk to whom over ${traffic}${cellsSay}:`, "", header, ...rows]
     .map((line) => line.trimEnd())
     .join("\n");
+}
+
+/** Namespaces that have pods, as endpoints say. */
+export function namespacesWithPods(data: PolicyData): readonly string[] {
+  const names = [...data.workloads.values()].map(({ workload }) => workload.split("/")[0] ?? "");
+  return [...new Set(names)].sort();
+}
+
+function noPods(family: 4 | 6, namespaces: readonly string[]): string {
+  const none = `No pod with an IPv${family} address is known there.`;
+  if (namespaces.length === 0) return none;
+  const shown = namespaces.slice(0, 10).join(", ");
+  return `${none} Pods are in ${shown}${namespaces.length > 10 ? ", ..." : ""}: ask with -n NAMESPACE, or -A for all.`;
 }
 
 function wordOf(cell: string): string {

@@ -6,6 +6,7 @@ import {
   answer,
   matrixOf,
   matrixText,
+  namespacesWithPods,
   parseSubject,
   reportJson,
   reportText,
@@ -124,7 +125,8 @@ function pair(
 function matrix(flags: ExplainFlags, { data }: Loaded, isColoured: boolean): string {
   const namespace = flags.allNamespaces ? "" : (flags.namespace ?? "default");
   const found = matrixOf({ namespace, protocol: flags.protocol, port: flags.port, family: flags.ipv6 ? 6 : 4 }, data);
-  return flags.output === "json" ? JSON.stringify(found, undefined, 2) : matrixText(found, { isColoured });
+  if (flags.output === "json") return JSON.stringify(found, undefined, 2);
+  return matrixText(found, { isColoured, namespaces: namespacesWithPods(data) });
 }
 
 function checks(
