@@ -107,8 +107,8 @@ function sideText(word: "from" | "to", side: Side, given: Given): string {
   const isBySelector = [...side.sets, ...side.namedPorts].some(
     (set) => set.is !== "service" && printSelector(set.selector) !== "all()",
   );
-  if (isBySelector || side.sets.some(({ is }) => is === "nets")) parts.push(selectorText(side, given));
-  for (const set of side.notSets) if (set.is === "nets") parts.push(`not ${printSelector(set.selector)}`);
+  if (isBySelector || side.sets.some(({ is }) => is === "nets")) parts.push(shortened(selectorText(side, given)));
+  for (const set of side.notSets) if (set.is === "nets") parts.push(`not ${shortened(printSelector(set.selector))}`);
   for (const set of [...side.sets, side.service])
     if (set?.is === "service") parts.push(`service ${set.namespace}/${set.name}`);
   const ports = [...side.ports.map(portText), ...side.namedPorts.map(nameOf)];
@@ -128,6 +128,12 @@ function selectorText(side: Side, { selector, namespaces, accounts }: Given): st
   if (written.length > 0) return written.join(" in ");
   const set = [...side.sets, ...side.namedPorts].find((one) => one.is !== "service");
   return set === undefined ? "anybody" : printSelector(set.selector);
+}
+
+/** A list of thousands of values would bury the verdict; the object that is named beside it has it whole. */
+function shortened(selector: string): string {
+  const most = 300;
+  return selector.length <= most ? selector : `${selector.slice(0, most)}... (${selector.length} characters)`;
 }
 
 /** Which every rule of Kubernetes has, once converted, and nobody has written. */
