@@ -18,22 +18,27 @@ export type EndpointFacts = {
 
 /** Those who are no pods have the namespace default, unless Mesos names one. */
 export function endpointId(request: EndpointRequest): { namespace: string; name: string } {
-  const { node, pod, containerId, ifname, configuration } = request;
+  const { pod, configuration } = request;
+  return {
+    namespace: pod?.namespace ?? (mesosLabels(configuration).namespace || "default"),
+    name: nameFor(request, "name"),
+  };
+}
+
+/** What all names of the pod's endpoint would begin with must be possible. Before anything is asked of a datastore, as by the original. */
+export function checkEndpointPrefix(request: EndpointRequest): void {
+  nameFor({ ...request, ifname: "eth0" }, "prefix");
+}
+
+function nameFor({ node, pod, containerId, ifname }: EndpointRequest, part: "name" | "prefix"): string {
   const orchestrator = pod === undefined ? "cni" : "k8s";
-  const naming = workloadEndpointName({
-    node,
-    orchestrator,
-    pod: pod?.name ?? "",
-    containerID: containerId,
-    endpoint: ifname,
-  });
-  if (naming.is === "problem") {
-    const { field, value = "", reason } = naming;
-    throw new EndpointError(
-      `error constructing WorkloadEndpoint name: error with field ${field} = '${value}' (${reason})`,
-    );
-  }
-  return { namespace: pod?.namespace ?? (mesosLabels(configuration).namespace || "default"), name: naming.name };
+  const names = { node, orchestrator, pod: pod?.name ?? "", containerID: containerId, endpoint: ifname };
+  const naming = workloadEndpointName(names);
+  if (naming.is !== "problem") return naming.name;
+  const { field, value = "", reason } = naming;
+  throw new EndpointError(
+    `error constructing WorkloadEndpoint ${part}: error with field ${field} = '${value}' (${reason})`,
+  );
 }
 
 export function endpointOf(request: EndpointRequest, facts: EndpointFacts): V3Object {

@@ -178,6 +178,9 @@ test("an interface that no endpoint can be called after is refused before anythi
     message:
       "error constructing WorkloadEndpoint name: error with field endpoint = '-x' (field must not begin with a '-')",
   });
+  await rejects(plugIn(request({ pod: { namespace: "default", name: "p-" } }), edge), {
+    message: "error constructing WorkloadEndpoint prefix: error with field pod = 'p-' (field must not end with a '-')",
+  });
   deepEqual(asked, []);
 });
 

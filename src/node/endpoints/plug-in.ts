@@ -12,7 +12,7 @@ import {
 } from "./asked/annotations.ts";
 import { checkPolicyWait, readPodRoutes } from "./asked/settings.ts";
 import { annotationsOfNamespace, findPodAsEndpoint, type PodAsEndpoint, withPodCidrs } from "./cluster-facts.ts";
-import { endpointId, endpointOf, networkProfile } from "./endpoint.ts";
+import { checkEndpointPrefix, endpointId, endpointOf, networkProfile } from "./endpoint.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import { isOnPod, joined, knownEndpoint, usualInterface } from "./known-endpoint.ts";
 import type { PodLink } from "./network/pod-link.ts";
@@ -83,6 +83,7 @@ function mustStand(lost: readonly string[]): void {
 async function refuseWhatCannotBe(request: EndpointRequest, edge: EndpointEdge): Promise<void> {
   const { pod, settings } = request;
   const { datastore, resources } = edge;
+  checkEndpointPrefix(request);
   if (!isOnPod(request, edge)) endpointId(request); // which throws what cannot be named
   if (pod === undefined && settings.features.ipAddrsNoIpam) {
     throw new EndpointError("requested feature is not supported for this runtime: ip_addrs_no_ipam");
