@@ -4,8 +4,10 @@ import { isRecord, type JsonRecord } from "../../../src/base/lib/index.ts";
 
 export type CaseInterface = {
   readonly name: string;
+  /** ADDRESS/LENGTH, or `ADDRESS peer PEER/LENGTH`. */
   readonly addrs?: readonly string[];
-  readonly type?: "veth" | "bridge" | "vxlan";
+  /** lo: the one that is there already. */
+  readonly type?: "veth" | "bridge" | "vxlan" | "lo";
   readonly up?: boolean;
   readonly mac?: string;
   readonly routes?: readonly string[];
@@ -47,6 +49,7 @@ export type StartupCase = {
   readonly objects?: readonly CaseObject[];
   readonly files?: { readonly [path: string]: string };
   readonly user?: string;
+  readonly hostname?: string;
   /** Seconds for which the API server is away from the start. */
   readonly doorShut?: number;
   /** Seconds. */

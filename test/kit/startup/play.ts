@@ -31,7 +31,12 @@ export async function playStartup(given: StartupCase, of: { cluster: Cluster; st
     for (const { node, annotations } of step.annotate ?? []) await store.annotate(node, annotations);
     if (step.run === undefined) continue;
     if (given.doorShut !== undefined) stage.shut(given.doorShut);
-    const ran = await stage.run([...commands[step.run], ...(step.flags ?? [])], env, (given.limit ?? 30) * 1000);
+    const ran = await stage.run(
+      [...commands[step.run], ...(step.flags ?? [])],
+      env,
+      (given.limit ?? 30) * 1000,
+      given.hostname,
+    );
     rc = ran.code;
     output += ran.output;
   }

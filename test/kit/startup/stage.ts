@@ -84,11 +84,16 @@ export class StartupStage implements Disposable {
   }
 
   /** In a mount namespace and with a host name of its own. */
-  async run(words: readonly string[], env: { readonly [name: string]: string }, limitMs: number): Promise<Ran> {
+  async run(
+    words: readonly string[],
+    env: { readonly [name: string]: string },
+    limitMs: number,
+    hostname = "somehost",
+  ): Promise<Ran> {
     const lines = Object.entries(folders).map(
       ([name, target]) => `mkdir -p ${target}; mount --bind ${join(this.folder, name)} ${target}`,
     );
-    const script = ["set -e", "mount --make-rprivate /", ...lines, "hostname somehost", 'exec "$@"'].join("\n");
+    const script = ["set -e", "mount --make-rprivate /", ...lines, `hostname ${hostname}`, 'exec "$@"'].join("\n");
     const program = [process.execPath, resolve("src/programs/main/main.ts"), "node", ...words];
     const { PATH = "", NODE_COMPILE_CACHE } = process.env;
     const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
@@ -154,7 +159,8 @@ export class StartupStage implements Disposable {
     }
     const index = (await netlink.link(name))?.index ?? 0;
     if (mac !== undefined) await netlink.change({ do: "edit", link: { link: index, mac } });
-    for (const address of addrs) await netlink.change({ do: "create", address: { index, address, flags: ["nodad"] } });
+    for (const text of addrs)
+      await netlink.change({ do: "create", address: { index, ...addressOf(text), flags: ["nodad"] } });
     if (up) await netlink.change({ do: "edit", link: { link: index, up: true } });
     for (const route of routes) {
       const destination = route === "default" ? "0.0.0.0/0" : route;
@@ -228,4 +234,10 @@ async function outcomeOf(child: ChildProcess, limitMs: number): Promise<Ran> {
   const code = await promise;
   clearTimeout(late);
   return { code: code ?? `still running after ${limitMs / 1000} s`, output };
+}
+
+/** With a peer the length is the peer's, and the kernel has it beside the own address. */
+function addressOf(text: string): { address: string; peer?: string } {
+  const [, own, peer, length] = /^(\S+) peer ([^/]+)(\/\d+)$/.exec(text) ?? [];
+  return peer === undefined ? { address: text } : { address: `${own}${length}`, peer };
 }

@@ -41,7 +41,11 @@ export async function configureAddresses(node: V3Object, world: AddressWorld): P
   } catch (error) {
     if (!(error instanceof NotDetected)) throw error;
     const why = `failed to configure IP addresses and subnets: ${error.message}`;
-    return { is: "failed", why, clear: clearing(old, settings, { ipv4: true, ipv6: true }, log) };
+    const clear = clearing(old, settings, { ipv4: true, ipv6: true }, log);
+    const { ipv4: decided } = error;
+    if (decided === undefined || settings.ip === "autodetect") return { is: "failed", why, clear };
+    const write: ChangeNode = (current) => withAddresses(current, { ipv4: decided });
+    return { is: "failed", why, clear: clear === undefined ? write : (current) => clear(write(current)) };
   }
   const { ipv4, ipv6, interfaces } = decided;
   if (ipv4 === "" && ipv6 === "") {

@@ -15,7 +15,15 @@ export type Addresses = {
 };
 
 /** Nothing was found where something must be: then what the Node has is cleared. */
-export class NotDetected extends Error {}
+export class NotDetected extends Error {
+  /** What had been decided before: it is written with what is cleared. */
+  readonly ipv4: string | undefined;
+
+  constructor(message: string, ipv4?: string) {
+    super(message);
+    this.ipv4 = ipv4;
+  }
+}
 
 /** "" where the node has none. Throws NotDetected, and StartupError for settings that cannot be used. */
 export async function decideAddresses(
@@ -24,7 +32,9 @@ export async function decideAddresses(
   world: DetectWorld,
 ): Promise<Addresses> {
   const ipv4 = await decide(4, settings.ipv4, old.ipv4, world);
-  const ipv6 = await decide(6, settings.ipv6, old.ipv6, world);
+  const ipv6 = await decide(6, settings.ipv6, old.ipv6, world).catch((error: unknown) => {
+    throw error instanceof NotDetected ? new NotDetected(error.message, ipv4) : error;
+  });
   const isOn = ({ given }: AddressSettings) => given !== "" && given !== "none";
   const families: Family[] = [
     ...(isOn(settings.ipv4) ? [4 as const] : []),

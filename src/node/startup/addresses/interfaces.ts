@@ -20,10 +20,12 @@ export async function readInterfaces(options: { readonly namespace?: string } = 
     .map(({ index, name }) => ({
       index,
       name,
-      addresses: (byIndex.get(index) ?? []).map(({ address, family }) => ({
-        family: family === "inet6" ? (6 as const) : (4 as const),
-        cidr: address,
-      })),
+      addresses: (byIndex.get(index) ?? []).map(({ address, peer, family }) => {
+        const number = family === "inet6" ? (6 as const) : (4 as const);
+        // The length that stands beside an address with a peer is the peer's: the node's own network is that address alone.
+        const [own = ""] = address.split("/");
+        return { family: number, cidr: peer === undefined ? address : `${own}/${number === 4 ? 32 : 128}` };
+      }),
     }))
     .sort((a, b) => b.index - a.index);
 }
