@@ -3,13 +3,13 @@
 import type { Environment } from "../../base/config/index.ts";
 import { type Clock, type Log, messageOf } from "../../base/lib/index.ts";
 import type { KubernetesDatastore } from "../../calico/datastore/index.ts";
-import type { Part } from "../part/index.ts";
-import { removeShutdownTime } from "./folders.ts";
+import type { Part, PartWorld } from "../part/index.ts";
+import { exists, removeShutdownTime, writeNameFile } from "./folders.ts";
 import { markNetwork } from "./network-available.ts";
 import { determineNodeName, kubernetesNameOf } from "./node-name.ts";
 import { readNodeSettings } from "./settings/read.ts";
 import { startupError } from "./startup-error.ts";
-import { asKubernetes, untilAborted } from "./world.ts";
+import { asKubernetes } from "./world.ts";
 
 export type CompleteWorld = {
   readonly environment: Environment;
@@ -82,17 +82,39 @@ export type CompleteOptions = {
   readonly isReady: () => Promise<void>;
 };
 
-/** Waits for the daemons, marks the node, and then rests. */
+/** Waits for the daemons, marks the node, and then sees to it that the name file stays. */
 export function completeStartupPart({ environment, kubernetesBeside, isReady }: CompleteOptions): Part {
   return {
     name: "complete-startup",
-    async run({ clock, log, health, datastore }, signal) {
+    async run({ node, clock, log, health, datastore }, signal) {
       health.report({ ready: true, detail: "waiting for the daemons" });
       await waitUntilReady(isReady, { clock, log, signal });
       const kubernetes = async () => asKubernetes(await datastore()) ?? (await kubernetesBeside?.());
       await completeStartup({ environment, kubernetes, clock, log, signal });
       health.report({ ready: true });
-      await untilAborted(signal);
+      await keepNameFile({ ...readNodeSettings(environment).values, node, clock, log, signal });
     },
   };
+}
+
+const lookMs = 30_000;
+
+/** One that was there and is gone is written again: without it no pod is started on the node. */
+async function keepNameFile(
+  of: Pick<PartWorld, "node" | "clock" | "log"> & { readonly nodeNameFile: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { nodeNameFile: file, node, clock, log, signal } = of;
+  for (let wasThere = false; !signal.aborted; ) {
+    try {
+      const isThere = await exists(file);
+      if (wasThere && !isThere) {
+        await writeNameFile(file, node);
+        log.warn("The name file was gone; it is written again", { file });
+      }
+      wasThere ||= isThere;
+    } catch (error) {
+      log.error("The name file is gone and cannot be written: no pod can be started on this node", { error });
+    }
+    await clock.sleep(lookMs, signal).catch(() => undefined); // aborted: the loop ends
+  }
 }

@@ -42,7 +42,7 @@ async function ensureFolder(which: keyof typeof folders, log: Log): Promise<void
   log.warn(`Expected ${path} to be mounted into the container but it wasn't present. ${lost[which]}`);
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;

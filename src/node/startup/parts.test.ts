@@ -1,7 +1,7 @@
 // The parts that start-up gives the agent, each in a world of its own: tunnel addresses follow pools and the Node, and the end of start-up marks the node once
 // the daemons are ready.
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -107,7 +107,12 @@ test("the end of start-up waits for the daemons, marks the node, tries again, an
   };
   const { api, patches } = apiServer([refuse]);
   const { given } = world(async () => createMemoryDatastore({}));
-  const environment = { NODENAME: "n1", CALICO_K8S_NODE_REF: "kube/1", CALICO_SHUTDOWN_TIMESTAMP_FILE: file };
+  const environment = {
+    NODENAME: "n1",
+    CALICO_K8S_NODE_REF: "kube/1",
+    CALICO_SHUTDOWN_TIMESTAMP_FILE: file,
+    CALICO_NODENAME_FILE: join(folder, "nodename"),
+  };
   let looks = 0;
   const isReady = async () => {
     looks += 1;
@@ -119,6 +124,35 @@ test("the end of start-up waits for the daemons, marks the node, tries again, an
   await eventually(() => !existsSync(file), "the file is gone");
   deepEqual(patches, [{ path: "/api/v1/nodes/kube%2F1/status", condition: ["False", "CalicoIsUp"] }]);
   equal(looks, 2);
+  stop.abort();
+  await running;
+});
+
+test("a name file that somebody removes is there again, with the node's name; one that never was is nobody's loss", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "cattail-name-file-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "nodename");
+  const environment = { CALICO_NETWORKING_BACKEND: "none", CALICO_NODENAME_FILE: file };
+  const part = completeStartupPart({ environment, isReady: async () => undefined });
+  const stop = new AbortController();
+  let looks = 0;
+  const clock: typeof systemClock = {
+    ...systemClock,
+    sleep: async (_ms, signal) => {
+      looks += 1;
+      await systemClock.sleep(1, signal);
+    },
+  };
+  const { given } = world(async () => createMemoryDatastore({}));
+  const running = part.run({ ...given, clock }, stop.signal);
+  await eventually(() => looks > 2, "some looks");
+  equal(existsSync(file), false);
+  writeFileSync(file, "as start-up wrote it");
+  const after = looks + 2;
+  await eventually(() => looks > after, "a look at the file");
+  rmSync(file);
+  await eventually(() => existsSync(file), "the file");
+  equal(readFileSync(file, "utf8"), "n1");
   stop.abort();
   await running;
 });

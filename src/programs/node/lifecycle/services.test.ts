@@ -30,6 +30,7 @@ users: [{ name: u, user: { token: t } }]
       NODENAME: "n1",
       KUBECONFIG: kubeconfig,
       CALICO_SHUTDOWN_TIMESTAMP_FILE: join(folder, "when"),
+      CALICO_NODENAME_FILE: join(folder, "nodename"),
     };
     const part = serviceParts(environment, { runsBird: false, log: silentLog }).find(
       ({ name }) => name === "complete-startup",
