@@ -1,25 +1,17 @@
 // The agent as a process: settings, log, metrics and signals around what node/agent runs. `run`, `felix` and `bgp` differ in their parts.
-import { accessSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { CattailError, type Log, systemClock } from "../../base/lib/index.ts";
-import {
-  createMetrics,
-  type LabelValues,
-  type Logs,
-  type Metrics,
-  type MetricTable,
-} from "../../base/observe/index.ts";
+import { createMetrics, type LabelValues, type Metrics, type MetricTable } from "../../base/observe/index.ts";
 import { agentMetrics, type ReportSources, runAgent } from "../../node/agent/index.ts";
 import type { Part } from "../../node/part/index.ts";
 import { felixSettings, NodeLiveSettings, readLocalSources, type TypedSettings } from "../../node/settings/index.ts";
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
+import { endOnSurprise, serverExitCodes } from "../shared/server-ends.ts";
 import { isEnding, ServerSignals } from "../shared/server-signals.ts";
 import { type LockedHalf, lockHalves } from "./agent-lock.ts";
 import { EarlyLog, openAgentLogs } from "./agent-log.ts";
-
-/** Documented in docs/reference/exit-codes.md. */
-const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
 
 export type AgentProcess = {
   /** As the log names it. */
@@ -57,7 +49,10 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
   const signals = new ServerSignals();
   const environment = process.env;
   const early = new EarlyLog();
-  const settings = new NodeLiveSettings(readLocalSources(sourcesOf(asked)), { checks: { exists }, log: early });
+  const settings = new NodeLiveSettings(readLocalSources(sourcesOf(asked)), {
+    checks: { exists: existsSync },
+    log: early,
+  });
   const typed = felixSettings(settings);
   let metrics: Metrics | undefined;
   const logs = await openAgentLogs(asked.component, typed, {
@@ -102,13 +97,13 @@ export async function runAgentProcess(asked: AgentProcess): Promise<void> {
         stop.signal,
       );
     log.info("Stopped");
-    process.exitCode = exitCodes.done;
+    process.exitCode = serverExitCodes.done;
   } catch (error) {
     if (!stop.signal.aborted) fail(error);
-    process.exitCode = stop.signal.aborted ? exitCodes.done : exitCodes.failed;
+    process.exitCode = stop.signal.aborted ? serverExitCodes.done : serverExitCodes.failed;
   } finally {
     await logs[Symbol.asyncDispose]();
-    process.exit(process.exitCode ?? exitCodes.done);
+    process.exit(process.exitCode ?? serverExitCodes.done);
   }
 }
 
@@ -135,24 +130,4 @@ function checkedName(found: string): string {
     problem: `${JSON.stringify(found)} is no name of a node`,
     next: "Set NODENAME to the name of this node's Node object",
   });
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path);
-    return true;
-  } catch {
-    return false; // the caller says so, with the setting's name
-  }
-}
-
-// Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure. The kernel keeps what it has.
-function endOnSurprise(log: Log, logs: Logs): void {
-  const end = (what: string) => (error: unknown) => {
-    const stack = error instanceof Error ? error.stack : String(error);
-    log.error("Unexpected error; the process ends", { what, error: stack });
-    void logs.flush().finally(() => process.exit(exitCodes.unexpected));
-  };
-  process.on("uncaughtException", end("uncaught exception"));
-  process.on("unhandledRejection", end("unhandled rejection"));
 }

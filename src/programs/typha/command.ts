@@ -2,7 +2,7 @@
 import { writeHeapSnapshot } from "node:v8";
 import { Command } from "commander";
 import { type Log, messageOf, systemClock } from "../../base/lib/index.ts";
-import { type Logs, localTime, openLogs } from "../../base/observe/index.ts";
+import { localTime, openLogs } from "../../base/observe/index.ts";
 import { createTyphaMetrics, startTypha, type Typha } from "../../typha/server/index.ts";
 import {
   defaultConfigFile,
@@ -14,11 +14,9 @@ import {
 } from "../../typha/settings/index.ts";
 import { build } from "../shared/build.ts";
 import { fail } from "../shared/fail.ts";
+import { endOnSurprise, serverExitCodes } from "../shared/server-ends.ts";
 import { isEnding, type ServerSignal, ServerSignals } from "../shared/server-signals.ts";
 import { openEarlyLogs, typhaLogNames } from "./typha-log.ts";
-
-/** Documented in docs/reference/exit-codes.md. */
-const exitCodes = { done: 0, failed: 1, unexpected: 2 } as const;
 
 const examples = `Examples:
   TYPHA_DATASTORETYPE=kubernetes KUBECONFIG=~/.kube/config cattail typha --print-settings
@@ -80,13 +78,13 @@ async function run(read: ReadSettings, signals: ServerSignals): Promise<void> {
   try {
     await serve({ read, metrics, log }, answerSignals(signals, { log, heapPath: settings.debugMemoryProfilePath }));
     log.info("Typha stopped");
-    process.exitCode = exitCodes.done;
+    process.exitCode = serverExitCodes.done;
   } catch (error) {
     fail(error);
-    process.exitCode = exitCodes.failed;
+    process.exitCode = serverExitCodes.failed;
   } finally {
     await logs[Symbol.asyncDispose]();
-    process.exit(process.exitCode ?? exitCodes.done);
+    process.exit(process.exitCode ?? serverExitCodes.done);
   }
 }
 
@@ -152,15 +150,4 @@ function writeHeap(heapPath: string, log: Log): void {
     // The original ends here; who looks into a server wants it to go on.
     log.error("Heap snapshot not written", { path, problem: messageOf(error) });
   }
-}
-
-// Nothing is known of the state after an error that nobody foresaw: it is written down, and a restart is the cure.
-function endOnSurprise(log: Log, logs: Logs): void {
-  const end = (what: string) => (error: unknown) => {
-    const stack = error instanceof Error ? error.stack : String(error);
-    log.error("Unexpected error; the process ends", { what, error: stack });
-    void logs.flush().finally(() => process.exit(exitCodes.unexpected));
-  };
-  process.on("uncaughtException", end("uncaught exception"));
-  process.on("unhandledRejection", end("unhandled rejection"));
 }
