@@ -220,6 +220,27 @@ test("a terminal does not obey what stands in a manifest", async () => {
   }
 });
 
+test("what only nodes cannot understand is named, too", async () => {
+  const place = mkdtempSync(join(tmpdir(), "explain-"));
+  try {
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, status: { podIP: "10.0.0.1" } };
+    const spec = { selector: "all()", types: ["Ingress"], ingress: [{ action: "Mirror" }] };
+    const policy = {
+      apiVersion: "crd.projectcalico.org/v1",
+      kind: "GlobalNetworkPolicy",
+      metadata: { name: "newer" },
+      spec,
+    };
+    for (const [name, object] of Object.entries({ pod, policy }))
+      writeFileSync(join(place, `${name}.json`), JSON.stringify(object));
+    const { stdout, stderr } = await explain("1.2.3.4", "a", "-f", place);
+    match(stdout, /: ALLOWED/);
+    match(stderr, /note: GlobalNetworkPolicy newer: "mirror" is no action; nodes take it as not there/);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
+
 const badQuestions: readonly (readonly [readonly string[], RegExp])[] = [
   [["shop/wep", "shop/db"], /there is no pod shop\/wep with an address\.\nDid you mean shop\/web\?/],
   [["nowhere/app=x", "shop/db"], /there is no namespace nowhere\.\nKnown are default and shop/],

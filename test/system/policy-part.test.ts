@@ -107,6 +107,33 @@ test("a flushed ruleset is back at once, sets and rules together, and is said", 
   }),
 );
 
+test(
+  "what cannot be understood is named once, in health as long as it lasts, and once when it is over",
+  {
+    skip,
+  },
+  () =>
+    inWorld({}, async ({ part }) => {
+      await begin(part);
+      part.say(policyPath("newer"), policy([{ action: "mirror" }]));
+      for (const action of ["allow", "deny"]) {
+        part.say(policyPath("one"), policy([{ action }]));
+        await part.settled();
+      }
+      const named = () => part.recorded.lines.filter(({ message }) => message.startsWith("What could"));
+      const said = () => part.recorded.lines.filter(({ message }) => message.startsWith("What cannot be understood"));
+      deepEqual(
+        said().map(({ fields }) => fields),
+        [{ object: "GlobalNetworkPolicy newer", why: '"mirror" is no action' }],
+      );
+      equal(part.detail, "cannot be understood and counts as absent: GlobalNetworkPolicy newer");
+      part.say(policyPath("newer"), policy([{ action: "allow" }]));
+      await part.settled();
+      equal(part.detail, "");
+      deepEqual([said().length, named().map(({ fields }) => fields)], [1, [{ object: "GlobalNetworkPolicy newer" }]]);
+    }),
+);
+
 const edits: readonly { readonly name: string; readonly edit: (nft: World["nft"]) => void }[] = [
   {
     name: "a rule that is added",

@@ -27,3 +27,4 @@ export type { SetSpec } from "./set-spec.ts";
 export { type NodeSettings, nodeSettings } from "./settings.ts";
 export { asIfEnforced } from "./staged.ts";
 export type { Direction, Endpoint, HostEndpoint, Policy, PolicyClass, Profile, Tier, Workload } from "./values.ts";
+export { describeVoids } from "./void-values.ts";

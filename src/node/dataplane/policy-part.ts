@@ -22,6 +22,7 @@ import { RulesetBuilder } from "./nft/build.ts";
 import { dataplaneSettings } from "./settings.ts";
 import { EndpointFiles, statusFileName, statusText } from "./status/endpoint-files.ts";
 import { countPolicy } from "./status/policy-metrics.ts";
+import { VoidValues } from "./status/void-values.ts";
 
 export type PolicyPartOptions = {
   /** The path of the network namespace to work in; without: the one that this process is in. */
@@ -70,6 +71,7 @@ class PolicyRun implements AsyncDisposable {
   #settings;
   /** Undefined: nobody wants them. */
   #files: EndpointFiles | undefined;
+  readonly #voids = new VoidValues();
   #feed: FeedState = { inSync: false };
   readonly #dirty = { facts: true, settings: false, interfaces: true, files: true };
   /** The devices that packets of tunnels come in by. */
@@ -290,13 +292,17 @@ class PolicyRun implements AsyncDisposable {
   }
 
   #report(): void {
-    const { health, metrics } = this.#world;
+    const { health, metrics, log } = this.#world;
     const { inSync, cutOff } = this.#feed;
+    const { voids } = this.#policy.data;
+    if (inSync) this.#voids.say(voids, log);
+    const notUnderstood = this.#voids.detail(voids);
     const refused = [...this.#builder.refused.keys()].map((unit) => this.#builder.titleOf(unit));
     const details = [
       ...(inSync ? [] : ["waiting for the cluster's data"]),
       ...(cutOff === undefined ? [] : [`cut off: ${cutOff}`]),
       ...(refused.length === 0 ? [] : [`the kernel refuses ${refused.join(", ")}`]),
+      ...(notUnderstood === undefined ? [] : [notUnderstood]),
     ];
     health.report({ live: true, ready: this.#isStarted && cutOff === undefined, detail: details.join("; ") });
     countPolicy(metrics, this.#policy, this.#builder.ruleset.counts);

@@ -10,7 +10,7 @@ import {
 import { addPod, noSources, originIn, type Sources } from "../../calico/explain/index.ts";
 import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
 import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
-import { PolicyData, protocolNumber } from "../../calico/policy/index.ts";
+import { describeVoids, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
 import { readRuleOrigins, runSyncers, type Syncers } from "../../calico/syncer/index.ts";
 import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
 
@@ -25,7 +25,8 @@ export async function loadFromTypha(options: Omit<FollowOptions, "type">): Promi
   const data = new PolicyData();
   for await (const batch of followBatches({ ...options, type: "felix" })) {
     for (const update of batch) {
-      if (update.is === "status" && update.status === syncStatus.inSync) return { data, notes: [], sources: noSources };
+      if (update.is === "status" && update.status === syncStatus.inSync)
+        return { data, notes: voidNotes(data), sources: noSources };
       if (update.is === "set") data.set(update.path, update.value);
       else if (update.is === "delete") data.set(update.path, undefined);
     }
@@ -85,7 +86,7 @@ async function readFelixData(datastore: Datastore, signal: AbortSignal): Promise
         if (value !== undefined && data.policies.has(path)) policies.set(path, value);
       }
       if (status !== syncStatus.inSync) continue;
-      const notes = notesOf(syncers.stats().listProblems(mostNotes + 1));
+      const notes = [...notesOf(syncers.stats().listProblems(mostNotes + 1)), ...voidNotes(data)];
       return { data, notes, originOf: originIn(await readRuleOrigins(datastore, policies, signal)) };
     }
   } finally {
@@ -106,6 +107,12 @@ function notesOf(problems: readonly ObjectProblem[]): readonly string[] {
       [`${object}:`, ...(field === "" ? [] : [field]), `${rule}; ${effectWords[effect]}`].join(" "),
     );
   return problems.length > mostNotes ? [...notes, "more objects break rules"] : notes;
+}
+
+/** What only nodes look at: a server sends it on as it stands. */
+function voidNotes({ voids }: PolicyData): readonly string[] {
+  const notes = describeVoids(voids).map(({ object, why }) => `${object}: ${why}; ${effectWords.deleted}`);
+  return notes.length > mostNotes ? [...notes.slice(0, mostNotes), "more objects cannot be understood"] : notes;
 }
 
 const effectWords: { readonly [Effect in ObjectProblem["effect"]]: string } = {

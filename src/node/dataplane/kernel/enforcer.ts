@@ -59,7 +59,7 @@ export class Enforcer {
     const { builder, nft, log, metrics } = this.#of;
     let [ours, remade] = [0, 0];
     for (let next = builder.ruleset.transaction(); next !== undefined; next = builder.ruleset.transaction()) {
-      const outcome = await nft.apply(next.text);
+      const outcome = await nft.apply(next.text, next.elements);
       if (outcome.is === "taken") {
         next.taken();
         ours += 1;

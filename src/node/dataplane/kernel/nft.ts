@@ -2,12 +2,21 @@
 // times faster than a program's start; by the program nft (never through a shell, always with limits) where there is no library, and for
 // what is so large that the event loop would wait long. docs/decisions/0028-nft-in-process.md
 //
-//   apply(text) ─┬─ small ─▶ libnftables ─▶ kernel        one socket for as long as the agent lives
+//   apply(text) ─┬─ elements of sets alone ─▶ kernel      what it does not take goes the other way
+//                ├─ small ─▶ libnftables ─▶ kernel        one socket for as long as the agent lives
 //                └─ large ─▶ nft -f -    ─▶ kernel
 import { CattailError, isRecord, type Log, messageOf, parseJson, plainText } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
-import { type NftContext, type NftTable, nftTables, openNftables } from "../../../base/linux/kernel.ts";
+import {
+  type NftContext,
+  type NftTable,
+  nftTables,
+  openNftables,
+  openSetElements,
+  type SetElements,
+} from "../../../base/linux/kernel.ts";
 import type { Metrics } from "../../../base/observe/index.ts";
+import { type ElementChange, setChanges } from "../nft/element-keys.ts";
 import { type KernelTable, readTable } from "../nft/kernel-table.ts";
 import type { Family } from "../nft/names.ts";
 import { tableName } from "../nft/names.ts";
@@ -34,6 +43,7 @@ export class Nft implements Disposable {
   readonly #metrics: Pick<Metrics, "add" | "observe">;
   readonly #log: Pick<Log, "info"> | undefined;
   #library: NftContext | "not yet" | "none" = "not yet";
+  #sets: SetElements | "not yet" | "none" = "not yet";
 
   constructor(options: NftOptions, metrics: Pick<Metrics, "add" | "observe"> = uncounted, log?: Pick<Log, "info">) {
     this.#options = options;
@@ -41,11 +51,13 @@ export class Nft implements Disposable {
     this.#log = log;
   }
 
-  async apply(text: string): Promise<Outcome> {
+  /** `elements`: what the text says, where it changes nothing but elements of sets of our main table. */
+  async apply(text: string, elements?: readonly ElementChange[]): Promise<Outcome> {
     this.#metrics.add("felix_nft_calls", undefined, 1);
     const startedMs = performance.now();
     try {
-      const outcome = await this.#outcome(text);
+      const isDone = elements !== undefined && this.#changeElements(elements);
+      const outcome: Outcome = isDone ? { is: "taken" } : await this.#outcome(text);
       if (outcome.is === "refused") this.#metrics.add("felix_nft_errors", undefined, 1);
       return outcome;
     } catch (error) {
@@ -85,7 +97,27 @@ export class Nft implements Disposable {
 
   [Symbol.dispose](): void {
     if (typeof this.#library !== "string") this.#library[Symbol.dispose]();
+    if (typeof this.#sets !== "string") this.#sets[Symbol.dispose]();
     this.#library = "none";
+    this.#sets = "none";
+  }
+
+  /** False: nothing has changed, or the kernel did not say; the same text then says it again, and what is wrong. */
+  #changeElements(elements: readonly ElementChange[]): boolean {
+    if (this.#sets === "not yet") this.#sets = this.#openSets();
+    const changes = this.#sets === "none" ? undefined : setChanges(elements);
+    if (this.#sets === "none" || changes === undefined) return false;
+    return this.#sets.change({ family: "inet", name: tableName }, changes) === undefined;
+  }
+
+  #openSets(): SetElements | "none" {
+    const { namespace, program } = this.#options;
+    if (program !== undefined) return "none";
+    try {
+      return openSetElements({ namespace });
+    } catch {
+      return "none"; // as without the library, which says why
+    }
   }
 
   async #outcome(text: string): Promise<Outcome> {

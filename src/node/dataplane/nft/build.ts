@@ -85,17 +85,19 @@ export class RulesetBuilder {
     this.#forgive([...policies.keys(), ...[...profiles.keys()].map(profileUnit)], [...sets.members.keys()]);
     for (const [id, policy] of policies) this.#takePolicy(id, policy);
     for (const [name, profile] of profiles) this.#takeProfile(name, profile);
-    const touched = new Set(endpoints.keys());
+    // Most changes of an endpoint are of its labels: what they mean is in its tiers and in sets.
+    const changed = [...endpoints].filter(([id, now]) => !isSameForPackets(this.#endpoints.get(id), now));
+    const touched = new Set(changed.map(([id]) => id));
     for (const [id, endpoint] of endpoints) this.#listEndpoint(id, endpoint);
     // A policy that gained or lost a "pass" changes the chains that jump to it; a profile that came or went, those of its endpoints.
     for (const unit of [...policies.keys(), ...[...profiles.keys()].map(profileUnit)])
       for (const id of this.#usersOf.get(unit) ?? []) touched.add(id);
     for (const id of touched) this.#takeEndpoint(id);
-    for (const [id, now] of endpoints) {
+    for (const [id, now] of changed) {
       this.#dispatch.take(id, now?.endpoint, this.#options);
       this.#ownAddresses.take(id, now?.endpoint);
     }
-    if (endpoints.size > 0) this.#base();
+    if (changed.length > 0) this.#base();
   }
 
   takeFacts(facts: ClusterFacts): void {
@@ -368,6 +370,19 @@ function linesOf(
   if (stage === "workload")
     return endpoint.is === "workload" ? workloadChain({ endpoint, tiers }, direction, context) : undefined;
   return endpoint.is === "host" ? hostChain({ endpoint, tiers }, stage, direction, context) : undefined;
+}
+
+/** Whether chains, maps and own addresses are made of the same. */
+function isSameForPackets(before: NodeEndpoint | undefined, now: NodeEndpoint | undefined): boolean {
+  if (before === undefined || now === undefined) return before === now;
+  return textForPackets(before) === textForPackets(now);
+}
+
+function textForPackets({ endpoint, tiers }: NodeEndpoint): string {
+  const { is, interfaceName, profileIds, addresses } = endpoint;
+  const ofWorkload =
+    endpoint.is === "workload" ? [endpoint.isActive, endpoint.allowedSources.map((net) => rangeText(net))] : [];
+  return JSON.stringify([is, interfaceName, profileIds, addresses.map((net) => rangeText(net)), ofWorkload, tiers]);
 }
 
 function titleOf({ kind, namespace, name }: Policy): string {

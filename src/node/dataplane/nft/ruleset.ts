@@ -1,5 +1,6 @@
 // One table as it shall be, and the transactions that make the kernel's one equal to it. Whoever builds it says what a chain, a set or a
 // map shall hold; what is not said again stays. Which transactions it takes, so that no packet sees half of a change, is in steps.ts.
+import type { ElementChange } from "./element-keys.ts";
 import { type KernelTable, stampOf } from "./kernel-table.ts";
 import { type Family, tableName } from "./names.ts";
 import {
@@ -15,7 +16,12 @@ import {
 
 export type { Chain } from "./steps.ts";
 
-export type Transaction = { readonly text: string; readonly taken: () => void };
+export type Transaction = {
+  readonly text: string;
+  /** The same in short, where only elements of sets that are there change. */
+  readonly elements?: readonly ElementChange[];
+  readonly taken: () => void;
+};
 
 export class NftRuleset {
   readonly #chains = new Map<string, Chain>();
@@ -128,9 +134,9 @@ export class NftRuleset {
       step = nextStep(this.#wanted, this.#kernel);
     }
     if (step?.is !== "transaction") return undefined;
-    const { text } = step;
+    const { text, elements } = step;
     const settled: Step & { readonly is: "transaction" } = step;
-    return { text, taken: () => this.#settle(settled) };
+    return { text, ...(elements === undefined ? {} : { elements }), taken: () => this.#settle(settled) };
   }
 
   /** The kernel has no such table. */

@@ -9,6 +9,7 @@
 //
 // Whatever packet comes in between meets the state before or the state after, as far as it is concerned: what is on its way in or out is
 // closed. (An address that moves from one set to another is in both for a moment, never in neither.)
+import type { ElementChange } from "./element-keys.ts";
 import { stamped } from "./kernel-table.ts";
 
 export type Chain = {
@@ -57,6 +58,8 @@ export type Step =
   | {
       readonly is: "transaction";
       readonly text: string;
+      /** The same in short, where only elements of sets that are there change. */
+      readonly elements?: readonly ElementChange[];
       /** What it settles. */
       readonly chains: readonly string[];
       readonly sets: readonly string[];
@@ -148,7 +151,10 @@ function removalsOf(keys: ReadonlyMap<string, Keys>): ReadonlyMap<string, Keys> 
 
 function setsStep(names: readonly string[], wanted: Wanted, kernel: Kernel): Step {
   const lines = names.flatMap((name) => setLines(name, wanted, kernel));
-  return { is: "transaction", ...nothing, text: text([...making(wanted, kernel), ...lines]), sets: names };
+  const before = making(wanted, kernel);
+  const elements = before.length > 0 ? undefined : elementsOf(names, wanted, kernel);
+  const said = elements === undefined ? {} : { elements };
+  return { is: "transaction", ...nothing, text: text([...before, ...lines]), sets: names, ...said };
 }
 
 function setLines(name: string, wanted: Wanted, kernel: Kernel): readonly string[] {
@@ -159,13 +165,33 @@ function setLines(name: string, wanted: Wanted, kernel: Kernel): readonly string
   const { added = new Set<string>(), removed = new Set<string>() } = dirtyElements.get(name) ?? {};
   const add = (keys: Iterable<string>) => `add set ${table} ${there} { ${set.declaration} ${filled(set, keys)} }`;
   if (!kernel.sets.has(there)) return [add(set.elements.keys())];
-  const isFilledAnew = removed.size > mostSingleDeletions || (removed.size > 0 && set.elements.size <= smallSet);
-  if (isFilledAnew)
+  if (isFilledAnew(set, removed))
     return [`flush set ${table} ${there}`, ...(set.elements.size === 0 ? [] : [add(set.elements.keys())])];
   return [
     ...(removed.size === 0 ? [] : [`delete element ${table} ${there} { ${[...removed].join(", ")} }`]),
     ...(added.size === 0 ? [] : [add(added)]),
   ];
+}
+
+function isFilledAnew({ elements }: Elements, removed: ReadonlySet<string>): boolean {
+  return removed.size > mostSingleDeletions || (removed.size > 0 && elements.size <= smallSet);
+}
+
+/** The lines of sets above, as long as all of them are there and none has single elements deleted. */
+function elementsOf(names: readonly string[], wanted: Wanted, kernel: Kernel): readonly ElementChange[] | undefined {
+  const found: ElementChange[] = [];
+  for (const name of names) {
+    const set = wanted.sets.get(name);
+    const there = wanted.nameOf(name);
+    const change = wanted.dirtyElements.get(name);
+    if (set === undefined || change === undefined || !kernel.sets.has(there)) return undefined;
+    const isEmptied = isFilledAnew(set, change.removed);
+    if (change.removed.size > 0 && !isEmptied) return undefined;
+    const added = [...(isEmptied ? set.elements.keys() : change.added)];
+    const startsEmpty = isEmptied || set.elements.size === added.length;
+    found.push({ set: there, declaration: set.declaration, isEmptied, startsEmpty, added });
+  }
+  return found;
 }
 
 /** Everything but sets: what is asked is there, what is led to is there, what is led away from goes. */
