@@ -35,11 +35,25 @@ const checks = ["felix-live", "felix-ready", "bird-live", "bird6-live", "bird-re
 const ignored = ["confd-keep-stage-file"];
 
 /** As Go reads yes and no. */
+const yeses = ["1", "t", "T", "true", "True", "TRUE"];
 const noes = ["0", "f", "F", "false", "False", "FALSE"];
+
+/** Flags of `calico component node` and `confd` that may say yes or no behind an equals sign. There is no stage file to be kept. */
+const switches = ["run-once", "complete-startup", "best-effort"];
+
+/** Their words, as ours take them. */
+export function componentWords(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => {
+    const [, flag = "", value = "true"] = /^--([a-z-]+)(?:=(.*))?$/.exec(word) ?? [];
+    if (flag === "keep-stage-file" && (yeses.includes(value) || noes.includes(value))) return [];
+    if (!switches.includes(flag) || !(yeses.includes(value) || noes.includes(value))) return [word];
+    return yeses.includes(value) ? [`--${flag}`] : [];
+  });
+}
 
 /** What `calico-node WORDS` asks for. */
 export function nodeWords(words: readonly string[]): readonly string[] {
-  if (words[0]?.startsWith("-") !== true) return ["node", ...words];
+  if (words[0]?.startsWith("-") !== true) return ["node", ...componentWords(words)];
   let asked: readonly string[] | undefined;
   const rest: string[] = [];
   for (const word of words) {

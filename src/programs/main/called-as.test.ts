@@ -55,6 +55,21 @@ const cases: { program: string; words: string[]; variables?: { CNI_COMMAND: stri
   { program: "calico-node", words: ["-show-status"], asks: ["node", "status", "show"] },
   { program: "calico-node", words: ["-hostpath-init"], asks: ["node", "hostpath-init"] },
   { program: "calico-node", words: ["-v"], asks: ["version"] },
+  {
+    program: "calico",
+    words: ["component", "confd", "--run-once=true", "--keep-stage-file", "--confdir=/x"],
+    asks: ["node", "bgp", "--run-once", "--confdir=/x"],
+  },
+  {
+    program: "calico",
+    words: ["component", "node", "init", "--best-effort=F"],
+    asks: ["node", "init"],
+  },
+  {
+    program: "calico",
+    words: ["component", "node", "startup", "--complete-startup=maybe"],
+    asks: ["node", "startup", "--complete-startup=maybe"],
+  },
   { program: "calico-node", words: ["run"], asks: ["node", "run"] },
   { program: "calico-node", words: [], asks: ["node"] },
   { program: "calico", words: ["component", "calico-node", "-felix"], asks: ["node", "felix"] },

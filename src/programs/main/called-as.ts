@@ -3,7 +3,7 @@
 // words are ours already; `calico-node` with its flags, and `calico component node`, `felix`, `confd`; `calico` and `calico-ipam`, the plugins that runtimes start in /opt/cni/bin; `install` beside them, which puts them there. bin/cattail, which is started
 // before any of this is loaded, knows them too: test/system/called-as.test.ts runs both.
 import { CattailError } from "../../base/lib/index.ts";
-import { nodeWords } from "./calico-node-words.ts";
+import { componentWords, nodeWords } from "./calico-node-words.ts";
 
 /** The command that is asked for by this name of the program and these words. */
 export function wordsCalledAs(
@@ -30,8 +30,8 @@ export function wordsCalledAs(
 const components: { readonly [component: string]: (words: readonly string[]) => readonly string[] } = {
   typha: (words) => ["typha", ...words],
   felix: (words) => ["node", "felix", ...words],
-  confd: (words) => ["node", "bgp", ...words],
-  node: (words) => ["node", ...words],
+  confd: (words) => ["node", "bgp", ...componentWords(words)],
+  node: (words) => ["node", ...componentWords(words)],
   cni: (words) => ["cni", ...words],
   "calico-node": nodeWords,
 };
