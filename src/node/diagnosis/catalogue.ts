@@ -149,6 +149,12 @@ export const nodeCatalogue = {
     why: "no route from BGP is in the kernel for up to 240 s, not even to healthy peers, and readiness is green after 30 s",
     fix: "wait, or bring the peer up (the finding names it); a restart of BIRD alone begins the wait anew",
   },
+  BGP_NO_PEERS: {
+    level: "broken",
+    title: "BGP carries the routes, and the nodes have nobody to tell them to",
+    why: "with the mesh off (nodeToNodeMeshEnabled: false) only BGPPeers make sessions: without one no node hears of the others' pods, and readiness of BIRD is green",
+    fix: 'cattail ctl patch bgpconfiguration default -p \'{"spec":{"nodeToNodeMeshEnabled":true}}\', or make BGPPeers for route reflectors first',
+  },
   BIRD_SILENT: {
     level: "broken",
     title: "BIRD does not answer at its control socket",
@@ -166,6 +172,12 @@ export const nodeCatalogue = {
     title: "a route to the block of a node leads to another place",
     why: "packets for pods there arrive at the wrong machine",
     fix: "ip route get ADDRESS shows the route that is taken; remove it if nobody needs it",
+  },
+  ROUTING_RULE: {
+    level: "broken",
+    title: "a rule of routing (policy routing) sends packets of pods another way",
+    why: "the agent's routes are in the table main; a rule that asks for the source, the mark or the interface of a packet may send it to another table, which does not know the pods",
+    fix: "ip rule, and ip route show table TABLE: let the rule leave out the pods' networks, or put before it: ip rule add to PODS-NETWORK lookup main priority N",
   },
   POD_ROUTE_MISSING: {
     level: "broken",
@@ -239,6 +251,18 @@ export const nodeCatalogue = {
     why: "the runtime knows no network, and the node stays NotReady",
     fix: "cattail cni install, or the install-cni container of the DaemonSet",
   },
+  CNI_CONFIGURATION_OTHER: {
+    level: "warning",
+    title: "the configuration of another plugin comes before Calico's",
+    why: "runtimes take the first file of the folder by its name: new pods are given to that plugin, and get addresses that Calico knows nothing of",
+    fix: "remove or rename that file, if the runtime was not told to take another one than the first; then replace the pods that were made meanwhile",
+  },
+  CNI_PLUGIN_MISSING: {
+    level: "broken",
+    title: "a program that the CNI configuration names is not there",
+    why: 'the runtime refuses every new pod: failed to find plugin "NAME" in path',
+    fix: "cattail cni install puts Calico's two; others, such as portmap and bandwidth, come with the runtime (containernetworking-plugins)",
+  },
   CNI_CREDENTIALS_EXPIRED: {
     level: "broken",
     title: "the certificate or token of the CNI plugin has expired, or cannot be read",
@@ -269,6 +293,12 @@ export const nodeCatalogue = {
     title: "the kernel lacks something that the node uses",
     why: "policies or tunnels cannot be put in force",
     fix: "load the module that the finding names (modprobe), or use a kernel that has it",
+  },
+  AGENT_SILENT: {
+    level: "broken",
+    title: "no agent runs on a node",
+    why: "what is in the kernel stays in force, and nothing new comes: pods that start get no routes and no rules, and changed policies are not put in force",
+    fix: "start it, and see in its log why it ended: kubectl -n kube-system logs DAEMONSET-POD --previous, or journalctl",
   },
   AGENTS_TWO: {
     level: "warning",

@@ -28,10 +28,28 @@ export function diagnoseFamily(facts: Facts): NodeFinding[] {
   return withoutConsequences([...direct, ...checkProbes(facts, direct)], cluster);
 }
 
-/** A session with a BIRD that is silent or waits is down, or about to be, and so is one with a node that does not answer: those say it all. */
-const isSaying: ReadonlySet<string> = new Set(["BGP_WAITS", "BIRD_SILENT", "NODE_UNREACHABLE"]);
+/**
+ * A session with a BIRD that is silent or waits is down, or about to be, and so is one with a node that does not answer, or has no agent: those say it
+ * all.
+ */
+const isSaying: ReadonlySet<string> = new Set(["BGP_WAITS", "BIRD_SILENT", "AGENT_SILENT", "NODE_UNREACHABLE"]);
 
-function withoutConsequences(findings: readonly NodeFinding[], { nodes }: ClusterFacts): NodeFinding[] {
+/** An agent that meets them ends, and begins anew: that it is not there is no more than that. */
+const isEnding: ReadonlySet<string> = new Set([
+  "DATASTORE_LOCKED",
+  "NODE_RIGHTS_MISSING",
+  "NODE_ADDRESS_DUPLICATE",
+  "NODE_UNKNOWN",
+]);
+
+/** Without an agent there is nobody to start BIRD, and none of a new pod's routes and rules. */
+const needsAgent: ReadonlySet<string> = new Set(["BIRD_SILENT", "POD_ROUTE_MISSING", "POD_SILENT"]);
+
+function withoutConsequences(all: readonly NodeFinding[], { nodes }: ClusterFacts): NodeFinding[] {
+  const isEnded = all.some(({ code }) => isEnding.has(code));
+  const running = all.filter(({ code }) => code !== "AGENT_SILENT" || !isEnded);
+  const isWithout = (node: string) => running.some((each) => each.code === "AGENT_SILENT" && each.node === node);
+  const findings = running.filter(({ code, node }) => !needsAgent.has(code) || !isWithout(node));
   const waiting = findings.filter(({ code }) => isSaying.has(code));
   const strayed = findings.filter(({ code }) => code === "NEIGHBOUR_WRONG");
   const isOf = (cause: NodeFinding, session: NodeFinding) =>

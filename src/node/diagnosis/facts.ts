@@ -38,6 +38,8 @@ export type PoolFact = {
   readonly vxlan: Encapsulation;
   readonly ipip: Encapsulation;
   readonly isDisabled: boolean;
+  /** Its routes are not told to BGP peers (disableBGPExport). */
+  readonly isUnannounced?: boolean;
 };
 
 export type BlockFact = { readonly cidr: string; readonly node?: string; readonly inUse: number };
@@ -91,6 +93,12 @@ export type HostFacts = {
   readonly ruleOwners: readonly ("cattail" | "calico")[];
   readonly bird?: BirdFacts;
   readonly cni: CniFacts;
+  /** Undefined: nobody can tell whether there should be one. */
+  readonly agent?: AgentFact;
+  /** What the kernel would do with packets of pods whose pings had no answer. */
+  readonly podLookups?: readonly PodLookup[];
+  /** Rules of routing that a kernel does not have by itself, as `ip rule` shows them. */
+  readonly rules?: readonly string[];
   /** Packets that the reverse path filter dropped while this was looked at. */
   readonly reversePathDrops?: number;
   /** Segments of TCP that were dropped meanwhile because of their MD5 signature: a session's password that the other side does not have. */
@@ -132,6 +140,15 @@ export type LookupFact = {
   /** The kernel's word where there is no way: ENETUNREACH. */
   readonly refused?: string;
 };
+
+/** Of packets from one pod to another, on the interface that they arrive on. */
+export type PodLookup = Pick<LookupFact, "to" | "gateway" | "link" | "refused"> & {
+  readonly from: string;
+  readonly arrives: string;
+};
+
+/** Where somebody listens, or nobody does. */
+export type AgentFact = { readonly asked: readonly string[]; readonly isThere: boolean };
 
 export type ForeignDrop = {
   readonly families: readonly Family[];
@@ -184,6 +201,11 @@ export type CniFacts = {
   readonly mtu?: number;
   /** The plugin that gives addresses, by its type. */
   readonly ipam?: string;
+  /** A configuration of another plugin that the runtime takes before it. */
+  readonly before?: { readonly file: string; readonly type: string };
+  /** Of the programs that the configuration names: those which are in none of the folders. */
+  readonly missingPrograms?: readonly string[];
+  readonly programFolders?: readonly string[];
   readonly nodeNameFile?: string;
   readonly mtuFile?: number;
   /** Why the plugin passes over an agent's socket: somebody else could put his own in its place. */

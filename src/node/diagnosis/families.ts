@@ -81,6 +81,9 @@ function hostOf({ bird, bird6, ...host }: WholeHost, family: Family): HostFacts 
     ...(host.suspects === undefined
       ? {}
       : { suspects: host.suspects.filter(({ families: of }) => of.includes(family)) }),
+    ...(host.podLookups === undefined
+      ? {}
+      : { podLookups: host.podLookups.filter(({ to }) => familyOf(to) === family) }),
     probes: host.probes.filter(({ address }) => familyOf(address) === family),
     verdicts: host.verdicts.filter((verdict) => verdict.family === family),
     ...(daemon === undefined ? {} : { bird: birdOf(daemon, family) }),

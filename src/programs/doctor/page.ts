@@ -21,7 +21,7 @@ The doctor changes nothing. The exit code is 0 when all is well (notes are allow
 ## Nodes and paths
 
 \`doctor node\` runs as root on the node (or in its pod with \`hostNetwork\`). It reads the datastore as the agent does: by \`DATASTORE_TYPE\`, \`KUBECONFIG\`, \`ETCD_ENDPOINTS\`, or by \`--kubeconfig\`, \`--etcd\` and \`--directory\`.
-It looks at the kernel, the files of the node and the datastore, not at the agent, so it works on nodes of the original, too. It sends pings: to the other nodes, small and as large as the interface takes them; to up to three pods of each node; to the same pods with one hop, which
+It looks at the kernel, the files of the node and the datastore, and asks of the agent only whether somebody listens where it does, so it works on nodes of the original, too. (Without \`FELIX_HEALTHENABLED\` in its own environment it cannot know that the original should.) It sends pings: to the other nodes, small and as large as the interface takes them; to up to three pods of each node; to the same pods with one hop, which
 tells whether packets arrive at their node; and from pods of this node to others.
 
 Two sides say more than one. What the facts of one host leave open, those of the other decide:
@@ -35,7 +35,7 @@ cattail doctor path default/a default/b --facts cka003.json
 What fails in the pings is told only where nothing else explains it: a node that does not forward is one finding, and not one for each pod that does not answer.
 
 Where pings fail, it also asks who else could have dropped them: rules of other firewalls at any hook (by their conditions, or by their counters, which are read before and after the pings), hardware addresses and the entries of VXLAN devices against what the other node has, an interface that does not forward, a full
-connection table, and the inside of a pod that does not answer its own node. What lets the pings through is no finding. Of each node three pods are pinged; \`--pod NAMESPACE/NAME\` adds one, and \`doctor path\` always pings its two ends.
+connection table, rules of routing, and the inside of a pod that does not answer its own node. What lets the pings through is no finding. Of each node three pods are pinged; \`--pod NAMESPACE/NAME\` adds one, and \`doctor path\` always pings its two ends.
 
 IPv4 and IPv6 are looked at each by itself, where pods or blocks have it: addresses, routes, tunnels, forwarding, firewalls, sessions, policies and pings. What is wrong with both is told once.
 Between two pods with both there are two paths; \`doctor path\` walks each (with addresses instead of names: that one), and \`-o json\` has them as \`paths\`. On etcd without Kubernetes pods are known by their WorkloadEndpoints.

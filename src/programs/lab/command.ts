@@ -19,6 +19,7 @@ type UpFlags = FolderFlag & {
   nodes: number;
   mode: LabMode;
   ipv6: boolean;
+  datastore?: "directory";
   kubeconfig?: string;
   etcd?: string;
   dashboardPort: number;
@@ -60,6 +61,11 @@ function up(): Command {
         .default("direct"),
     )
     .option("--ipv6", "IPv6 beside IPv4: nodes, pools and pods have both", false)
+    .addOption(
+      new Option("--datastore <type>", "keep everything in a folder, below the lab's own; the default")
+        .choices(["directory"])
+        .conflicts(["kubeconfig", "etcd"]),
+    )
     .option("--kubeconfig <file>", "keep everything in this cluster's API server, not in a folder")
     .option("--etcd <urls>", "keep everything in this etcd, not in a folder")
     .option(
@@ -69,7 +75,7 @@ function up(): Command {
       9094,
     )
     .addHelpText("after", "\nExamples:\n  cattail lab up --nodes 2 --mode vxlan")
-    .action(async ({ dashboardPort, ipv6: isDualStack, ...flags }: UpFlags) => {
+    .action(async ({ dashboardPort, ipv6: isDualStack, datastore: _, ...flags }: UpFlags) => {
       const say = (line: string) => void process.stdout.write(`${line}\n`);
       const beganMs = performance.now();
       const { rows, dashboard, datastore } = await startLab({ ...flags, isDualStack, dashboardPort, say });

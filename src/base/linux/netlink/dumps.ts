@@ -102,9 +102,13 @@ export function namespaceId(fd: number): Dump<number> {
   };
 }
 
+/** A packet that is not this host's own: whose, and the index of the interface that it arrives on. Rules of routing may ask for both. */
+export type Arriving = { readonly from: string; readonly index: number };
+
 /** The route that a packet to the address takes, as it stands in its table. */
-export function routeTo(address: string): Dump<Route> {
+export function routeTo(address: string, arriving?: Arriving): Dump<Route> {
   const { family, bytes } = ipBytes(address);
+  const from = arriving === undefined ? undefined : ipBytes(arriving.from).bytes;
   return {
     what: `the route to ${address}`,
     isOfOne: false,
@@ -112,8 +116,13 @@ export function routeTo(address: string): Dump<Route> {
     answerType: messageTypes.RTM_NEWROUTE,
     write(out) {
       const length = bytes.length * 8;
+      const start = out.mark();
       writeRouteHeader(out, { family, length, table: 0, protocol: 0, scope: 0, type: 0, flags: matchEntry });
       out.attribute(routeAttributes.RTA_DST, bytes);
+      if (arriving === undefined || from === undefined) return;
+      out.patchU8(start + 2, from.length * 8); // the length of the source is the header's third byte
+      out.attribute(routeAttributes.RTA_SRC, from);
+      out.attributeU32(routeAttributes.RTA_IIF, arriving.index);
     },
     read: readRoute,
   };

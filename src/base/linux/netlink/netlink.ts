@@ -9,6 +9,7 @@ import { CattailError, type Clock, settleWithin, systemClock } from "../../lib/i
 import { describeChange, type KernelChange, writeChange } from "./changes.ts";
 import {
   type AddressFilter,
+  type Arriving,
   type Dump,
   dumpAddresses,
   dumpLinks,
@@ -77,8 +78,9 @@ export class Netlink implements AsyncDisposable {
   }
 
   /** The route that a packet to the address takes. Throws the kernel's refusal where there is none, or one that refuses (ENETUNREACH, EHOSTUNREACH, ...). */
-  async routeTo(address: string): Promise<Route> {
-    const route = await this.#get(routeTo(address));
+  /** Of this host's own packets; or of one that arrives, from somebody and on an interface. */
+  async routeTo(address: string, arriving?: Arriving): Promise<Route> {
+    const route = await this.#get(routeTo(address, arriving));
     if (route === undefined) throw lostAnswer(`the route to ${address}`, "it is of another kind");
     return route;
   }

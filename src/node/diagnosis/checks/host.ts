@@ -4,11 +4,10 @@ import type { ClusterFacts, HostFacts, Probe } from "../facts.ts";
 import { at, finding, type NodeFinding } from "../finding.ts";
 import { bare, duplicates, nodeNamed } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
-import { missingRights } from "./cluster.ts";
-import { tunnelOf } from "./neighbours.ts";
+import { checkAgent } from "./agent.ts";
+import { checkPlugin } from "./plugin.ts";
+import { checkRoutingRules } from "./routing-rules.ts";
 import { suspectOf, suspectText } from "./suspects.ts";
-
-const dayMs = 86_400_000;
 
 export function checkHost(
   host: HostFacts,
@@ -20,9 +19,8 @@ export function checkHost(
     ...checkKernel(host, cluster),
     ...checkBird(host, cluster),
     ...checkPlugin(host, cluster, nowMs),
-    ...checkTypha(host),
-    ...checkAgents(host),
-    ...checkLeftovers(host, cluster),
+    ...checkAgent(host, cluster),
+    ...checkRoutingRules(host, cluster),
   ];
 }
 
@@ -50,8 +48,11 @@ function checkName({ node, nameFrom, cni }: HostFacts, cluster: ClusterFacts): N
 function checkAddress({ node, addresses }: HostFacts, cluster: ClusterFacts): NodeFinding[] {
   const address = nodeNamed(node, cluster)?.address;
   const isTwice = [...duplicates(cluster).values()].some((names) => names.includes(node));
-  if (address === undefined || isTwice || addresses.some((own) => bare(own.address) === bare(address))) return [];
+  if (address === undefined || isTwice) return [];
+  const others = addressesOfOthers({ node, addresses }, cluster);
+  if (addresses.some((own) => bare(own.address) === bare(address))) return others;
   return [
+    ...others,
     finding({
       code: "NODE_ADDRESS_STALE",
       node,
@@ -60,6 +61,29 @@ function checkAddress({ node, addresses }: HostFacts, cluster: ClusterFacts): No
       explains: at(node),
     }),
   ];
+}
+
+/** That both have it the datastore does not know: one got it by hand, or by a lease that was given twice. */
+function addressesOfOthers(
+  { node, addresses }: Pick<HostFacts, "node" | "addresses">,
+  cluster: ClusterFacts,
+): NodeFinding[] {
+  return addresses.flatMap((own) => {
+    const other = cluster.nodes.find(
+      (each) => each.name !== node && each.address !== undefined && bare(each.address) === bare(own.address),
+    );
+    if (other === undefined) return [];
+    return [
+      finding({
+        code: "NODE_ADDRESS_DUPLICATE",
+        node,
+        what: `${node} has the address ${bare(own.address)} of ${other.name}, on ${own.link}`,
+        evidence: [`${own.link} of ${node}: ${own.address}`, `node ${other.name}: ${other.address}`],
+        fix: `ip address delete ${own.address} dev ${own.link}, on ${node}; and look for who sets it: its network configuration, or the DHCP server`,
+        explains: at(other.name),
+      }),
+    ];
+  });
 }
 
 const forwardingFix6 =
@@ -206,83 +230,12 @@ function sessionFix(seen: {
   readonly signed: boolean;
   readonly isOpen: boolean;
 }): string | undefined {
+  if (/No route to host|Network is unreachable/i.test(seen.info))
+    return "no machine answers at that address: see that it runs, and whether the BGPPeer names the right one: cattail ctl get bgppeers -o wide";
   if (/bad peer AS/i.test(seen.info))
     return "both ends have to agree on their AS numbers: cattail ctl get node NAME -o yaml (spec.bgp.asNumber), asNumber of BGPConfiguration default and of the BGPPeer; then restart the agent whose BIRD has the old one";
   if (seen.signed) return "both ends need the same password: the BGPPeer's password and its Secret, on both nodes";
   return seen.isOpen
     ? "the port answers, so the two BIRDs refuse each other: compare AS numbers, addresses and passwords of the BGPPeers, and see BIRD's log on both nodes"
     : undefined;
-}
-
-function checkPlugin({ node, cni, links }: HostFacts, cluster: ClusterFacts, nowMs: number): NodeFinding[] {
-  if (cni.file === undefined)
-    return [
-      finding({
-        code: "CNI_CONFIGURATION_MISSING",
-        node,
-        what: `/etc/cni/net.d on ${node} has no Calico configuration`,
-      }),
-    ];
-  const found = missingRights(cni.missingRights ?? [], node);
-  const { credentials, unsafeSocket } = cni;
-  if (unsafeSocket !== undefined)
-    found.push(finding({ code: "CNI_SOCKET_UNSAFE", node, what: `${unsafeSocket} on ${node}` }));
-  if (credentials !== undefined) {
-    const { file, expiresMs, of = "certificate", broken } = credentials;
-    const date = expiresMs === undefined ? "" : new Date(expiresMs).toISOString().slice(0, 16);
-    if (broken !== undefined || (expiresMs !== undefined && expiresMs <= nowMs)) {
-      const what = broken ?? `its ${of} expired at ${date}Z`;
-      found.push(finding({ code: "CNI_CREDENTIALS_EXPIRED", node, what: `${file} on ${node}: ${what}` }));
-    } else if (expiresMs !== undefined && of === "certificate" && expiresMs - nowMs < 30 * dayMs)
-      found.push(
-        finding({
-          code: "CNI_CREDENTIALS_EXPIRE_SOON",
-          node,
-          what: `${file} on ${node}: its ${of} expires at ${date}Z`,
-        }),
-      );
-  }
-  const tunnel = tunnelOf(cluster.family, links);
-  const isTunnelled = cluster.pools.some(({ vxlan, isDisabled }) => vxlan === "Always" && !isDisabled);
-  if (tunnel !== undefined && isTunnelled && cni.mtu !== undefined && cni.mtu > tunnel.mtu)
-    found.push(
-      finding({
-        code: "MTU_PODS",
-        node,
-        what: `${cni.file} on ${node} gives pods an MTU of ${cni.mtu}, and ${tunnel.name} takes ${tunnel.mtu}`,
-      }),
-    );
-  return found;
-}
-
-function checkAgents({ node, ruleOwners }: HostFacts): NodeFinding[] {
-  if (ruleOwners.length < 2) return [];
-  return [
-    finding({
-      code: "AGENTS_TWO",
-      node,
-      what: `${node} has packet rules of two agents: Cattail's and the original's`,
-      evidence: ["nft list tables: inet cattail, and calico (or chains cali-* of iptables)"],
-    }),
-  ];
-}
-
-function checkTypha({ node, typha }: HostFacts): NodeFinding[] {
-  if (typha?.problem === undefined) return [];
-  return [
-    finding({
-      code: "NODE_TYPHA_UNREACHABLE",
-      node,
-      what: `Typha at ${typha.address}, from ${node}: ${typha.problem}`,
-    }),
-  ];
-}
-
-/** Where no pod is known at all, nobody can tell whose an interface is. */
-function checkLeftovers({ node, links }: HostFacts, { pods }: ClusterFacts): NodeFinding[] {
-  if (pods.length === 0) return [];
-  const known = new Set(pods.map(interfaceOfPod));
-  return links
-    .filter(({ name, kind }) => /^cali[0-9a-f]{11}$/.test(name) && kind === "veth" && !known.has(name))
-    .map(({ name }) => finding({ code: "LEFTOVER_INTERFACE", node, what: `${name} on ${node} belongs to no pod` }));
 }

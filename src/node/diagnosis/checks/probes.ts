@@ -1,8 +1,8 @@
 // What failed and is not explained by anything else: from which probes pass and which do not, the layer that is to blame.
 //
+//   a policy says no, of pods or of nodes  ─▶ POLICY_DENIES
 //   node to node fails                     ─▶ NODE_UNREACHABLE, or NEIGHBOUR_WRONG where a hardware address is not the other's
 //   large ones fail, small ones pass       ─▶ MTU_PATH
-//   a policy says no                       ─▶ POLICY_DENIES
 //   a rule of others may drop it           ─▶ FOREIGN_FORWARD_DROP
 //   a pod does not answer its own node     ─▶ POD_SILENT, and nothing that it sends or gets counts for more
 //   a tunnel has wrong entries             ─▶ TUNNEL_WRONG
@@ -21,8 +21,10 @@ export function checkProbes({ cluster, hosts }: Facts, causes: readonly NodeFind
   const all = hosts.flatMap(({ probes }) => probes);
   const failed = all.filter((probe) => !probe.ok && !isExplained(probe));
   const denied = failed.filter((probe) => verdictOf(probe, hosts)?.verdict === "deny");
-  const nodes = failed.filter(({ kind }) => kind === "node");
-  const isBelow = (probe: Probe) => nodes.some((node) => node.fromNode === probe.fromNode && node.node === probe.node);
+  const unheard = failed.filter(({ kind }) => kind === "node");
+  const nodes = unheard.filter((probe) => !denied.includes(probe));
+  const isBelow = (probe: Probe) =>
+    unheard.some((node) => node.fromNode === probe.fromNode && node.node === probe.node);
   const silent = failed.filter(
     (probe) => (probe.kind === "pod" || probe.kind === "pod to pod") && !denied.includes(probe) && !isBelow(probe),
   );
@@ -35,7 +37,7 @@ export function checkProbes({ cluster, hosts }: Facts, causes: readonly NodeFind
 }
 
 function verdictOf({ from, to, kind }: Probe, hosts: readonly HostFacts[]): PingVerdict | undefined {
-  if (kind !== "pod" && kind !== "pod to pod") return undefined;
+  if (kind !== "node" && kind !== "pod" && kind !== "pod to pod") return undefined;
   return hosts.flatMap(({ verdicts }) => verdicts).find((each) => each.from === from && each.to === to);
 }
 
@@ -122,15 +124,21 @@ function denials(probes: readonly Probe[], hosts: readonly HostFacts[]): NodeFin
   return [...Map.groupBy(probes, reason)].map(([by, group]) => {
     const [first] = group;
     const others = group.length - 1;
+    // That pods may not talk is what policies are for; nodes that may not are cut off.
+    const isOfNodes = group.some(({ kind }) => kind === "node");
     return finding({
       code: "POLICY_DENIES",
-      explains: (probe) => group.some(({ from, to }) => probe.from === from && probe.to === to),
+      ...(isOfNodes ? { level: "warning" } : {}),
+      explains: (probe) =>
+        group.some(({ from, to }) => probe.from === from && probe.to === to) || (isOfNodes && among(group)(probe)),
       what: `${by} denies pings from ${first?.from} to ${first?.to}${others === 0 ? "" : ` and ${others} more`}`,
-      evidence: group.slice(0, 5).map(({ from, to }) => `cattail explain ${explainName(from)} ${to} --protocol icmp`),
+      evidence: group
+        .slice(0, 5)
+        .map(({ from, to }) => `cattail explain ${explainName(from)} ${explainName(to)} --protocol icmp`),
     });
   });
 }
 
-function explainName(from: string): string {
-  return from.includes("/") ? from : `node/${from}`;
+function explainName(end: string): string {
+  return end.includes("/") ? end : `node/${end}`;
 }

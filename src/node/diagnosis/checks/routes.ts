@@ -27,7 +27,7 @@ export function checkRoutes(host: HostFacts, cluster: ClusterFacts): NodeFinding
   if (own === undefined || !isHere) return [];
   const wrong = destinations(host.node, cluster).flatMap((destination) => judged(destination, { host, own, cluster }));
   const byKind = Map.groupBy(wrong, ({ is, owner }) => `${is} ${owner}`);
-  return [...[...byKind.values()].flatMap((group) => describe(group, host)), ...checkPodRoutes(host, cluster)];
+  return [...[...byKind.values()].flatMap((group) => describe(group, host, cluster)), ...checkPodRoutes(host, cluster)];
 }
 
 /** What the kernel of a host does with packets for an address, where that is wrong. */
@@ -185,9 +185,10 @@ function strictness({ sysctls }: HostFacts, link: string): number {
 
 const codes = { missing: "ROUTE_MISSING", wrong: "ROUTE_WRONG", filtered: "REVERSE_PATH_FILTER" } as const;
 
-function describe(group: readonly Wrong[], host: HostFacts): NodeFinding[] {
+function describe(group: readonly Wrong[], host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
   const [first] = group;
   if (first === undefined) return [];
+  if (first.is === "missing" && hasNoPeers(host, cluster)) return [noPeers(host, cluster)];
   const { is, owner, lookup, expected } = first;
   const { node } = host;
   const addresses = group.map(({ address }) => address).join(", ");
@@ -205,7 +206,28 @@ function describe(group: readonly Wrong[], host: HostFacts): NodeFinding[] {
     `ip route get ${first.address}: ${taken}; it should be ${expected}`,
     ...(is === "filtered" ? [`TcpExtIPReversePathFilter grew by ${drops} while this was looked at`] : []),
   ];
-  return [finding({ code: codes[is], node, what, evidence, explains })];
+  const pool = poolOf(first.address, cluster.pools);
+  const isKept = is === "missing" && host.bird !== undefined && pool?.isUnannounced === true;
+  const kept = {
+    evidence: [...evidence, `the pool ${pool?.name} has disableBGPExport: true`],
+    fix: `cattail ctl patch ippool ${pool?.name} -p '{"spec":{"disableBGPExport":false}}', unless it is meant: then its nodes need another way to each other, as VXLAN`,
+  };
+  return [finding({ code: codes[is], node, what, evidence, explains, ...(isKept ? kept : {}) })];
+}
+
+function hasNoPeers({ bird }: HostFacts, { isMeshOn }: ClusterFacts): boolean {
+  return bird !== undefined && bird.silent === undefined && bird.sessions.length === 0 && !isMeshOn;
+}
+
+/** Each node without a session says the same, which is told once. */
+function noPeers({ node }: HostFacts, { nodes }: ClusterFacts): NodeFinding {
+  return finding({
+    code: "BGP_NO_PEERS",
+    what: "the mesh between the nodes is off (BGPConfiguration default), and no BGPPeer gives them sessions",
+    evidence: [`birdc show protocols, on ${node}: no session`, "cattail ctl get bgpconfiguration default -o yaml"],
+    explains: ({ fromNode, node: to }) =>
+      fromNode !== to && [fromNode, to].every((each) => nodes.some(({ name }) => name === each)),
+  });
 }
 
 function checkPodRoutes({ node, lookups, links }: HostFacts, { pods }: ClusterFacts): NodeFinding[] {
@@ -215,14 +237,17 @@ function checkPodRoutes({ node, lookups, links }: HostFacts, { pods }: ClusterFa
       const { namespace, name, address } = pod;
       const lookup = lookups.find(({ to }) => to === address);
       const link = interfaceOfPod(pod);
+      const own = links.find((each) => each.name === link);
       // A pod of another plugin, or one whose interface is named otherwise, is not ours to judge.
-      if (lookup === undefined || lookup.link === link || !links.some((each) => each.name === link)) return [];
+      if (lookup === undefined || lookup.link === link || own === undefined) return [];
+      const down = { evidence: [`ip link show ${link}: down`], fix: `ip link set ${link} up, on ${node}` };
       return [
         finding({
           code: "POD_ROUTE_MISSING",
           node,
           what: `${address} of the pod ${namespace}/${name} leads to ${lookup.link ?? refusals[lookup.refused ?? ""] ?? lookup.refused ?? "nowhere"}, and not to its interface ${link}`,
           evidence: [`ip route get ${address}`],
+          ...(own.isUp ? {} : down),
           explains: (probe) => probe.address === address || probe.from === `${namespace}/${name}`,
         }),
       ];

@@ -95,13 +95,14 @@ function byFamily(four: unknown, six: unknown): ByFamily<string> {
 }
 
 function poolFact({ metadata, spec }: V3Object): PoolFact {
-  const { cidr, vxlanMode, ipipMode, disabled } = recordOf(spec);
+  const { cidr, vxlanMode, ipipMode, disabled, disableBGPExport } = recordOf(spec);
   return {
     name: metadata.name ?? "",
     cidr: String(cidr),
     vxlan: modeOf(vxlanMode),
     ipip: modeOf(ipipMode),
     isDisabled: disabled === true,
+    ...(disableBGPExport === true ? { isUnannounced: true } : {}),
   };
 }
 

@@ -1,27 +1,22 @@
 // The facts of the host that this runs on, in its own network and mounts. Nothing is changed.
 import { readFileSync } from "node:fs";
-import { type Family, messageOf, systemClock } from "../../../base/lib/index.ts";
-import {
-  kernelErrno,
-  type Link,
-  mainTable,
-  type Netlink,
-  openNetlink,
-  readSysctl,
-} from "../../../base/linux/kernel.ts";
+import { type Family, systemClock } from "../../../base/lib/index.ts";
+import { type Link, mainTable, type Netlink, openNetlink, readSysctl } from "../../../base/linux/kernel.ts";
 import type { Datastore } from "../../../calico/datastore/index.ts";
 import { forwardingOf } from "../checks/host.ts";
-import { destinations } from "../checks/routes.ts";
-import type { BirdFacts, HostFacts, LinkFact, LookupFact, RouteFact } from "../facts.ts";
+import type { BirdFacts, HostFacts, LinkFact, RouteFact } from "../facts.ts";
 import { clusterOf, familiesOf, familyOf, type WholeCluster, type WholeHost } from "../families.ts";
 import { bare } from "../networks.ts";
+import { type HealthEndpoint, readAgent } from "./agent.ts";
 import { readBird } from "./bird.ts";
 import { readFeatures } from "./features.ts";
-import { readFirewalls } from "./firewalls.ts";
+import { readFirewalls } from "./firewalls/firewalls.ts";
+import { readLookups } from "./lookups.ts";
 import { readNeighbours, readPodTroubles } from "./neighbours.ts";
 import { readPluginFiles } from "./plugin-files.ts";
 import { namespacesByAddress } from "./pod-namespaces.ts";
 import { probe } from "./probes.ts";
+import { readPolicyRouting } from "./routing-rules.ts";
 import { pingVerdict, readPolicyData, subjectOf, tunnelSource } from "./verdicts.ts";
 
 export type HostOptions = {
@@ -30,15 +25,13 @@ export type HostOptions = {
   readonly cluster: WholeCluster;
   readonly datastore: Datastore;
   readonly signal: AbortSignal;
+  readonly health: HealthEndpoint;
   /** Pods (NAMESPACE/NAME) and addresses that are asked about: they are pinged, however many others there are. */
   readonly asked?: readonly string[];
 };
 
-const mostLookups = 2_000;
-const mostNodes = 500;
-
 export async function readHost(options: HostOptions): Promise<WholeHost> {
-  const { node, nameFrom, cluster, datastore, signal, asked = [] } = options;
+  const { node, nameFrom, cluster, datastore, signal, health, asked = [] } = options;
   await using netlink = openNetlink();
   const links = await netlink.links();
   const nameOfLink = new Map(links.map(({ index, name }) => [index, name]));
@@ -64,8 +57,9 @@ export async function readHost(options: HostOptions): Promise<WholeHost> {
   const probes = (await Promise.all(probed)).flat();
   const dropped = reversePathDrops();
   const unsigned = signatureDrops();
-  const failed = probes.filter(({ ok, kind }) => !ok && (kind === "pod" || kind === "pod to pod"));
+  const failed = probes.filter(({ ok, kind }) => !ok && (kind === "node" || kind === "pod" || kind === "pod to pod"));
   const data = failed.length === 0 ? undefined : await readPolicyData(datastore, signal);
+  const agent = await readAgent(health, firewalls.owners);
   const isSilent = probes.some(({ ok }) => !ok) || hasSessionDown(bird) || hasSessionDown(bird6);
   const conntrack = readConntrack();
   const { neighbours, tunnelEntries } = await readNeighbours(netlink, nameOfLink);
@@ -84,11 +78,16 @@ export async function readHost(options: HostOptions): Promise<WholeHost> {
     suspects: isSilent ? await firewalls.suspects() : [],
     podTroubles: await readPodTroubles({ probes, namespaces, neighbours }),
     cni: readPluginFiles(),
+    ...(agent === undefined ? {} : { agent }),
+    ...(failed.length === 0 ? {} : await readPolicyRouting(netlink, { node, cluster, failed, links, addresses })),
     probes,
     verdicts: failed.flatMap(({ from, fromNode, to, node, address }) => {
       const family = familyOf(address) ?? 4;
       const ends = { from: subjectOf(from, family, cluster), to: subjectOf(to, family, cluster), family };
-      const source = from.includes("/") ? undefined : tunnelSource({ from: fromNode, to: node, address }, cluster);
+      const source =
+        from.includes("/") || !to.includes("/")
+          ? undefined
+          : tunnelSource({ from: fromNode, to: node, address }, cluster);
       const found = data === undefined ? undefined : pingVerdict({ ...ends, source }, data);
       return found === undefined ? [] : [{ from, to, ...found }];
     }),
@@ -129,43 +128,6 @@ async function readRoutes(netlink: Netlink, nameOfLink: ReadonlyMap<number, stri
     ...(gateway === undefined ? {} : { gateway }),
     ...(index === undefined ? {} : { link: nameOfLink.get(index) ?? String(index) }),
   }));
-}
-
-type Asked = Pick<HostOptions, "node" | "cluster"> & {
-  readonly nameOfLink: ReadonlyMap<number, string>;
-  readonly asked: readonly string[];
-};
-
-async function readLookups(netlink: Netlink, { node, cluster, nameOfLink, asked }: Asked): Promise<LookupFact[]> {
-  const own = cluster.pods.filter((pod) => pod.node === node).flatMap(({ addresses }) => Object.values(addresses));
-  const away = familiesOf(cluster).flatMap((family) => destinations(node, clusterOf(cluster, family)));
-  const first = cluster.pods
-    .filter(({ namespace, name }) => asked.includes(`${namespace}/${name}`))
-    .flatMap(({ addresses }) => Object.values(addresses));
-  const nodes = cluster.nodes
-    .filter(({ name }) => name !== node)
-    .flatMap(({ addresses }) => Object.values(addresses).map(bare));
-  const wanted = [...new Set([...first, ...nodes.slice(0, mostNodes), ...away.map(({ address }) => address), ...own])];
-  const lookups: LookupFact[] = [];
-  for (const to of wanted.slice(0, mostLookups)) lookups.push(await lookUp(netlink, to, nameOfLink));
-  return lookups;
-}
-
-export async function lookUp(
-  netlink: Netlink,
-  to: string,
-  nameOfLink: ReadonlyMap<number, string>,
-): Promise<LookupFact> {
-  try {
-    const { type, hops, ...only } = await netlink.routeTo(to);
-    const ways = (hops ?? [only]).map(({ gateway, index }) => ({
-      ...(gateway === undefined ? {} : { gateway }),
-      ...(index === undefined ? {} : { link: nameOfLink.get(index) ?? String(index) }),
-    }));
-    return { to, type: String(type), ...ways[0], ...(ways.length < 2 ? {} : { ways }) };
-  } catch (error) {
-    return { to, refused: kernelErrno(error) ?? messageOf(error) };
-  }
 }
 
 /** By their names with dots, though an interface may have one in its own. */

@@ -1,6 +1,6 @@
 // What lies on a host for the CNI plugin: its configuration, its kubeconfig and how long that is good, the node's name and MTU.
 import { X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { isRecord, type JsonRecord, messageOf, parseJson } from "../../../base/lib/index.ts";
@@ -9,7 +9,7 @@ import type { CniFacts } from "../facts.ts";
 
 const folder = "/etc/cni/net.d";
 /** As node/cni has it. */
-const agentSocket = "/var/run/calico/cattail/cni.sock";
+export const agentSocket = "/var/run/calico/cattail/cni.sock";
 
 export function readPluginFiles(): CniFacts {
   const nodeNameFile = readText("/var/lib/calico/nodename");
@@ -21,7 +21,8 @@ export function readPluginFiles(): CniFacts {
   const kubernetes = found === undefined ? undefined : found.plugin.kubernetes;
   const kubeconfig = isRecord(kubernetes) ? kubernetes.kubeconfig : undefined;
   return {
-    ...(found === undefined ? {} : { file: found.file }),
+    ...(found === undefined ? {} : { file: found.file, ...missingPrograms(found.types) }),
+    ...(found?.before === undefined ? {} : { before: found.before }),
     ...(typeof mtu === "number" && mtu > 0 ? { mtu } : {}),
     ...(isRecord(ipam) && typeof ipam.type === "string" ? { ipam: ipam.type } : {}),
     ...(nodeNameFile === undefined ? {} : { nodeNameFile: nodeNameFile.trim() }),
@@ -39,20 +40,52 @@ function socketProblem(): string | undefined {
   }
 }
 
-/** The first by name that has Calico in it, as a runtime goes through them. */
-function findConfiguration(): { readonly file: string; readonly plugin: JsonRecord } | undefined {
+type Configuration = {
+  readonly file: string;
+  readonly plugin: JsonRecord;
+  /** Of all plugins of the file, with those that give addresses. */
+  readonly types: readonly string[];
+  readonly before?: NonNullable<CniFacts["before"]>;
+};
+
+/** Those that call others' plugins, which may be Calico's. */
+const metaPlugins = /^(multus|genie|danm)/;
+
+/** The first by name that has Calico in it; runtimes take the first of all. */
+function findConfiguration(): Configuration | undefined {
+  let before: CniFacts["before"];
   for (const name of names().filter((each) => /\.(conflist|conf|json)$/.test(each))) {
     const file = join(folder, name);
-    try {
-      const read = parseJson(readFileSync(file, "utf8"));
-      const plugins = isRecord(read) && Array.isArray(read.plugins) ? read.plugins : [read];
-      const plugin = plugins.find((each) => isRecord(each) && each.type === "calico");
-      if (isRecord(plugin)) return { file, plugin };
-    } catch {
-      // Of another plugin, or half written: the runtime says so in its log.
-    }
+    const plugins = pluginsOf(file);
+    const plugin = plugins.find(({ type }) => type === "calico");
+    const types = plugins.flatMap(({ type, ipam }) => [type, isRecord(ipam) ? ipam.type : undefined]);
+    const asked = [...new Set(types.filter((type) => typeof type === "string"))];
+    if (plugin !== undefined) return { file, plugin, types: asked, ...(before === undefined ? {} : { before }) };
+    const [first] = asked;
+    if (first !== undefined && !metaPlugins.test(first)) before ??= { file, type: first };
   }
   return undefined;
+}
+
+function pluginsOf(file: string): JsonRecord[] {
+  try {
+    const read = parseJson(readFileSync(file, "utf8"));
+    return (isRecord(read) && Array.isArray(read.plugins) ? read.plugins : [read]).filter(isRecord);
+  } catch {
+    return []; // of another plugin, or half written: the runtime says so in its log
+  }
+}
+
+/** Where runtimes look for plugins, unless they are told otherwise. */
+const usualFolders = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
+
+/** Where none of them is, and no runtime's own plugin either, another folder is in use. */
+function missingPrograms(types: readonly string[]): Pick<CniFacts, "missingPrograms" | "programFolders"> {
+  const programFolders = usualFolders.filter((each) => existsSync(each));
+  const isThere = (type: string) => programFolders.some((each) => existsSync(join(each, type)));
+  const missing = types.filter((type) => !isThere(type));
+  const isElsewhere = missing.length === types.length && !isThere("loopback");
+  return missing.length === 0 || isElsewhere ? {} : { missingPrograms: missing, programFolders };
 }
 
 function names(): string[] {

@@ -86,20 +86,34 @@ function verdictOf(
     const cause = decisive?.answer?.cause;
     if (decisive === undefined || cause === undefined)
       return { family, verdict: "deny", by: decisive?.reason ?? "a policy" };
-    return { family, verdict: "deny", by: causeText(cause, decisive.direction, sources.originOf) };
+    const endpoint = decisive.endpoint?.is === "host" ? decisive.endpoint.id : undefined;
+    return {
+      family,
+      verdict: "deny",
+      by: causeText(cause, { direction: decisive.direction, endpoint, originOf: sources.originOf }),
+    };
   } catch (error) {
     if (error instanceof CattailError) return undefined;
     throw error;
   }
 }
 
-function causeText(cause: Cause, direction: Direction, originOf: Sources["originOf"]): string {
+type Decided = {
+  readonly direction: Direction;
+  /** Of a host endpoint: its name. */
+  readonly endpoint: string | undefined;
+  readonly originOf: Sources["originOf"];
+};
+
+function causeText(cause: Cause, { direction, endpoint, originOf }: Decided): string {
   switch (cause.is) {
     case "rule":
       return `${ruleName(cause.policy, { direction, number: cause.at.number }, originOf)} of ${policyText(cause.policy)}`;
     case "end of tier":
       return `the end of tier ${cause.tier.name}, because no rule of ${cause.policies.map(policyText).join(", ")} holds,`;
     default:
-      return "the profile of its namespace or account";
+      return endpoint === undefined
+        ? "the profile of its namespace or account"
+        : `the host endpoint ${endpoint}, for which no policy or profile allows it,`;
   }
 }

@@ -48,7 +48,14 @@ export async function readFacts(options: NodeOptions): Promise<WholeFacts> {
   const { datastore, signal, nowMs, account, asked = [] } = options;
   const read = await readCluster(datastore, { signal, account });
   const [host, typha] = await Promise.all([
-    readHost({ ...nameOfHost(options), cluster: read, datastore, signal, asked }),
+    readHost({
+      ...nameOfHost(options),
+      cluster: read,
+      datastore,
+      signal,
+      asked,
+      health: healthOf(options.environment),
+    }),
     readTypha(options.environment),
   ]);
   const credentials = host.cni.credentials;
@@ -89,6 +96,20 @@ async function readTypha(environment: NodeOptions["environment"]): Promise<Typha
   } catch (error) {
     return { address, problem: messageOf(error) };
   }
+}
+
+/** Where the agent answers probes, as far as its environment tells. */
+function healthOf({ FELIX_HEALTHENABLED, FELIX_HEALTHHOST, FELIX_HEALTHPORT }: NodeOptions["environment"]): {
+  host: string;
+  port: number;
+  isSaid: boolean;
+} {
+  const port = Number(FELIX_HEALTHPORT);
+  return {
+    host: FELIX_HEALTHHOST || "localhost",
+    port: Number.isInteger(port) && port > 0 && port < 65_536 ? port : 9099,
+    isSaid: /^(1|t|true|y|yes)$/i.test(FELIX_HEALTHENABLED ?? ""),
+  };
 }
 
 /** As the agent finds it. */

@@ -22,6 +22,7 @@ const pending = { namespace: "default", name: "pending-in-pool-2" };
 const overlapping = "lab-break-overlap";
 export const kubeconfig = "/etc/cni/net.d/calico-kubeconfig";
 const conflist = "/etc/cni/net.d/10-calico.conflist";
+const otherConflist = "/etc/cni/net.d/05-other.conflist";
 
 export const datastoreBreakages: readonly Breakage[] = [
   {
@@ -86,6 +87,26 @@ export const datastoreBreakages: readonly Breakage[] = [
     mend: (lab) => mendExpired(lab, lab.world.node(second)),
   },
   {
+    name: "cni-other",
+    code: "CNI_CONFIGURATION_OTHER",
+    says: "the configuration of another CNI plugin comes before Calico's",
+    make: ({ world }) =>
+      replaceFile(
+        world.node(second).path(otherConflist),
+        JSON.stringify({ cniVersion: "1.0.0", name: "other", plugins: [{ type: "bridge" }] }),
+        { mode: 0o644 },
+      ),
+    mend: async ({ world }) => rmSync(world.node(second).path(otherConflist), { force: true }),
+  },
+  {
+    name: "bgp-no-peers",
+    code: "BGP_NO_PEERS",
+    says: "the mesh between the nodes was turned off before there are BGPPeers",
+    modes: ["bgp"],
+    make: (lab) => setMesh(lab, false),
+    mend: (lab) => setMesh(lab, true),
+  },
+  {
     name: "overlap",
     code: "POOL_OVERLAP",
     says: "a pool contains the addresses of the nodes",
@@ -111,6 +132,15 @@ export async function setAddress({ resources }: Lab, name: string, address: stri
     if (node === undefined) return "nothing";
     const bgp = isRecord(node.spec.bgp) ? node.spec.bgp : {};
     return { ...node, spec: { ...node.spec, bgp: { ...bgp, [field]: address } } };
+  });
+}
+
+async function setMesh({ resources }: Lab, nodeToNodeMeshEnabled: boolean): Promise<void> {
+  await resources.apply("BGPConfiguration", {
+    apiVersion: "projectcalico.org/v3",
+    kind: "BGPConfiguration",
+    metadata: { name: "default" },
+    spec: { nodeToNodeMeshEnabled },
   });
 }
 

@@ -1,7 +1,7 @@
 // What is wrong in the tables of one kernel: a rule of a firewall, a route, a neighbour. Everything else is as it should be, and all agents run.
 import { type Netlink, openNetlink, writeSysctl } from "../../../base/linux/kernel.ts";
 import type { Lab } from "../cluster/lab.ts";
-import type { LabPod, Place } from "../world/index.ts";
+import { type LabPod, type Place, switchAddress } from "../world/index.ts";
 import type { Breakage } from "./breakage.ts";
 import { nft, noPods, pause, restart, second, table, third } from "./network.ts";
 
@@ -56,6 +56,22 @@ export const kernelTableBreakages: readonly Breakage[] = [
     },
   },
   {
+    name: "routing-rule",
+    code: "ROUTING_RULE",
+    says: "a rule of routing (policy routing) sends what the pods of a node send to another table",
+    make: ({ world }) =>
+      within(world.node(second), async (netlink) => {
+        const way = { destination: "0.0.0.0/0", gateway: switchAddress(0), table: strangeTable };
+        await netlink.change({ do: "create", route: way });
+        await netlink.change({ do: "create", rule: strangeRule });
+      }),
+    mend: ({ world }) =>
+      within(world.node(second), async (netlink) => {
+        await netlink.change({ do: "delete", rule: strangeRule });
+        await netlink.change({ do: "delete", route: { destination: "0.0.0.0/0", table: strangeTable } });
+      }),
+  },
+  {
     name: "neighbour",
     code: "NEIGHBOUR_WRONG",
     says: "a node has a hardware address of nobody for another node",
@@ -85,6 +101,9 @@ export const kernelTableBreakages: readonly Breakage[] = [
       }),
   },
 ];
+
+const strangeTable = 100;
+const strangeRule = { family: "inet", priority: 1_000, from: "10.244.0.0/16", table: strangeTable } as const;
 
 const uplinkForwarding = ["net", "ipv4", "conf", "eth0", "forwarding"] as const;
 

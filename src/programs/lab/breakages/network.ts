@@ -110,6 +110,13 @@ export const networkBreakages: readonly Breakage[] = [
     mend: ({ world }) => nft(world.node(third), "delete table ip filter"),
   },
   {
+    name: "agent",
+    code: "AGENT_SILENT",
+    says: "the agent of a node has ended, and nobody has started it again",
+    make: (lab) => lab.stopAgent(third),
+    mend: (lab) => lab.startAnew(third),
+  },
+  {
     name: "missing-route",
     code: "ROUTE_MISSING",
     says: "a route to another node's block is gone, and the agent that would repair it is stopped",

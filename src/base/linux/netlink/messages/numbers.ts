@@ -97,6 +97,7 @@ export const addressAttributes = {
 
 export const routeAttributes = {
   RTA_DST: 1,
+  RTA_SRC: 2,
   RTA_IIF: 3,
   RTA_OIF: 4,
   RTA_GATEWAY: 5,

@@ -5,8 +5,8 @@
 //                     │         ─▶ a jump: the other chain's rules, under this rule's conditions, too
 //                     │         ─▶ a jump to Calico's own chains: they decide, and the rest is not asked
 //                     └─────────▶ a drop or reject: a suspect; and the policy at the end is one
-import { type Family, isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
-import type { Hook, RuleCondition, SuspectRule } from "../facts.ts";
+import { type Family, isRecord, type JsonRecord, parseJson } from "../../../../base/lib/index.ts";
+import type { Hook, RuleCondition, SuspectRule } from "../../facts.ts";
 import { isDropPart, isOwnChain, isOwnTable, isSilentPart } from "./firewall.ts";
 import { conditionOf, conditionText } from "./rule-conditions.ts";
 

@@ -2,8 +2,8 @@
 //
 // A base chain at the hook "forward" with the policy drop is one, unless it lets Calico decide (a jump to a chain of Calico's) or accepts
 // everything at its end; and one whose last word is an unconditional drop.
-import { type Family, isRecord, type JsonRecord, parseJson } from "../../../base/lib/index.ts";
-import type { ForeignDrop } from "../facts.ts";
+import { type Family, isRecord, type JsonRecord, parseJson } from "../../../../base/lib/index.ts";
+import type { ForeignDrop } from "../../facts.ts";
 
 /** Ours, and those of the original. */
 const ownTable = /^(cattail|calico)/;

@@ -1,7 +1,7 @@
 // What one part of a rule of nftables asks of a packet, read from nft's JSON: addresses, interfaces, protocols and ports. Of the state of
 // connections that much: a ping is a new one. Pure.
-import { isRecord } from "../../../base/lib/index.ts";
-import type { RuleCondition } from "../facts.ts";
+import { isRecord } from "../../../../base/lib/index.ts";
+import type { RuleCondition } from "../../facts.ts";
 
 /** Undefined: nobody can tell beforehand. */
 export function conditionOf(match: unknown): RuleCondition | "always" | "never" | undefined {

@@ -1,9 +1,9 @@
 // What firewalls of others do with packets, read from nft and from iptables' older tables: once before the pings and, where one has no answer, once
 // afterwards, so that rules which count tell what they have dropped.
 import { readFileSync } from "node:fs";
-import { type Family, messageOf } from "../../../base/lib/index.ts";
-import { runProgram } from "../../../base/linux/index.ts";
-import type { ForeignDrop, HostFacts, NotLookedAt, SuspectRule } from "../facts.ts";
+import { type Family, messageOf } from "../../../../base/lib/index.ts";
+import { runProgram } from "../../../../base/linux/index.ts";
+import type { ForeignDrop, HostFacts, NotLookedAt, SuspectRule } from "../../facts.ts";
 import { foreignDrops, foreignLegacyDrops, ruleOwners } from "./firewall.ts";
 import { legacySuspects, suspectRules } from "./suspect-rules.ts";
 
