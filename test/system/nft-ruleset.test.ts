@@ -4,8 +4,10 @@ import { equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
+import { openSetElements } from "../../src/base/linux/kernel.ts";
 import { NodePolicy } from "../../src/calico/policy/index.ts";
 import { dataplaneSettings, RulesetBuilder } from "../../src/node/dataplane/index.ts";
+import { setChanges } from "../../src/node/dataplane/nft/element-keys.ts";
 import { readTable } from "../../src/node/dataplane/nft/kernel-table.ts";
 import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
 import { node, policyChange } from "../kit/policy-history.ts";
@@ -24,7 +26,7 @@ test("a history of small transactions ends in the ruleset that one large transac
       for (const batch of history) {
         for (const [path, value] of batch) index.update(path, value === null ? undefined : JSON.stringify(value));
         builder.take(index.takeChanges());
-        apply(builder, step);
+        apply(builder, step, { elementsWithoutNft: true });
       }
       apply(builder, step);
       // What the kernel tells of it is recognised as what it was made of: nothing is left to be done.
@@ -52,12 +54,16 @@ test("what nobody asked for is left alone: other tables stay as they are", { ski
   equal(list(name, ["list", "tables"]), "table inet others\ntable inet cattail\n");
 });
 
-function apply(builder: RulesetBuilder, namespace: string): void {
+function apply(builder: RulesetBuilder, namespace: string, { elementsWithoutNft = false } = {}): void {
   // Rules and elements have transactions of their own (steps.ts).
   for (let steps = 0; steps < 8; steps += 1) {
     const transaction = builder.ruleset.transaction();
     if (transaction === undefined) return;
-    nft(namespace, transaction.text);
+    const changes = transaction.elements === undefined ? undefined : setChanges(transaction.elements);
+    if (elementsWithoutNft && changes !== undefined) {
+      using sets = openSetElements({ namespace: `/run/netns/${namespace}` });
+      equal(sets.change({ family: "inet", name: "cattail" }, changes), undefined);
+    } else nft(namespace, transaction.text);
     transaction.taken();
   }
   throw new Error("there is no end of transactions");

@@ -13,6 +13,7 @@ import { hasBuiltin } from "./load-builtin.ts";
 import { inNamespace } from "./namespaces/network-namespace.ts";
 import { PacketLog } from "./netfilter/packet-log.ts";
 import { RulesetChanges, rulesetGroup } from "./netfilter/ruleset-changes.ts";
+import { SetElements } from "./netfilter/set-elements.ts";
 import { type NftTable, readTables } from "./netfilter/tables.ts";
 import { Netlink } from "./netlink/netlink.ts";
 import { groupsOf, Notifications, type Subject } from "./netlink/notifications.ts";
@@ -33,6 +34,7 @@ export {
 export { readSysctl, type SysctlName, writeSysctl } from "./namespaces/sysctl.ts";
 export { type LoggedPacket, PacketLog } from "./netfilter/packet-log.ts";
 export { type RulesetChange, RulesetChanges } from "./netfilter/ruleset-changes.ts";
+export type { SetChange, SetElements, SetKey } from "./netfilter/set-elements.ts";
 export type { NftTable } from "./netfilter/tables.ts";
 export type { KernelChange } from "./netlink/changes.ts";
 export type { AddressFilter, LinkFilter, NeighbourFilter, RouteFilter, RuleFilter } from "./netlink/dumps.ts";
@@ -118,6 +120,12 @@ export function openNftables(options: { readonly namespace?: string | undefined 
     list: (text, as) => inNamespace(namespace, () => context.list(text, as)),
     [Symbol.dispose]: () => context[Symbol.dispose](),
   };
+}
+
+/** Changes of sets' elements without nft, in the namespace of the path or in the one that this thread is in. Synchronous, too. */
+export function openSetElements(options: { readonly namespace?: string | undefined } = {}): SetElements {
+  const open = () => openNetlinkSocket({ groups: 0, receiveBufferBytes: requestBufferBytes, protocol: "netfilter" });
+  return new SetElements(options.namespace === undefined ? open() : inNamespace(options.namespace, open));
 }
 
 export function nftTables(options: { readonly namespace?: string | undefined } = {}): readonly NftTable[] {

@@ -312,3 +312,27 @@ test("prefixes of pods' interfaces may begin with any character, and may be as l
   match(rules[1] ?? "", /^iifname "_x\*" counter drop /);
   match(rules[2] ?? "", /^iifname "abcdefghijklmno" counter drop /);
 });
+
+// What only labels mean is in tiers and sets; everything else of an endpoint makes chains, maps or own addresses.
+test("an endpoint is made anew when something changes that packets meet", () => {
+  const index = new NodePolicy("here");
+  const builder = new RulesetBuilder(
+    dataplaneSettings({ raw: (name) => (name === "WorkloadSourceSpoofing" ? "Any" : undefined) }),
+  );
+  const isChangedBy = (value: object) => {
+    index.update(pod, JSON.stringify(value));
+    builder.take(index.takeChanges());
+    return [...made(builder.ruleset), ...made(builder.arp)].length > 0;
+  };
+  isChangedBy(workload);
+  equal(isChangedBy({ ...workload, labels: { a: "1" } }), false);
+  const others = [
+    { ...workload, state: "inactive" },
+    { ...workload, name: "cali2" },
+    { ...workload, ipv4_nets: ["10.0.0.2/32"] },
+    { ...workload, profile_ids: ["p"] },
+    { ...workload, allow_spoofed_source_ips: ["203.0.113.0/24"] },
+  ];
+  for (const other of others)
+    deepEqual([isChangedBy(other), isChangedBy(workload)], [true, true], JSON.stringify(other));
+});
