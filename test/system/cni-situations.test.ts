@@ -151,6 +151,18 @@ const rows: { readonly name: string; readonly play: (at: Situation) => Promise<v
     },
   },
   {
+    name: "an IPAM plugin whose answer nobody understands gets back what it gave",
+    async play(at) {
+      const asked = join(folder, "asked");
+      const answer = '{"cniVersion":"1.0.0","ips":[{"address":"10.66.9.9/24"}],"routes":[{"dst":"<nil>"}]}';
+      const script = `#!/bin/sh\ncat > /dev/null\necho $CNI_COMMAND >> ${asked}\n[ $CNI_COMMAND != ADD ] || echo '${answer}'\n`;
+      writeFileSync(join(bin, "odd-ipam"), script, { mode: 0o755 });
+      const { said } = await call("ADD", at, { configuration: { cniVersion: "1.0.0", ipam: { type: "odd-ipam" } } });
+      deepEqual(said, { code: 999, msg: "invalid CIDR address: <nil>" });
+      equal(readFileSync(asked, "utf8"), "ADD\nDEL\n");
+    },
+  },
+  {
     name: "no node name: the original's words, and what to do",
     async play(at) {
       const { said, stderr } = await call("ADD", at, { configuration: { nodename_file: "/nowhere/nodename" } });

@@ -75,5 +75,7 @@ test("what is answered in any version is read again, but for the mask", () => {
   );
 });
 
-for (const answer of [undefined, {}, { ips: [] }, { ips: [{ address: "10.0.0.1" }] }, { ips: [{ address: 7 }] }, []])
+const ips = [{ address: "10.0.0.1/24" }];
+const strangers = [{ ips, routes: [{ dst: "<nil>" }] }, { ips, routes: [{}] }, { ips: [{ address: "10.0.0.1" }] }];
+for (const answer of [undefined, {}, { ips: [] }, { ips: [{ address: 7 }] }, [], ...strangers])
   test(`${JSON.stringify(answer)} is no answer`, () => throws(() => readIpamAnswer(answer), { name: "EndpointError" }));

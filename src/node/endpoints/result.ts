@@ -65,7 +65,14 @@ export function readIpamAnswer(answer: unknown): Assigned {
   if (addresses.length === 0) throw new EndpointError("IPAM plugin returned missing IP config");
   const lists = [value.routes, ...old.map(({ routes }) => routes)];
   const routes = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isRecord) : []));
+  mustBeRoutes(routes);
   return { addresses, routes, ...(isRecord(value.dns) ? { dns: value.dns } : {}) };
+}
+
+/** A runtime would not understand them: the pod would have its network, and be taken off again. */
+function mustBeRoutes(routes: readonly JsonRecord[]): void {
+  const stranger = routes.find(({ dst }) => typeof dst !== "string" || parseCidr(dst) === undefined);
+  if (stranger !== undefined) throw new EndpointError(`invalid CIDR address: ${String(stranger.dst).slice(0, 80)}`);
 }
 
 function addressOf(text: unknown): Assigned["addresses"][number] {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "../../../base/lib/index.ts";
-import { isOurs } from "./ipam-calls.ts";
+import { failure, isOurs, readAnswer } from "./ipam-calls.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cattail-ipam-calls-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,3 +39,29 @@ const refused: { ipam: unknown; says: string }[] = [
 for (const { ipam, says } of refused)
   test(`IPAM ${JSON.stringify(ipam)}: ${says.replace(folder, "...")}`, () =>
     throws(() => ask(ipam), { message: says }));
+
+const failures: { stdout: string; stderr?: string; says: [code: number, message: string] }[] = [
+  { stdout: '{"code":42,"msg":"no more"}', says: [42, "no more"] },
+  { stdout: '{"code":0,"msg":"no more"}', says: [999, "no more"] },
+  { stdout: "", says: [999, "netplugin failed with no error message: exit status 3"] },
+  { stdout: "", stderr: "bad\n", says: [999, 'netplugin failed: "bad\\n"'] },
+  {
+    stdout: "no",
+    says: [
+      999,
+      "netplugin failed but error parsing its diagnostic message \"no\": invalid character 'o' in literal null (expecting 'u')",
+    ],
+  },
+  { stdout: "[]", says: [999, "netplugin failed: exit status 3"] },
+];
+for (const { stdout, stderr = "", says } of failures)
+  test(`an IPAM plugin that failed with ${JSON.stringify([stdout, stderr])}`, () => {
+    const { code, message } = failure(stdout, stderr, 3);
+    deepEqual([code, message], says);
+  });
+
+test("an answer that is none is refused in Go's words", () => {
+  throws(() => readAnswer(""), { message: "failed to unmarshal raw result: unexpected end of JSON input" });
+  throws(() => readAnswer("hello"), /invalid character 'h' looking for beginning of value/);
+  throws(() => readAnswer("[]"), { code: 999 });
+});

@@ -2,7 +2,7 @@
 // program under its other name, it is called in this process: that saves a start of Node for each pod.
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
-import { isRecord, type JsonRecord, parseRange } from "../../../base/lib/index.ts";
+import { goJsonProblem, isRecord, type JsonRecord, parseRange } from "../../../base/lib/index.ts";
 import { runProgram } from "../../../base/linux/index.ts";
 import { type IpamCalls, readIpamAnswer, withAnyCidrs } from "../../endpoints/index.ts";
 import type { Backed } from "../backing.ts";
@@ -28,7 +28,16 @@ const mostBytes = 1 << 20;
 export function createIpamCalls(options: IpamCallsOptions): IpamCalls {
   const { backed, call } = options;
   return {
-    add: async (configuration, address) => readIpamAnswer(await ask(options, "ADD", configuration, address)),
+    async add(configuration, address) {
+      const answer = await ask(options, "ADD", configuration, address);
+      try {
+        return readIpamAnswer(answer);
+      } catch (error) {
+        // It has taken something, and nobody will ever know what. That this failed too is told by the DEL that follows.
+        await ask(options, "DEL", configuration).catch(() => undefined);
+        throw error;
+      }
+    },
     check: async (configuration) => void (await ask(options, "CHECK", configuration)),
     del: async (configuration) => void (await ask(options, "DEL", configuration)),
     async release(addresses) {
@@ -132,25 +141,40 @@ async function run(
   const texts = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const env = { ...Object.fromEntries(texts), CNI_COMMAND: asked.command, CNI_ARGS: asked.args };
   const stdin = JSON.stringify(asked.configuration);
-  const bounds = { limitMs, maxOutputBytes: mostBytes, alsoGood: [1], signal };
-  const { code, stdout } = await runProgram(file, [], { stdin, env, ...bounds });
-  const answer = stdout.trim() === "" ? undefined : parsed(stdout, file);
-  if (code === 0) return answer;
-  const { code: number, msg, details } = answer ?? {};
-  const message = typeof msg === "string" ? msg : `${file} failed and did not say why`;
-  throw new CniError(typeof number === "number" ? number : cniErrorCodes.other, message, {
-    ...(typeof details === "string" ? { details } : {}),
-  });
+  const bounds = { limitMs, maxOutputBytes: mostBytes, alsoGood: everyCode, signal };
+  const { code, stdout, stderr } = await runProgram(file, [], { stdin, env, ...bounds });
+  if (code !== 0) throw failure(stdout, stderr, code);
+  return asked.command === "ADD" ? readAnswer(stdout) : undefined;
 }
 
-function parsed(text: string, file: string): JsonRecord {
-  const failed = (cause?: unknown) =>
-    new CniError(cniErrorCodes.decode, `${file} answered with what is no JSON object`, { cause });
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch (error) {
-    throw failed(error);
+/** What it says is read whatever the code: a plugin that fails says why on standard output. */
+const everyCode = Array.from({ length: 255 }, (_, at) => at + 1);
+
+/** In the words of the library that Go's plugins call each other with. Throws CniError. */
+export function readAnswer(text: string): JsonRecord {
+  const refused = (why: string) => new CniError(cniErrorCodes.other, `failed to unmarshal raw result: ${why}`);
+  const problem = goJsonProblem(text);
+  if (problem !== undefined) throw refused(problem);
+  const value: unknown = JSON.parse(text);
+  if (isRecord(value)) return value;
+  throw refused("it is no object");
+}
+
+export function failure(stdout: string, stderr: string, exitCode: number): CniError {
+  const failed = (why: string) => new CniError(cniErrorCodes.other, why);
+  if (stdout === "" && stderr === "") return failed(`netplugin failed with no error message: exit status ${exitCode}`);
+  if (stdout === "") return failed(`netplugin failed: ${JSON.stringify(stderr)}`);
+  const problem = goJsonProblem(stdout);
+  if (problem !== undefined) {
+    const said = JSON.stringify(stdout);
+    return failed(`netplugin failed but error parsing its diagnostic message ${said}: ${problem}`);
   }
-  throw failed();
+  const value: unknown = JSON.parse(stdout);
+  const { code, msg, details } = isRecord(value) ? value : {};
+  const more = typeof details === "string" && details !== "" ? { details } : {};
+  return new CniError(
+    typeof code === "number" && code !== 0 ? code : cniErrorCodes.other,
+    typeof msg === "string" && msg !== "" ? msg : `netplugin failed: exit status ${exitCode}`,
+    more,
+  );
 }
