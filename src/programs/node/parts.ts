@@ -5,6 +5,7 @@ import type { DataSet, Part } from "../../node/part/index.ts";
 import type { BirdRoutes } from "../../node/routes/index.ts";
 import { version } from "../shared/build.ts";
 import type { Around, Asked } from "./agent-process.ts";
+import { backendSaid } from "./starting/backend.ts";
 
 type Environment = Around["environment"];
 
@@ -169,10 +170,10 @@ async function cni(environment: Environment): Promise<Asked> {
   return { parts: [cniPart({ socket, version: version() })], metrics: [] };
 }
 
-/** As calico/node compares it; undefined: nobody says. CALICO_NETWORKING is its ancient form. */
+/** As calico/node compares it; undefined: nobody says. */
 function backendOf(environment: Environment): Bgp | undefined {
-  const { CALICO_NETWORKING_BACKEND: backend, CALICO_NETWORKING: ancient } = environment;
-  if (backend === undefined || backend === "") return ancient === "false" ? "foreign" : ancient ? "bird" : undefined;
+  const backend = backendSaid(environment);
+  if (backend === undefined) return undefined;
   return backend === "none" ? "foreign" : backend === "vxlan" ? "none" : "bird";
 }
 

@@ -4,6 +4,7 @@ import { CattailError, messageOf, systemClock } from "../../../base/lib/index.ts
 import type { Part } from "../../../node/part/index.ts";
 import { type AgentProcess, type Around, type Asked, nameOfStartup, runAgentProcess } from "../agent-process.ts";
 import { allParts, bgpParts, felixParts, halvesOf } from "../parts.ts";
+import { backendSaid } from "./backend.ts";
 import { screenSeverity } from "./confd-severity.ts";
 
 export type AgentFlags = {
@@ -22,14 +23,12 @@ export async function runAgentCommand(name: AgentName, flags: AgentFlags): Promi
 }
 
 const agents: { readonly [name in AgentName]: (flags: AgentFlags) => AgentProcess } = {
-  run: ({ configFile, startup = true }) => ({
-    component: "node",
-    configFile,
-    followsSettings: true,
-    nameOf: startup ? startUpNamed : nameOfStartup,
-    parts: allParts,
-    halves: halvesOf,
-  }),
+  run({ configFile, startup = true }) {
+    const backend = backendSaid(process.env);
+    if (backend !== undefined) process.env.CALICO_NETWORKING_BACKEND = backend; // for start-up and all parts
+    const nameOf = startup ? startUpNamed : nameOfStartup;
+    return { component: "node", configFile, followsSettings: true, nameOf, parts: allParts, halves: halvesOf };
+  },
   felix: ({ configFile }) => ({
     component: "felix",
     configFile,
