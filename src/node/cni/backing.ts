@@ -91,6 +91,11 @@ function mustBeThere({ kubeconfig = "" }: { readonly kubeconfig?: string }): voi
 
 /** As the original, which reads them even where etcd is asked without TLS: a path that is wrong is found before it is needed. */
 async function mustBeReadable({ certFile, keyFile, caFile }: EtcdFiles = {}): Promise<void> {
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    const seen = `[key: ${keyFile ?? ""}, cert: ${certFile ?? ""}]`;
+    const why = `could not initialize etcdv3 client: KeyFile and CertFile must both be present${seen}`;
+    throw new CniError(cniErrorCodes.other, why);
+  }
   for (const file of [certFile, keyFile, caFile]) {
     if (file === undefined) continue;
     try {

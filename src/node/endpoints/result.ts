@@ -78,6 +78,8 @@ function mustBeRoutes(routes: readonly JsonRecord[]): void {
 function addressOf(text: unknown): Assigned["addresses"][number] {
   const cidr = typeof text === "string" ? parseCidr(text) : undefined;
   if (cidr === undefined)
-    throw new EndpointError(`the IPAM plugin answered with an address that is none: ${String(text).slice(0, 80)}`);
+    throw new EndpointError(`invalid CIDR address: ${String(text).slice(0, 80)}`, {
+      next: "the IPAM plugin answered with an address that is none",
+    });
   return { family: cidr.ip.version, address: String(text).replace(/\/\d+$/, "") };
 }
