@@ -74,6 +74,7 @@ describe("what nodes say on the dashboard", { skip: withoutChromium, concurrency
     silenced.add("node-003");
     await page.getByText(/^It has not answered for .*: no answer within 4 s\. What stands here was said/).waitFor();
     await page.getByText("6 of 6 parts are well").waitFor();
+    await page.getByText(/^Its agent does not answer\. When it did, \d+ were right and \d+ were not\.$/).waitFor();
     await page.goto(`${subject.address}#/overview`);
     await page.getByText(/node(?: is|s are) silent: node-003/).waitFor();
   });

@@ -227,7 +227,16 @@ const routeColumns: Column<RouteRowView>[] = [
   { title: "is", width: "34%", isMinor: true, cell: ({ actual, why }) => (why === "" ? actual : `${actual}: ${why}`) },
 ];
 
-function Routes({ view: { routeRows, source } }: { view: NodePageView }) {
+/** Counts come with what an agent says of itself; the list is asked for by itself. */
+function unlisted({ source, silent, routes }: NodePageView): string {
+  if (source === "status") return "Add Routes to the classes of the CalicoNodeStatus object.";
+  if (silent === null) return "No part of this agent keeps routes.";
+  if (routes === null) return "Its agent does not answer.";
+  return `Its agent does not answer. When it did, ${amount(routes.right)} were right and ${amount(routes.wrong)} were not.`;
+}
+
+function Routes({ view }: { view: NodePageView }) {
+  const { routeRows, source } = view;
   if (source === "none") return null;
   return (
     <>
@@ -235,11 +244,7 @@ function Routes({ view: { routeRows, source } }: { view: NodePageView }) {
         Routes to blocks <span class="quiet">{routeRows !== null && `${amount(routeRows.length)} blocks`}</span>
       </h3>
       {routeRows === null ? (
-        <p class="quiet">
-          {source === "report"
-            ? "No part of this agent keeps routes."
-            : "Add Routes to the classes of the CalicoNodeStatus object."}
-        </p>
+        <p class="quiet">{unlisted(view)}</p>
       ) : routeRows.length === 0 ? (
         <Empty title="No block">No node has claimed one yet: the first pod of a node does.</Empty>
       ) : (
