@@ -23,14 +23,13 @@ const headings = ["name", "proto", "table", "state", "since", "info"];
 
 /** Of the answer to "show protocols". Undefined: it is not in a form that we know. */
 export function readProtocols(lines: readonly BirdLine[]): Protocols | undefined {
-  const heading = lines
-    .find(({ code }) => code === headingCode)
-    ?.text.trim()
-    .split(/\s+/);
+  const at = lines.findIndex(({ code }) => code === headingCode);
+  const heading = lines[at]?.text.trim().split(/\s+/);
   if (heading === undefined || heading.join().toLowerCase() !== headings.join()) return undefined;
   const protocols: Protocol[] = [];
-  for (const { code, text } of lines) {
-    if (code !== rowCode) continue;
+  for (const [line, { code, text }] of lines.entries()) {
+    // What follows the heading without a code of its own is a row as well.
+    if (code !== rowCode && (code !== headingCode || line === at)) continue;
     const [name, kind, _table, state, since, ...info] = text.trim().split(/\s+/);
     if (name === undefined || kind === undefined || state === undefined || since === undefined) continue;
     protocols.push({ name, kind, state, since, info: info.join(" ") });

@@ -45,7 +45,9 @@ export async function lookAtBird(options: BirdOptions): Promise<BirdState> {
       });
     }
   };
-  const table = readProtocols(await ask("show protocols", protocolCodes));
+  const lines = await ask("show protocols", protocolCodes);
+  // A BIRD without any protocol says nothing at all, not even headings.
+  const table = lines.length === 0 ? ({ generation: 2, protocols: [] } as const) : readProtocols(lines);
   if (table === undefined) throw new Error("error executing command: unknown BIRD table output format");
   if (isOfBoth && table.generation === 1)
     throw new Error(`error querying BIRD: unable to connect to BIRDv${family} socket: BIRD 1 at ${socket} is of IPv4`);
