@@ -3,6 +3,7 @@
 // layers.json names the door.
 export type { Key, ResourceKey } from "./keys/keys.ts";
 export { pathToKey } from "./keys/path-to-key.ts";
+export { ModernPolicies } from "./modern-policies.ts";
 export {
   type KvUpdate,
   type SyncerBatch,

@@ -39,6 +39,7 @@ export {
   resourceRoot,
 } from "./keys/resource-kinds.ts";
 export { legacyForm } from "./legacy-policy.ts";
+export { ModernPolicies } from "./modern-policies.ts";
 export { type ObjectMeta, objectMeta, writeObjectMeta } from "./object-meta.ts";
 export type { RuleOrigin, RuleOrigins } from "./rule-origin.ts";
 export {

@@ -9,7 +9,7 @@ import {
 } from "../../calico/datastore/index.ts";
 import { addPod, noSources, originIn, type Sources } from "../../calico/explain/index.ts";
 import { builtInTiers, type Kind } from "../../calico/kinds/index.ts";
-import { type PolicyKind, syncStatus } from "../../calico/model/index.ts";
+import { ModernPolicies, type PolicyKind, syncStatus } from "../../calico/model/index.ts";
 import { describeVoids, PolicyData, protocolNumber } from "../../calico/policy/index.ts";
 import { readRuleOrigins, runSyncers, type Syncers } from "../../calico/syncer/index.ts";
 import { type FollowOptions, followBatches } from "../../typha/client/index.ts";
@@ -23,12 +23,14 @@ export type Loaded = {
 
 export async function loadFromTypha(options: Omit<FollowOptions, "type">): Promise<Loaded> {
   const data = new PolicyData();
+  const policies = new ModernPolicies();
   for await (const batch of followBatches({ ...options, type: "felix" })) {
     for (const update of batch) {
       if (update.is === "status" && update.status === syncStatus.inSync)
         return { data, notes: voidNotes(data), sources: noSources };
-      if (update.is === "set") data.set(update.path, update.value);
-      else if (update.is === "delete") data.set(update.path, undefined);
+      if (update.is === "status") continue;
+      const said = policies.read(update.path, update.is === "set" ? update.value : undefined);
+      if (said !== undefined) data.set(said.path, said.value);
     }
   }
   throw notInSync("the server ended the connection before it had said everything");

@@ -1,6 +1,6 @@
 // The data sets from Typhas: a connection for each, which goes on with another server when one goes away.
 import { type Clock, type Log, Pace } from "../../../base/lib/index.ts";
-import { syncStatus } from "../../../calico/model/basics.ts";
+import { ModernPolicies, syncStatus } from "../../../calico/model/basics.ts";
 import type { FollowOptions, Update } from "../../../typha/client/index.ts";
 import { KnownKeys } from "../../../typha/client/parts.ts";
 import type { DataSet } from "../../part/index.ts";
@@ -19,6 +19,7 @@ export type TyphaSourceOptions = {
 export function typhaSource(options: TyphaSourceOptions): FeedSource {
   const { set, follow, node, version, clock, random, log } = options;
   const known = new KnownKeys(random);
+  const policies = new ModernPolicies();
   return {
     sets: [set],
     async *open(signal) {
@@ -40,7 +41,9 @@ export function typhaSource(options: TyphaSourceOptions): FeedSource {
       const reading = new Pace({ clock, ...pace });
       let isInSync = false;
       for await (const batch of followKnowing(asked, known)) {
-        const events = batch.flatMap((update) => (update.is === "problem" ? cutOff(update.problem) : eventOf(update)));
+        const events = batch.flatMap((update) =>
+          update.is === "problem" ? cutOff(update.problem) : eventOf(update, policies),
+        );
         if (events.length > 0) yield { set, events };
         for (const { is } of events) if (is === "in sync" || is === "cut off") isInSync = is === "in sync";
         if (isInSync) await reading.rest(signal);
@@ -53,9 +56,13 @@ function cutOff(why: string): FeedEvent[] {
   return [{ is: "cut off", why: `no connection to Typha: ${why}` }];
 }
 
-function eventOf(update: Update): FeedEvent[] {
-  if (update.is === "set") return [{ is: "set", path: update.path, value: update.value }];
-  if (update.is === "delete") return [{ is: "delete", path: update.path }];
+function eventOf(update: Update, policies: ModernPolicies): FeedEvent[] {
+  if (update.is !== "status") {
+    const said = policies.read(update.path, update.is === "set" ? update.value : undefined);
+    if (said === undefined) return [];
+    const { path, value } = said;
+    return [value === undefined ? { is: "delete", path } : { is: "set", path, value }];
+  }
   if (update.status === syncStatus.inSync) return [{ is: "in sync" }];
   // What it is that Typha waits for it does not say; until it is in sync again the state may be old.
   return update.status === syncStatus.waitForDatastore ? [{ is: "cut off", why: "Typha waits for its datastore" }] : [];
