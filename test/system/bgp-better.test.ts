@@ -77,6 +77,28 @@ async function until(
 const readiness = (run: PlayedCase, node: string) => run.worlds.get(node)?.whole.summary().components[0];
 
 describe("better than the original", { concurrency: 4, skip: noNamespaces || noBird }, () => {
+  test("a route of somebody else's inside a pool stays what it is, though other nodes announce the same", async () => {
+    const routes = ["10.244.88.0/26 via 172.30.0.254"];
+    await using run = await PlayedCase.start({
+      about: "a static route on every node",
+      nodes: [n1, n2].map((node) => ({ ...node, routes })),
+      objects: [pool, ...blocks],
+    });
+    const shown = () =>
+      ["n1", "n2"].map((name) => ip("-n", run.namespaces.get(name) ?? "", "route", "show", "10.244.88.0/26"));
+    const isBeside = () =>
+      shown().every(
+        (text) => /^10\.244\.88\.0\/26 via \S+ dev eth0 *$/m.test(text) && /proto bird metric 1 /.test(text),
+      );
+    await eventually(
+      async () => {
+        await run.facts();
+        return isBeside();
+      },
+      () => shown().join(),
+    );
+  });
+
   test("a node with an AS number of its own peers in the mesh with nodes that have none", async () => {
     const played: BgpCase = { about: "", nodes: [{ ...n1, as: 65001 }, n2], objects: [pool, ...blocks] };
     await using run = await PlayedCase.start(played);

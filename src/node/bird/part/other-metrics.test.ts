@@ -18,6 +18,7 @@ const cases: { name: string; lines: readonly string[]; metric: number | undefine
     lines: bgp("a", { isBest: true, preference: 2147483147 }),
     metric: 500,
   },
+  { name: "but never 0", lines: bgp("a", { isBest: true, preference: 2147483647 }), metric: 1 },
   {
     name: "of the best one, not of another one",
     lines: [...bgp("a", { preference: 100 }), ...bgp("b", { isBest: true, preference: 2147482623 })],

@@ -97,7 +97,7 @@ export function metricOf(lines: readonly BirdLine[]): number | undefined {
     if (!isBest) continue;
     isOfBgp ||= /^\s*Type: BGP/.test(text);
     const [, preference] = /^\s*BGP\.local_pref: (\d+)/.exec(text) ?? [];
-    if (preference !== undefined) return highestPriority - Number(preference);
+    if (preference !== undefined) return Math.max(1, highestPriority - Number(preference));
   }
   return isBest && !isOfBgp ? 0 : undefined;
 }

@@ -25,6 +25,7 @@ export function renderBird1(intent: BgpIntent, family: FamilyIntent): string {
     ...familyFunctions(family, {
       agentProtocol: intent.agentProtocol,
       rejectsDeviceRoutes: false,
+      replacesOthers: false,
       noGateways: [family.family === 4 ? "0.0.0.0" : "::"],
     }),
     "",

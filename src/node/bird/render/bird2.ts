@@ -42,6 +42,7 @@ function familyText(family: FamilyIntent, intent: BgpIntent): readonly string[] 
     ...familyFunctions(family, {
       agentProtocol: intent.agentProtocol,
       rejectsDeviceRoutes: true,
+      replacesOthers: family.family === 4,
       noGateways: ["0.0.0.0", "::"],
     }),
     "",

@@ -21,6 +21,8 @@ export type FilterTextOptions = {
   readonly agentProtocol: number;
   /** BIRD's own device routes are in its table, and would be given back to the kernel (BIRD 2 with metric 0). */
   readonly rejectsDeviceRoutes: boolean;
+  /** Its IPv4 routes take the place of anybody's with the same metric, which most people's have not: 0 (BIRD 2). */
+  readonly replacesOthers: boolean;
   /** What `gw` is of a route without one: BIRD 2 has :: in both families (seen), 1.6 each family's own zero. */
   readonly noGateways: readonly string[];
 };
@@ -146,7 +148,10 @@ function exportFunction(family: FamilyIntent): readonly string[] {
   ];
 }
 
-function kernelFilter(family: FamilyIntent, { rejectsDeviceRoutes }: FilterTextOptions): readonly string[] {
+function kernelFilter(
+  family: FamilyIntent,
+  { rejectsDeviceRoutes, replacesOthers }: FilterTextOptions,
+): readonly string[] {
   const { normalPriority } = family;
   return [
     `filter calico_kernel${family.family} {`,
@@ -160,6 +165,7 @@ function kernelFilter(family: FamilyIntent, { rejectsDeviceRoutes }: FilterTextO
     `    krt_metric = ${normalPriority};`,
     `    if defined(bgp_local_pref) then { krt_metric = ${highestPriority} - bgp_local_pref; }`,
     `    if krt_metric < ${normalPriority} then { preference = ${winningPreference}; }`,
+    ...(replacesOthers ? ["    if krt_metric = 0 then { krt_metric = 1; }"] : []),
     "  }",
     ...family.wireguardHops.map((hop) => `  if defined(bgp_next_hop) && bgp_next_hop = ${hop} then { reject; }`),
     ...family.kernelPools.map(kernelPoolText),
