@@ -28,13 +28,15 @@ Exit codes: 0, or 1 if it failed. Then the last lines of the log say what was wr
 | reads the Node, pools, configuration; \`WAIT_FOR_DATASTORE=true\` waits for the datastore, otherwise each question is asked for 30 s | nothing | exit 1 |
 | asks for the rights to all that it will write | nothing | all missing rules are printed, ready to paste; exit 1. Without the right to create BGPConfigurations, the IPAM configuration or tiers it goes on: what it would write is what holds without them |
 | affinities of old releases | their labels | exit 1 |
-| address, interfaces, AS number | the Node, if anything has changed: annotations \`projectcalico.org/IPv4Address\`, \`IPv6Address\`, \`Interfaces\`, \`ASNumber\`. With etcd or a folder a missing Node is created; in Kubernetes it is an error | exit 1; an address that is detected anew and conflicts is taken off the Node |
+| address, interfaces, AS number | the Node, if anything has changed: annotations \`projectcalico.org/IPv4Address\`, \`IPv6Address\`, \`Interfaces\`, \`ASNumber\`. With etcd or a folder a missing Node is created, unless the backend is \`none\`; in Kubernetes it is an error | exit 1; an address that is detected anew and conflicts is taken off the Node |
 | folders | /var/lib/calico, /var/run/calico (backend bird), /var/log/calico (with a log file), mode 0755 | exit 1 |
 | pools | \`default-ipv4-ippool\` and \`default-ipv6-ippool\`, each only if its family has no pool at all | exit 1 |
 | configuration | ClusterInformation, tiers, FelixConfiguration \`default\` (also \`node.NAME\` with etcd), BGPConfiguration and IPAM configuration \`default\`: created, or completed without touching what is there | exit 1 |
 | the name file | \`/var/lib/calico/nodename\`, by rename: the CNI plugin starts to work | exit 1 |
 
 What was written before a step that failed stays.
+
+With etcd or a folder, Kubernetes is asked as well where \`KUBECONFIG\` or the pod says where it is: for the InternalIP, for kubeadm's pod subnet, and to mark the node. A kubeconfig that cannot be used leaves this out, with a warning; only the mark then fails.
 
 ## The node's address
 
@@ -55,7 +57,7 @@ What was written before a step that failed stays.
 | \`can-reach=HOST\` | the address from which the kernel would send to the host. Nothing is sent |
 | \`kubernetes-internal-ip\` | the first InternalIP of the family that the Kubernetes Node has |
 
-Link-local, loopback and multicast addresses never count; an interface that is down does. If another node has the same address, one line of the log names both nodes and the address, at every start. A start with a new address then fails; two nodes that
+Link-local, loopback and multicast addresses never count; an interface that is down does. An address with a peer gets all bits as its mask. If another node has the same address, one line of the log names both nodes and the address, at every start. A start with a new address then fails; two nodes that
 already have it go on. \`DISABLE_NODE_IP_CHECK=true\` switches the comparison off.
 
 The monitor does the same every \`AUTODETECT_POLL_INTERVAL\`, and a moment after an interface or address has changed. An error never ends it.
