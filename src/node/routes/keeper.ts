@@ -105,8 +105,11 @@ export class Keeper {
 
   /** Apart from keep(), which waits for nobody's answer. */
   async checkHops(signal: AbortSignal): Promise<void> {
-    this.routes.touch(await this.routes.hops.check(signal));
-    await this.#leftovers.check(signal);
+    const { hops } = this.routes;
+    const areHopsDue = this.#options.clock.monotonicMs() >= hops.dueMs;
+    // Both begin at once: what waits for its turn would be due all the time.
+    const [changed] = await Promise.all([areHopsDue ? hops.check(signal) : [], this.#leftovers.check(signal)]);
+    this.routes.touch(changed);
   }
 
   get problem(): string | undefined {

@@ -1,5 +1,5 @@
 // Where no BIRD is configured, what one has left in the kernel goes when none answers for a minute, and only that.
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/kit/fake-clock.ts";
 import { noNamespaces } from "../../../../test/kit/namespace.ts";
@@ -75,4 +75,15 @@ test("a route that comes later is of somebody who lives", { skip }, async () => 
   const route = { destination: "10.99.1.7/32", gateway: "172.30.0.3", index, onlink: true, metric: 1024 } as const;
   await real.change({ do: "create", route: { ...route, protocol: "bird" } });
   for (const ms of [60_000, 60_000, 60_000]) deepEqual((await after(ms)).includes(stale), true);
+});
+
+test("while BIRD is asked, nobody is kept busy by what is due", { skip }, async () => {
+  const clock = new FakeClock();
+  const { promise, resolve } = Promise.withResolvers<BirdRoutes>();
+  const { keeper } = await nodeOne({ clock, bgp: "none", askBird: () => promise });
+  equal(keeper.hopsDueMs <= clock.monotonicMs(), true);
+  const checking = keeper.checkHops(new AbortController().signal);
+  equal(keeper.hopsDueMs > clock.monotonicMs(), true);
+  resolve({ 4: undefined, 6: undefined });
+  await checking;
 });
