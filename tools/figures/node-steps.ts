@@ -93,6 +93,15 @@ export const nodeSteps: readonly FigureStep[] = [
     atMostMinutes: 60,
   },
   {
+    name: "node-bgp",
+    says: "1,000 random changes to BGP, blocks and modes on five nodes, with whole agents and BIRD (needs root and bird)",
+    long: ["tools/run-tests.ts test/campaign/node-bgp"],
+    short: ["tools/run-tests.ts test/campaign/node-bgp"],
+    env: { CAMPAIGN: "long", CATTAIL_CHANGES: "1000" },
+    aboutMinutes: 45,
+    atMostMinutes: 240,
+  },
+  {
     name: "policies",
     says: "random clusters, and probes while policies change (needs root and nft)",
     long: ["tools/run-tests.ts test/campaign/policy-"],
