@@ -12,7 +12,7 @@ export type BgpWorld = {
   readonly byAddress: (one: string, other: string) => boolean;
 };
 
-export function hasSession(world: BgpWorld, one: string, other: string): boolean {
+function hasSession(world: BgpWorld, one: string, other: string): boolean {
   if (one === other) return false;
   const isMesh = world.mesh && !world.reflectors.has(one) && !world.reflectors.has(other);
   return isMesh || world.peers(one, other) || world.peers(other, one);

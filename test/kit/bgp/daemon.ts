@@ -223,7 +223,7 @@ type KernelRoute = {
 };
 
 /** An outside router's configuration: BIRD 2. */
-export function torConfiguration(tor: Tor): string {
+function torConfiguration(tor: Tor): string {
   const bare = (address: string) => address.split("/")[0] ?? "";
   const announced = (["ipv4", "ipv6"] as const).flatMap((family) => {
     const ours = (tor.announce ?? []).filter((prefix) => prefix.includes(":") === (family === "ipv6"));

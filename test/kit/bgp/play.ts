@@ -172,7 +172,7 @@ async function put(datastore: MemoryDatastore, object: KubeObject): Promise<void
 }
 
 /** Differences as lines. */
-export function compareFacts(expected: StageFacts, got: StageFacts): readonly string[] {
+function compareFacts(expected: StageFacts, got: StageFacts): readonly string[] {
   const lines: string[] = [];
   for (const group of ["nodes", "tors"] as const) {
     for (const [name, wanted] of Object.entries(expected[group] ?? {})) {

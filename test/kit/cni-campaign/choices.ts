@@ -46,7 +46,7 @@ export function chooseStep(random: Random): Step {
   }
 }
 
-export function chooseMishap(random: Random): Mishap {
+function chooseMishap(random: Random): Mishap {
   const chance = random.next();
   if (chance < 0.45) return { is: "none" };
   const nth = 1 + random.below(12);

@@ -20,7 +20,7 @@ const ofIpam = ["blockaffinities", "ipamblocks", "ipamhandles"];
 const others = ["clusterinformations", "ippools", "ipreservations", "ipamconfigurations", "ipamconfigs"];
 
 /** Exactly what the original's manifest allows its plugin; what the hard-way guide allows it; nothing. */
-export const cniRights: { readonly [name in "cni" | "seed" | "none"]: readonly Rule[] } = {
+const cniRights: { readonly [name in "cni" | "seed" | "none"]: readonly Rule[] } = {
   cni: [
     readPods,
     markPods,

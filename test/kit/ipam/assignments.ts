@@ -33,7 +33,7 @@ export type AssignmentsDone = {
   seconds: number;
 };
 
-export class GivenTwice extends Error {}
+class GivenTwice extends Error {}
 class Killed extends Error {}
 
 type Container = {
