@@ -35,6 +35,56 @@ const played: BgpCase = {
   tors: [router(1), router(2)],
 };
 
+const block = (node: string, cidr: string) =>
+  crd("BlockAffinity", `${node}-${cidr.replaceAll(/[./]/g, "-")}`, {
+    ...{ cidr, node, state: "confirmed", deleted: "false", type: "host" },
+  });
+
+test("a block that becomes this node's own does not lead to the node that had it before", {
+  skip: noNamespaces || noBird,
+  timeout: 180_000,
+}, async () => {
+  const modes = { ipipMode: "Never", vxlanMode: "Never", blockSize: 26, nodeSelector: "all()" };
+  const moving = "10.244.50.0/26";
+  await using run = await PlayedCase.start({
+    about: "two nodes and a block",
+    nodes: [
+      { name: "n1", ip: "172.30.0.11/24" },
+      { name: "n2", ip: "172.30.0.12/24" },
+    ],
+    objects: [crd("IPPool", "pool", { cidr: "10.244.0.0/16", ...modes }), block("n1", moving)],
+  });
+  const namespace = run.namespaces.get("n2") ?? "";
+  const socket = run.birds.get("n2")?.[0]?.socket ?? "";
+  const shown = () => ip("-n", namespace, "-4", "route", "show", moving);
+  const until = (isSo: () => boolean, what: string) =>
+    eventually(
+      async () => {
+        await run.facts();
+        return isSo();
+      },
+      () => `${what}: ${shown()}`,
+    );
+  await until(() => shown().includes("via 172.30.0.11"), "it leads to n1");
+  await run.stage({ apply: [block("n2", moving)] });
+  await until(() => shown().includes("blackhole"), "it is n2's");
+  await run.stage({ delete: [["BlockAffinity", `n1-${moving.replaceAll(/[./]/g, "-")}`]] });
+  const stop = new AbortController();
+  await using metrics = new OtherMetrics({
+    log: silentLog,
+    signal: stop.signal,
+    namespace: `/run/netns/${namespace}`,
+    ask: (destination) => askBird(socket, `show route ${destination} all`),
+  });
+  await eventually(
+    async () => {
+      await metrics.clear();
+      return /^blackhole \S+ proto bird\s*$/.test(shown());
+    },
+    () => shown(),
+  );
+});
+
 test("a router that was the preferred one gets nothing any more when it is not, whatever metric its route had", {
   skip: noNamespaces || noBird,
   timeout: 180_000,
