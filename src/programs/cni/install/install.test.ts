@@ -224,6 +224,13 @@ test("uninstall takes away what install put there, and leaves what others did", 
   ok(existsSync(join(at.bin, "portmap")));
 });
 
+test("uninstall says so where nothing is installed", async () => {
+  const said: string[] = [];
+  const say = (line: string) => void said.push(line);
+  await uninstall({ variables: {}, root: machine("host").root, say, program: undefined });
+  deepEqual(said, ["nothing of the CNI plugin is here"]);
+});
+
 test("uninstall knows links and launchers of any Cattail", async () => {
   const at = machine("host");
   mkdirSync(at.bin, { recursive: true });

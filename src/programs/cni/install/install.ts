@@ -89,7 +89,13 @@ async function mountedToken(root = ""): Promise<string> {
   return existsSync(file) ? (await readFile(file, "utf8")).trim() : "";
 }
 
-export async function uninstall({ variables, say, root, program }: Omit<InstallOptions, "signal">): Promise<void> {
+export async function uninstall(options: Omit<InstallOptions, "signal">): Promise<void> {
+  const { variables, root, program } = options;
+  let hasSaid = false;
+  const say: Say = (line) => {
+    hasSaid = true;
+    options.say(line);
+  };
   const settings = readInstallSettings(variables, root === undefined ? {} : { root });
   const { folders, configName } = settings;
   // First what kubelet looks for: from now on no pod is started that could not get its network.
@@ -97,6 +103,7 @@ export async function uninstall({ variables, say, root, program }: Omit<InstallO
     if (await removeFile(join(folders.net, name)).catch(absent)) say(`removed ${join(folders.net, name)}`);
   await removeCertificates(settings, say);
   await removePrograms(settings, program ?? ownOrNone(settings), say);
+  if (!hasSaid) say("nothing of the CNI plugin is here");
 }
 
 function ownOrNone({ brought }: InstallSettings): PluginProgram | undefined {
