@@ -14,6 +14,8 @@ export type ClusterFacts = {
   readonly affinities: readonly AffinityFact[];
   readonly pods: readonly PodFact[];
   readonly isMeshOn: boolean;
+  /** Of IPv6, where some have: nodes that have one IPv4 address, by it. BIRD takes that for its identifier, and two of the same make no session. */
+  readonly identifiers?: ReadonlyMap<string, readonly string[]>;
   readonly serviceRanges: readonly string[];
   /** What could not be read, in the datastore's words. */
   readonly unreadable: readonly Unreadable[];

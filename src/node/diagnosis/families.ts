@@ -2,6 +2,7 @@
 // the two have nothing to do with each other, so a cluster with both is two diagnoses.
 import { type Family, parseRange } from "../../base/lib/index.ts";
 import type { BirdFacts, ClusterFacts, Facts, HostFacts, NodeFact, PodFact } from "./facts.ts";
+import { duplicates } from "./networks.ts";
 
 export type ByFamily<T> = { readonly 4?: T; readonly 6?: T };
 
@@ -47,9 +48,11 @@ export function factsOf({ cluster, hosts, nowMs }: WholeFacts, family: Family): 
 
 export function clusterOf(cluster: WholeCluster, family: Family): ClusterFacts {
   const isOwn = (each: { readonly cidr: string }) => familyOf(each.cidr) === family;
+  const identifiers = family === 6 ? duplicates(clusterOf(cluster, 4)) : new Map<string, string[]>();
   return {
     ...cluster,
     family,
+    ...(identifiers.size === 0 ? {} : { identifiers }),
     nodes: cluster.nodes.map(({ addresses, tunnelAddresses, internalAddresses, ...node }): NodeFact => {
       const [address, tunnelAddress] = [addresses[family], tunnelAddresses[family]];
       return {

@@ -8,13 +8,15 @@ import {
   failing,
   healthy,
   hostOf,
+  inIpv6,
   lookup,
   onCluster,
   onHost,
   podsSilent,
   session,
+  whole,
 } from "../../../test/kit/healthy-facts.ts";
-import { diagnoseFamily } from "./diagnose.ts";
+import { diagnose, diagnoseFamily } from "./diagnose.ts";
 import type { CniFacts, Facts, HostFacts } from "./facts.ts";
 import { interfaceOf } from "./pod-interface.ts";
 
@@ -169,4 +171,11 @@ test("a peer where no machine is: the fix is not about a firewall", () => {
     deepEqual(code, "BGP_SESSION_DOWN");
     match(fix, /BGPPeer names the right one/);
   }
+});
+
+test("a session of IPv6 between two nodes that have one IPv4 address: that address is all that is told", () => {
+  const apart = { ...cluster, nodes: cluster.nodes.map((node) => ({ ...node, address: "172.31.0.11/24" })) };
+  const four = { ...onHost(both(podsSilent, session("Active"))), cluster: apart };
+  const six = inIpv6(onHost(both(podsSilent, session("Idle"))));
+  deepEqual(codesOf(diagnose(whole(four, six))), ["NODE_ADDRESS_DUPLICATE"]);
 });

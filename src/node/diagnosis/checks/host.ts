@@ -178,11 +178,13 @@ function checkBird(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
   const isAmbiguous = (address: string) =>
     twice.has(address) || [...twice.values()].some((names) => names.includes(node));
   const notUp = bird.sessions.filter(({ state }) => state !== "Established");
-  const down = notUp.filter(({ address }) => !isAmbiguous(address));
-  // A BIRD that waits for nobody but those waits because of them.
-  if (notUp.length > 0 && down.length === 0) return [];
   const nameOf = (address: string) =>
     cluster.nodes.find((each) => each.address !== undefined && bare(each.address) === address)?.name;
+  const known = notUp.filter(({ address }) => !isAmbiguous(address));
+  const twins = known.flatMap(({ address }) => twinsOf(node, nameOf(address), cluster));
+  const down = known.filter(({ address }) => twinsOf(node, nameOf(address), cluster).length === 0);
+  // A BIRD that waits for nobody but those waits because of them.
+  if (notUp.length > 0 && down.length === 0) return twins;
   if (bird.waits !== undefined)
     return [
       finding({
@@ -194,7 +196,7 @@ function checkBird(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
         isOfOtherFamily: bird.isWaitOfOtherFamily,
       }),
     ];
-  return down.map(({ address, state, info }) => {
+  const sessions = down.map(({ address, state, info }) => {
     const peer = nameOf(address);
     const knocked = probes.find((probe) => probe.kind === "bgp" && probe.address === address);
     const asked = { from: node, fromNode: node, to: peer ?? address, node: peer ?? "", address, ok: false } as const;
@@ -216,12 +218,31 @@ function checkBird(host: HostFacts, cluster: ClusterFacts): NodeFinding[] {
       evidence,
       ...(fix === undefined ? {} : { fix }),
       // Not that the node itself is silent: then the session is the consequence.
-      explains: ({ kind, fromNode, node: to }) =>
-        kind !== "node" &&
-        kind !== "large" &&
-        ((fromNode === node && to === peer) || (fromNode === peer && to === node)),
+      explains: isOfPodsBetween(node, peer),
     });
   });
+  return [...twins, ...sessions];
+}
+
+function isOfPodsBetween(node: string, peer: string | undefined): NodeFinding["explains"] {
+  return ({ kind, fromNode, node: to }) =>
+    kind !== "node" && kind !== "large" && ((fromNode === node && to === peer) || (fromNode === peer && to === node));
+}
+
+/** Their IPv4 address is one, and so is their identifier: there is no session of IPv6 between them either. */
+function twinsOf(node: string, peer: string | undefined, { identifiers }: ClusterFacts): NodeFinding[] {
+  const found = [...(identifiers ?? [])].find(
+    ([, names]) => peer !== undefined && names.includes(node) && names.includes(peer),
+  );
+  if (found === undefined) return [];
+  return [
+    finding({
+      code: "NODE_ADDRESS_DUPLICATE",
+      what: `${found[1].join(" and ")} both have the address ${found[0]}, which is their identifier in BGP, too`,
+      explains: isOfPodsBetween(node, peer),
+      isOfOtherFamily: true,
+    }),
+  ];
 }
 
 /** Undefined: that of the catalogue, which is about the port. */
