@@ -7,6 +7,7 @@ const crd = "/apis/crd.projectcalico.org/v1";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const kinds: { readonly [kind: string]: readonly [group: string, plural: string] } = {
   IPPool: [crd, "ippools"],
+  IPReservation: [crd, "ipreservations"],
   FelixConfiguration: [crd, "felixconfigurations"],
   BGPConfiguration: [crd, "bgpconfigurations"],
   ClusterInformation: [crd, "clusterinformations"],

@@ -108,8 +108,10 @@ export const containerId = text("containerID", "must be letters, digits and inne
   /^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?$/.test(value),
 );
 export const mac = text("mac", "must be a MAC address", (value) => canonicalMac(value) !== undefined);
-export const wireguardKey = text("wireguardPublicKey", "must be a key of 32 bytes in base64", (value) =>
-  /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(value),
+export const wireguardKey = text(
+  "wireguardPublicKey",
+  "must be a key of 32 bytes in base64",
+  (value) => /^[A-Za-z0-9+/]{43}=$/.test(value), // as Go reads it, whatever the last bits are
 );
 
 /** Kubernetes' port names. */

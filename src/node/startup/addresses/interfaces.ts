@@ -1,5 +1,5 @@
-// The host's interfaces as detection sees them: the one that was made last comes first, each with its addresses in the kernel's order, whether it is
-// up or not.
+// The host's interfaces as detection sees them: in the kernel's order turned round, so that the one that was made last comes first, each with its addresses
+// in the kernel's order, whether it is up or not.
 import { compileGoRegexp, type Family } from "../../../base/lib/index.ts";
 import { openNetlink } from "../../../base/linux/kernel.ts";
 
@@ -16,18 +16,21 @@ export async function readInterfaces(options: { readonly namespace?: string } = 
   await using netlink = openNetlink(options);
   const [links, addresses] = [await netlink.links(), await netlink.addresses()];
   const byIndex = Map.groupBy(addresses, ({ index }) => index);
-  return links
-    .map(({ index, name }) => ({
-      index,
-      name,
-      addresses: (byIndex.get(index) ?? []).map(({ address, peer, family }) => {
-        const number = family === "inet6" ? (6 as const) : (4 as const);
-        // The length that stands beside an address with a peer is the peer's: the node's own network is that address alone.
-        const [own = ""] = address.split("/");
-        return { family: number, cidr: peer === undefined ? address : `${own}/${number === 4 ? 32 : 128}` };
-      }),
-    }))
-    .sort((a, b) => b.index - a.index);
+  return (
+    links
+      .map(({ index, name }) => ({
+        index,
+        name,
+        addresses: (byIndex.get(index) ?? []).map(({ address, peer, family }) => {
+          const number = family === "inet6" ? (6 as const) : (4 as const);
+          // The length that stands beside an address with a peer is the peer's: the node's own network is that address alone.
+          const [own = ""] = address.split("/");
+          return { family: number, cidr: peer === undefined ? address : `${own}/${number === 4 ? 32 : 128}` };
+        }),
+      }))
+      // Not by index: older kernels list those above 255 in an order of their own, and a node that changes from the original to us keeps its address.
+      .reverse()
+  );
 }
 
 /** Interfaces that other software makes: never the node's own way out. */
