@@ -3,6 +3,7 @@
 import { type AddressRange, compileGoRegexp, parseAddress, parseRange } from "../../base/lib/index.ts";
 import { type NodeSettings, nodeSettings } from "../../calico/policy/index.ts";
 import type { LiveSettings } from "../part/index.ts";
+import { settingValue } from "../settings/index.ts";
 import { isInterfaceName } from "./nft/names.ts";
 
 /** Bits of the packet's mark: "this policy passes on", "accepted before NAT", and "from the node itself, translated". */
@@ -45,13 +46,14 @@ export type DataplaneSettings = BuildOptions & {
 type Setting = (name: string) => string | undefined;
 
 export function dataplaneSettings(live: Pick<LiveSettings, "raw">): DataplaneSettings {
-  const setting: Setting = (name) => live.raw(name);
+  // A number may be written in several ways.
+  const setting: Setting = (name) => (name === "VXLANPort" ? String(settingValue(live, name)) : live.raw(name));
   const exclude = listOf(setting("InterfaceExclude") ?? "kube-ipvs0");
   const patterns = exclude.flatMap(patternOf);
   return {
     settings: nodeSettings(setting),
     interfacePrefixes: prefixes(setting("InterfacePrefix")),
-    marks: marksOf(setting("NftablesMarkMask")),
+    marks: marksOf(settingValue(live, "NftablesMarkMask")),
     isExcluded: (name) => patterns.some((pattern) => pattern.test(name)),
     excludedNames: exclude.filter(isInterfaceName),
     dropsInvalid: !isTrue(setting("DisableConntrackInvalidCheck")),
@@ -87,10 +89,9 @@ function patternOf(text: string): readonly RegExp[] {
 const defaultMask = 0xffff0000;
 
 /** The lowest three bits that we may use. */
-function marksOf(text: string | undefined): Marks {
-  const given = Number(text ?? defaultMask);
-  const bits = (Number.isSafeInteger(given) ? bitsOf(given) : []).slice(0, 3);
-  const [pass, accept, local] = bits.length === 3 ? bits : bitsOf(defaultMask);
+function marksOf(mask: number): Marks {
+  const bits = bitsOf(mask);
+  const [pass, accept, local] = bits.length >= 3 ? bits : bitsOf(defaultMask);
   return { pass: pass ?? 0, accept: accept ?? 0, local: local ?? 0 };
 }
 

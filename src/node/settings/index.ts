@@ -6,6 +6,6 @@ export { defaultConfigFile, readLocalSources } from "./local-sources.ts";
 export { formatNodeSettings, nodeSettingsPage } from "./page.ts";
 export type { SourceName } from "./resolve.ts";
 export { type NodeSettings, type SettingName, settingsTable } from "./table.ts";
-export { felixSettings, type TypedSettings } from "./typed.ts";
+export { felixSettings, settingValue, type TypedSettings } from "./typed.ts";
 export type { FailsafePort, NumberRange } from "./value-types.ts";
 export { withoutEffect } from "./without-effect.ts";

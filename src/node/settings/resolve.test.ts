@@ -92,9 +92,9 @@ const ranks: { name: string; sources: Sources; setting: SettingName; value: unkn
   },
   {
     name: "bits of a mark in octal, as Go reads them",
-    sources: { cluster: { NftablesMarkMask: "0300" } },
+    sources: { cluster: { NftablesMarkMask: "0700" } },
     setting: "NftablesMarkMask",
-    value: 0o300,
+    value: 0o700,
     from: "cluster",
   },
   {
@@ -158,7 +158,7 @@ const stopping: { sources: Sources; says: RegExp }[] = [
   { sources: { environment: { InterfacePrefix: "a b" } }, says: /^InterfacePrefix is "a b"/ },
   { sources: { environment: { DefaultEndpointToHostAction: "LET" } }, says: /one of DROP, RETURN, ACCEPT/ },
   { sources: { file: { FailsafeInboundHostPorts: "sctp:1" } }, says: /"sctp:1" is not of that form/ },
-  { sources: { file: { NftablesMarkMask: "1" } }, says: /fewer than two bits/ },
+  { sources: { file: { NftablesMarkMask: "3" } }, says: /fewer than three bits/ },
   { sources: { file: { NftablesMarkMask: "+3" } }, says: /no number of 32 bits/ },
   { sources: { environment: { MaxIpsetSize: "none" } }, says: /it must have a value/ },
   { sources: { environment: { TyphaAddr: "typha.example" } }, says: /must be host:port/ },

@@ -35,3 +35,9 @@ export function felixSettings(live: LiveSettings): TypedSettings {
     },
   };
 }
+
+/** One of them, as it is now. */
+export function settingValue<N extends SettingName>(live: Pick<LiveSettings, "raw">, name: N): NodeSettings[N] {
+  const text = live.raw(name);
+  return (text === undefined ? rowOf(name).default : readText(name, text, checks).value) as NodeSettings[N]; // as above
+}

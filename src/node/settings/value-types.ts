@@ -198,13 +198,14 @@ export const networks: SettingType<readonly string[]> = list(
 
 /** The bits of a packet's mark that are ours. */
 export const markMask: SettingType<number> = {
-  allowed: "a number of 32 bits, at least two of them set, such as 0xffff0000",
+  allowed: "a number of 32 bits, at least three of them set, such as 0xffff0000",
   zero: 0,
   parse: (text) => {
     const value = goInteger(text);
     if (value === undefined || value > 0xffff_ffff || /^[+-]/.test(text)) return bad("it is no number of 32 bits");
     const bits = value.toString(2).replaceAll("0", "").length;
-    return bits < 2 ? bad("it has fewer than two bits") : good(value);
+    // So many the rules need (node/dataplane); with fewer they would take bits of others. The original needs more.
+    return bits < 3 ? bad("it has fewer than three bits") : good(value);
   },
   show: (value) => `0x${value.toString(16)}`,
 };

@@ -336,3 +336,11 @@ test("an endpoint is made anew when something changes that packets meet", () => 
   for (const other of others)
     deepEqual([isChangedBy(other), isChangedBy(workload)], [true, true], JSON.stringify(other));
 });
+
+test("marks and ports are read as the settings' table reads them", () => {
+  const { ruleset } = built({ [pod]: workload }, { NftablesMarkMask: "0700", VXLANPort: "010" });
+  match(ruleset.chain("raw-prerouting")?.rules.join() ?? "", /meta mark set meta mark and 0xfffffe3f/);
+  const pods = [...ruleset.elements("map-from-workload").values()][0]?.replace("jump ", "") ?? "";
+  const shared = ruleset.chain(pods)?.rules[0]?.replace("goto ", "") ?? "";
+  match(ruleset.chain(shared)?.rules.join() ?? "", /th dport 8 counter drop comment "VXLAN from a pod"/);
+});
