@@ -107,7 +107,11 @@ export class Nft implements Disposable {
     if (this.#sets === "not yet") this.#sets = this.#openSets();
     const changes = this.#sets === "none" ? undefined : setChanges(elements);
     if (this.#sets === "none" || changes === undefined) return false;
-    return this.#sets.change({ family: "inet", name: tableName }, changes) === undefined;
+    try {
+      return this.#sets.change({ family: "inet", name: tableName }, changes) === undefined;
+    } catch {
+      return false;
+    }
   }
 
   #openSets(): SetElements | "none" {
