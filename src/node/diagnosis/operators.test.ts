@@ -1,5 +1,5 @@
 // What operators meet and no breakage of the lab makes, as facts: the agent, the plugin's files, sessions, rules of routing, addresses, host endpoints.
-import { deepEqual, match } from "node:assert/strict";
+import { deepEqual, match, throws } from "node:assert/strict";
 import { test } from "node:test";
 import {
   both,
@@ -18,6 +18,7 @@ import {
 } from "../../../test/kit/healthy-facts.ts";
 import { diagnose, diagnoseFamily } from "./diagnose.ts";
 import type { CniFacts, Facts, HostFacts } from "./facts.ts";
+import { findEnds } from "./path/ends.ts";
 import { interfaceOf } from "./pod-interface.ts";
 
 const withoutAgent = () => ({ agent: { asked: ["/var/run/calico/cattail/cni.sock"], isThere: false } });
@@ -178,4 +179,19 @@ test("a session of IPv6 between two nodes that have one IPv4 address: that addre
   const four = { ...onHost(both(podsSilent, session("Active"))), cluster: apart };
   const six = inIpv6(onHost(both(podsSilent, session("Idle"))));
   deepEqual(codesOf(diagnose(whole(four, six))), ["NODE_ADDRESS_DUPLICATE"]);
+});
+
+test("what would encapsulate packets names the pool that they are of", () => {
+  const [found] = diagnoseFamily(onHost(podsSilent));
+  match(found?.fix ?? "", /patch ippool pool -p/);
+});
+
+test("a path to the address of a service is refused with what to ask instead", () => {
+  const { cluster: both } = whole(healthy, inIpv6(healthy));
+  const ask = (to: string) => findEnds({ from: "a", to, namespace: "default" }, both);
+  throws(() => ask("10.96.0.1"), { code: "PATH_END", message: /address of a service[\s\S]*endpointslices/ });
+  deepEqual(
+    ask("10.97.0.1").map(({ to }) => to.is),
+    ["address"],
+  );
 });

@@ -1,4 +1,5 @@
 // Pods that do not answer, where no policy denies it: which layer is to blame. Rules of others first, then the pod itself, then what is between.
+import { nodeCatalogue } from "../catalogue.ts";
 import type { ClusterFacts, HostFacts, Probe } from "../facts.ts";
 import { finding, type NodeFinding } from "../finding.ts";
 import { nodeNamed, poolOf, type Way, wayBetween } from "../networks.ts";
@@ -155,10 +156,12 @@ function drops(
     (node) => !hosts.some((host) => host.node === node),
   );
   const [first] = probes;
+  const pool = poolOf(first?.address ?? "", cluster.pools);
   const firewalls = probes.flatMap((probe) => suspectOf(probe, hosts, cluster) ?? []);
   const [filtered] = code !== "UNDERLAY_DROPS_PODS" ? firewalls.filter(({ isOuter }) => isOuter) : [];
   return finding({
     code,
+    ...(pool === undefined ? {} : { fix: nodeCatalogue[code].fix.replace("ippool POOL", `ippool ${pool.name}`) }),
     ...(filtered === undefined ? {} : { node: filtered.host.node }),
     explains: ({ fromNode, node }) => probes.some((each) => each.fromNode === fromNode && each.node === node),
     what: `between ${pairs.join(", ")} ${lost}, and the nodes reach each other`,

@@ -2,7 +2,7 @@
 import { CattailError, type Family, nearest } from "../../../base/lib/index.ts";
 import type { ClusterFacts } from "../facts.ts";
 import { clusterOf, familiesOf, familyOf, type WholeCluster } from "../families.ts";
-import { bare, canonical } from "../networks.ts";
+import { bare, canonical, isIn } from "../networks.ts";
 import { interfaceOfPod } from "../pod-interface.ts";
 
 export type PathEnd = {
@@ -67,6 +67,11 @@ function findEnd(asked: string, cluster: ClusterFacts, namespace: string): PathE
     (each) => each.name === wanted || (each.address !== undefined && bare(each.address) === text),
   );
   if (node?.address !== undefined) return { is: "node", name: node.name, address: bare(node.address), node: node.name };
+  if (isAddress && cluster.serviceRanges.some((range) => isIn(text, range)))
+    throw noEnd(
+      `${text} is the address of a service, which is not where packets go to: its node sends them on to one of its pods`,
+      "Ask for such a pod: kubectl get endpointslices -A -o wide lists them by service",
+    );
   if (isAddress) return { is: "address", name: text, address: text, node: undefined };
   const names = [...pods.map((each) => `${each.namespace}/${each.name}`), ...nodes.map((each) => each.name)];
   const meant = nearest(text.includes("/") ? text : `${namespace}/${text}`, names);
