@@ -1,6 +1,6 @@
 // A real BIRD in a namespace, and the facts that it tells.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askBird } from "../../../src/node/bird/index.ts";
 import type { KernelFact, MachineFacts, RouteFact, SessionFact, Tor } from "./case.ts";
@@ -48,6 +48,15 @@ export class CaseBird implements AsyncDisposable {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** What it said last, where it has ended by itself or was not started; undefined: it runs. */
+  get end(): string | undefined {
+    if (this.#child === undefined) return existsSync(this.configuration) ? "not started" : "it has no configuration";
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return undefined;
+    const log = readFileSync(join(this.#folder, `${this.#name}.log`), "utf8").slice(-500);
+    return `ended with ${exitCode ?? signalCode}: ${log}`;
   }
 
   /** Starts it once its configuration is there. */

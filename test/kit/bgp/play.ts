@@ -130,10 +130,17 @@ export class PlayedCase implements AsyncDisposable {
       if ((goodSinceMs !== undefined && nowMs - goodSinceMs >= holdMs) || nowMs > endMs) {
         const dropped = this.#before === undefined ? [] : droppedOf(expected.kept ?? [], this.#before, since);
         this.#before = since;
-        return [...differences, ...dropped];
+        return [...differences, ...(differences.length > 0 ? this.#silent() : []), ...dropped];
       }
       await sleep(150);
     }
+  }
+
+  /** Of daemons that do not run: why, for whoever looks for a difference. */
+  #silent(): readonly string[] {
+    return [...this.birds].flatMap(([name, birds]) =>
+      birds.flatMap(({ end }) => (end === undefined ? [] : [`BIRD of ${name}: ${end}`])),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
