@@ -1,14 +1,12 @@
-// Compiles a schema against the types of one stream to ops that read values (read-ops.ts).
-// One TypeStream per stream: it holds the definitions received and what was compiled from them.
+// Compiles a schema against received types to ops that read values (read-ops.ts).
+// One TypeTable for each set of definitions: streams that had the same ones share it, with what was compiled from them.
 
 import { GobError } from "../error.ts";
 import { canonicalKey, hasPrimitiveKeys, setByValue } from "../schema/map-keys.ts";
 import { base, type Node, type StructNode } from "../schema/schema.ts";
-import { builtinTypes, firstUserId, type WireType, WireTypeSchema, wireTypeId } from "../schema/wire-types.ts";
+import { builtinTypes, type WireType } from "../schema/wire-types.ts";
 import { isCompatible } from "./compatible.ts";
-import { KnownDefinitions } from "./known-definitions.ts";
 import { newOp, type Op, opCode, readBy, type Slot } from "./read-ops.ts";
-import type { Reader } from "./reader.ts";
 import { scalarOp } from "./scalar-ops.ts";
 import { factsOf } from "./schema-facts.ts";
 import { countOf, requireKey, Skippers } from "./skip-ops.ts";
@@ -17,59 +15,29 @@ import { TypeKeys } from "./type-keys.ts";
 type Engine = { op: Op; matchedFields: number };
 type UnderWay = Map<string, Op>;
 
-export class TypeStream {
-  readonly types = new Map<number, WireType>();
-  readonly #skippers = new Skippers(this);
+export class TypeTable {
+  readonly types: Map<number, WireType>;
+  #skippers: Skippers;
   readonly #engines = new Map<string, Engine>();
 
-  /** Reads the id of a value, and on the way any definitions, which may go on over several frames. */
-  typeSequence(r: Reader): number {
-    for (;;) {
-      if (r.at >= r.end) r.nextFrame();
-      const id = readId(r);
-      if (id >= 0) return id;
-      this.define(r, -id);
-      // Inside an interface value a definition is followed by the length of what comes next; it says nothing new.
-      if (r.at < r.end) r.uint();
-    }
-  }
-
-  /** Reads the definition of a type. */
-  define(r: Reader, id: number): void {
-    if (id < firstUserId || this.types.has(id)) r.fail("GOB_DUPLICATE_TYPE", `type ${id} is defined already`);
-    if (this.types.size >= r.limits.types) r.fail("GOB_LIMIT_TYPES", `more than ${r.limits.types} types`);
-    const known = knownDefinitions.find(r.data, r.at, r.end);
-    if (known !== undefined && fieldsOf(known).length <= r.limits.fields) {
-      r.at = r.end;
-      this.types.set(id, known);
-      return;
-    }
-    const { depth, elements, at } = r;
-    r.depth = Math.min(0, r.limits.depth - 8); // definitions nest four deep by themselves
-    r.elements = r.limits.elements - r.limits.fields; // fields are their only elements, and have a limit of their own
-    const wire = readWireType(r);
-    r.depth = depth;
-    r.elements = elements;
-    const fields = fieldsOf(wire);
-    if (new Set(fields.map((field) => field.Name)).size < fields.length) {
-      r.fail("GOB_DUPLICATE_FIELD", `type ${id} has a field twice`);
-    }
-    this.types.set(id, wire);
-    if (known === undefined && r.at === r.end) knownDefinitions.keep(r.data.subarray(at, r.end), wire);
-  }
-
-  /** As compile(); an error in it is reported where the value was met. */
-  valueOp(r: Reader, id: number, node: Node): Op {
-    try {
-      return this.compile(id, node);
-    } catch (error) {
-      if (!(error instanceof GobError)) throw error;
-      throw new GobError(error.code, error.problem, { offset: r.streamOffset + r.at });
-    }
+  constructor(types: Iterable<readonly [number, WireType]> = []) {
+    this.types = new Map(types);
+    this.#skippers = new Skippers(this.types);
   }
 
   /** What reads a value of a received type into the schema: the whole of a message, or what an interface holds. */
   compile(id: number, node: Node): Op {
+    try {
+      return this.#compile(id, node);
+    } catch (error) {
+      // What was begun would be found by the next stream that has this table.
+      this.#engines.clear();
+      this.#skippers = new Skippers(this.types);
+      throw error;
+    }
+  }
+
+  #compile(id: number, node: Node): Op {
     const engine = this.#engine(node, id);
     const target = base(node);
     if (target.kind !== "struct") return newOp(opCode.singleton, { elem: engine.op });
@@ -149,20 +117,13 @@ export class TypeStream {
         return;
       }
       case "interface":
-        op.holder = { stream: this, node: target, named: undefined, typed: undefined };
+        op.holder = { node: target, named: undefined, typed: undefined };
         op.code = opCode.interface;
         return;
       default:
         throw new GobError("GOB_SCHEMA", `${target.kind} is compiled elsewhere`);
     }
   }
-}
-
-/** A type id. Go cuts it to 32 bits; here it must fit. */
-export function readId(r: Reader): number {
-  const id = r.int();
-  if (id > 0x7fff_ffff || id < -0x7fff_ffff) r.fail("GOB_LIMIT_TYPE_ID", "a type id beyond 31 bits");
-  return id;
 }
 
 function mapReader(keyNode: Node, key: Op, elem: Op): Op["read"] {
@@ -185,22 +146,5 @@ function mapReader(keyNode: Node, key: Op, elem: Op): Op["read"] {
   };
 }
 
-/** These two are the same for all streams. */
+/** The same for all tables. */
 const typeKeys = new TypeKeys();
-const knownDefinitions = new KnownDefinitions();
-
-function fieldsOf(wire: WireType): NonNullable<WireType["StructT"]>["Field"] {
-  return wire.StructT?.Field ?? [];
-}
-
-const wireTypeOp = new TypeStream().compile(wireTypeId, WireTypeSchema);
-
-function readWireType(r: Reader): WireType {
-  try {
-    // The schema says what its op reads, and the schema is WireTypeSchema.
-    return readBy(r, wireTypeOp) as WireType;
-  } catch (error) {
-    if (!(error instanceof GobError) || error.code !== "GOB_LIMIT_ELEMENTS") throw error;
-    return r.fail("GOB_LIMIT_FIELDS", `a struct of more than ${r.limits.fields} fields`);
-  }
-}

@@ -5,11 +5,11 @@
 
 import { GobError } from "../error.ts";
 import type { Node, Schema } from "../schema/schema.ts";
-import { readId, TypeStream } from "./decode-ops.ts";
 import { type GobLimits, withDefaults } from "./limits.ts";
 import { readBy } from "./read-ops.ts";
 import { type DecodeText, decodeUtf8, frameHeader, needFrame, Reader } from "./reader.ts";
 import { rootOf } from "./schema-facts.ts";
+import { readId, TypeStream } from "./type-stream.ts";
 
 /** What a decoder is given beside its limits. */
 export type DecoderOptions = {
@@ -57,7 +57,8 @@ export class GobDecoder<T> {
   constructor(schema: Schema<T>, limits: GobLimits, options: DecoderOptions) {
     this.#root = rootOf(schema);
     this.#allocate = options.allocate ?? newBytes;
-    this.#reader = new Reader(limits, options.decodeText ?? decodeUtf8, this.#allocate(0));
+    const { decodeText = decodeUtf8 } = options;
+    this.#reader = new Reader({ limits, types: this.#types, decodeText, data: this.#allocate(0) });
   }
 
   /**
@@ -170,7 +171,7 @@ export class GobDecoder<T> {
 
   #readValue(id: number, root: Node): { value: unknown } | undefined {
     const r = this.#reader;
-    const definedBefore = this.#types.types.size;
+    const before = this.#types.mark();
     try {
       const value = readBy(r, this.#types.valueOp(r, id, root));
       const messageBytes = r.end - r.messageStart;
@@ -185,7 +186,7 @@ export class GobDecoder<T> {
       return { value };
     } catch (error) {
       if (error !== needFrame) throw error;
-      this.#forgetTypes(definedBefore);
+      this.#types.backTo(before); // they are defined again when the value is read again
       this.#waitFor = r.end;
       this.#rereadBytes += r.end - this.#next;
       if (this.#isRereading) this.#remade += r.entered;
@@ -205,12 +206,6 @@ export class GobDecoder<T> {
     const { data } = this.#reader;
     const isTooLarge = data.length > keptBytes && messageBytes * 4 < data.length;
     this.#startOver(isTooLarge ? this.#allocate(0) : data);
-  }
-
-  /** A value that is read again defines its types again. What was compiled from them stays: they come out the same. */
-  #forgetTypes(keep: number): void {
-    const { types } = this.#types;
-    for (const id of [...types.keys()].slice(keep)) types.delete(id);
   }
 
   /** Makes room for more bytes: drops what was read from the front of the buffer and grows it as needed. */

@@ -19,14 +19,16 @@ export class KnownDefinitions {
     return this.#byLength.get(end - start)?.find(({ bytes }) => isAt(data, start, bytes))?.wire;
   }
 
-  keep(bytes: Uint8Array, wire: WireType): void {
-    if (bytes.length > longestKept) return;
+  /** False: it is too long to be kept. */
+  keep(bytes: Uint8Array, wire: WireType): boolean {
+    if (bytes.length > longestKept) return false;
     const known: Known = { bytes: bytes.slice(), wire };
     const alike = this.#byLength.get(bytes.length);
     if (alike === undefined) this.#byLength.set(bytes.length, [known]);
     else alike.push(known);
     this.#kept.push(known);
     if (this.#kept.length > mostKept) this.#forgetFirst();
+    return true;
   }
 
   get size(): number {

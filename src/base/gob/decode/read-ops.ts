@@ -50,19 +50,14 @@ export type StructPlan = {
   readonly make: ((values: readonly unknown[]) => unknown) | undefined;
 };
 
-/** Of the stream's types (TypeStream in decode-ops.ts), what reading an interface asks for. */
-type ValueTypes = {
-  /** Reads the id of a value's type, and on the way any definitions. */
-  typeSequence(r: Reader): number;
-  valueOp(r: Reader, id: number, node: Node): Op;
-};
-
-/** An interface. Values of one type tend to follow each other, so what was found out for the last is kept at hand. */
+/**
+ * An interface. Values of one type tend to follow each other, so what was found out for the last is kept at hand; what it was
+ * compiled for says whether it holds for the next, which may be another stream's.
+ */
 export type Holder = {
-  readonly stream: ValueTypes;
   readonly node: InterfaceNode;
   named: { readonly bytes: Uint8Array; readonly type: string; readonly target: Node } | undefined;
-  typed: { readonly target: Node; readonly id: number; readonly op: Op } | undefined;
+  typed: { readonly target: Node; readonly id: number; readonly table: object; readonly op: Op } | undefined;
 };
 
 export function newOp(code: Op["code"], parts: Partial<Op> = {}): Op {
@@ -211,11 +206,12 @@ function readInterface(r: Reader, holder: Holder): { type: string; value: unknow
     holder.named = named;
   } else r.at += length;
   const { type, target } = named;
-  const id = holder.stream.typeSequence(r);
+  const id = r.types.typeSequence(r);
   r.uint(); // the length of the value; Go does not look at it either
   r.enter();
-  if (typed === undefined || typed.target !== target || typed.id !== id) {
-    typed = { target, id, op: holder.stream.valueOp(r, id, target) };
+  const { table } = r.types;
+  if (typed === undefined || typed.target !== target || typed.id !== id || typed.table !== table) {
+    typed = { target, id, table, op: r.types.valueOp(r, id, target) as Op }; // type-stream.ts compiles to ops
     holder.typed = typed;
   }
   const value = readBy(r, typed.op);

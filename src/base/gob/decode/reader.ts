@@ -4,6 +4,7 @@
 // A value may go on in the next frame (only interface values do); `nextFrame` then moves the window on.
 // Hot: bench/gob measures it.
 import { GobError, type GobErrorCode } from "../error.ts";
+import type { Node } from "../schema/schema.ts";
 import type { GobLimits } from "./limits.ts";
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -22,6 +23,16 @@ const slabBytes = 1 << 14;
 
 /** Thrown where a value needs a frame that has not arrived; the decoder then waits and starts the value again. */
 export const needFrame: unique symbol = Symbol("need another frame");
+
+/** What reading an interface asks of the stream's types (type-stream.ts). */
+export type ValueTypes = {
+  /** The types as they are now: what is compiled holds for one table. */
+  readonly table: object;
+  /** Reads the id of a value's type, and on the way any definitions. */
+  typeSequence(r: Reader): number;
+  /** An op; read-ops.ts knows what that is. */
+  valueOp(r: Reader, id: number, node: Node): unknown;
+};
 
 export class Reader {
   data: Uint8Array;
@@ -43,13 +54,16 @@ export class Reader {
   /** The two halves of the last integer that `uint` returned, if it was 2^32 or more: the low one, then the high one. */
   readonly #halves = new Uint32Array(2);
   readonly limits: GobLimits;
+  readonly types: ValueTypes;
   readonly #decodeText: DecodeText;
   #slab = noBytes;
   #slabAt = 0;
 
-  constructor(limits: GobLimits, decodeText: DecodeText, data: Uint8Array) {
+  constructor(from: { limits: GobLimits; types: ValueTypes; decodeText: DecodeText; data: Uint8Array }) {
+    const { limits, types, decodeText, data } = from;
     this.data = data;
     this.limits = limits;
+    this.types = types;
     this.#decodeText = decodeText;
   }
 

@@ -6,33 +6,27 @@ import type { Reader } from "./reader.ts";
 export type SkipOp = (r: Reader) => void;
 type SkipRef = { skip: SkipOp };
 
-/** Of the stream's types (TypeStream in decode-ops.ts), what skipping asks for. */
-type SentTypes = {
-  readonly types: ReadonlyMap<number, WireType>;
-  typeSequence(r: Reader): number;
-};
-
 export class Skippers {
-  readonly #stream: SentTypes;
+  readonly #types: ReadonlyMap<number, WireType>;
   readonly #ops = new Map<number, SkipRef>();
 
-  constructor(stream: SentTypes) {
-    this.#stream = stream;
+  constructor(types: ReadonlyMap<number, WireType>) {
+    this.#types = types;
   }
 
-  /** The closure for a type, compiled once per stream. It is looked up late, so recursive types find themselves. */
+  /** The closure for a type, compiled once. It is looked up late, so recursive types find themselves. */
   opFor(id: number): SkipOp {
     const basic = basicSkips.get(id);
     if (basic !== undefined) return basic;
     const known = this.#ops.get(id);
     if (known !== undefined) return (r) => known.skip(r);
-    const wire = this.#stream.types.get(id);
+    const wire = this.#types.get(id);
     if (id !== typeId.interface && wire === undefined) {
       throw new GobError("GOB_BAD_TYPE", `type ${id} was never defined`);
     }
     const ref: SkipRef = { skip: () => undefined };
     this.#ops.set(id, ref);
-    ref.skip = wire === undefined ? (r) => this.#skipInterface(r) : this.#compile(id, wire);
+    ref.skip = wire === undefined ? skipInterface : this.#compile(id, wire);
     return ref.skip;
   }
 
@@ -63,13 +57,13 @@ export class Skippers {
       r.depth--;
     };
   }
+}
 
-  #skipInterface(r: Reader): void {
-    skipBytes(r);
-    // A nil interface is skipped like any other, which misreads what follows it: Go does the same.
-    this.#stream.typeSequence(r);
-    skipBytes(r);
-  }
+function skipInterface(r: Reader): void {
+  skipBytes(r);
+  // A nil interface is skipped like any other, which misreads what follows it: Go does the same.
+  r.types.typeSequence(r);
+  skipBytes(r);
 }
 
 function skipUint(r: Reader): void {
