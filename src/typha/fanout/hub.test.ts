@@ -2,6 +2,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { Duplex } from "node:stream";
 import { describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { clientHello } from "../../../test/kit/client-hello.ts";
 import { FakeClock } from "../../../test/kit/fake-clock.ts";
 import { defaultLimits } from "../../../test/kit/fanout-limits.ts";
@@ -109,6 +110,45 @@ test("pings go out at their interval, and a client that answers none is cut at t
   equal(hub.activeCount, 1);
   await advance(2000);
   equal(hub.activeCount, 0);
+});
+
+describe("what a client says", () => {
+  const phase = (hub: Hub) => hub.reports()[0]?.phase;
+
+  test("in one turn of the loop is looked at once, when the turn ends", async () => {
+    const { hub, connect } = newHub();
+    const { session, duplex } = connect();
+    session.attach(duplex);
+    for (let at = 0; at < hello.length; at += 100) duplex.emit("data", hello.subarray(at, at + 100));
+    equal(phase(hub), "hello");
+    await nextTurn();
+    equal(phase(hub), "streaming");
+  });
+
+  test("is looked at before the turn ends if it is a flood", () => {
+    const { connect } = newHub();
+    const { session, duplex, isDestroyed } = connect();
+    session.attach(duplex);
+    duplex.emit("data", Buffer.alloc(60 * 1024, 0xff));
+    equal(isDestroyed(), false);
+    duplex.emit("data", Buffer.alloc(4 * 1024, 0xff));
+    ok(isDestroyed());
+  });
+
+  test("is looked at before its end is", async () => {
+    const { hub, tally, connect } = newHub();
+    const { session, duplex } = connect();
+    session.attach(duplex);
+    duplex.push(Buffer.of(0));
+    duplex.push(null);
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    equal(hub.activeCount, 0);
+    const closed = tally.drain().filter(({ name }) => name === "cattail_connections_closed_total");
+    deepEqual(
+      closed.map((item) => "label" in item && item.label),
+      ["WIRE_BAD_BYTES"],
+    );
+  });
 });
 
 test("a client that takes nothing is cut at the write timeout", async () => {

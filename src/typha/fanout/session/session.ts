@@ -73,6 +73,8 @@ type Event =
 type Decided<Do extends ServerDecision["do"]> = Extract<ServerDecision, { do: Do }>;
 
 const written: Event = { is: "written" };
+/** More than this is looked at before the turn ends: whoever floods is found out before it has filled the memory. */
+const mostHeardBytes = 64 * 1024;
 
 export class Session {
   readonly id: bigint;
@@ -81,6 +83,9 @@ export class Session {
   readonly #machine: ServerMachine;
   readonly #connectedAtMs: number;
   #phase: Phase = { at: "connecting" };
+  /** What came in this turn of the loop. */
+  #heard: Uint8Array[] = [];
+  #heardBytes = 0;
 
   constructor(id: bigint, transport: Transport, context: SessionContext) {
     this.id = id;
@@ -199,15 +204,33 @@ export class Session {
   #link(duplex: Duplex): Link {
     const owner = { onIdle: () => this.#step(written), onLatency: () => undefined };
     const outbox = new Outbox(duplex, owner, this.#context);
-    duplex.on("data", (bytes: Uint8Array) => this.#receive(bytes, duplex));
-    duplex.on("end", () => this.#carryOut(this.#machine.end()));
+    duplex.on("data", (bytes: Uint8Array) => this.#hear(bytes, duplex));
+    duplex.on("end", () => {
+      this.#receive(duplex);
+      this.#carryOut(this.#machine.end());
+    });
     duplex.on("error", (error) => this.end(sessionEnds.socket(error)));
     duplex.on("close", () => this.end(sessionEnds.socket(undefined)));
     return { duplex, outbox };
   }
 
-  #receive(bytes: Uint8Array, duplex: Duplex): void {
+  // Go's client says its hello in four TLS records, and half of one cannot be read: what comes in one turn of the loop is
+  // looked at once (docs/performance.md).
+  #hear(bytes: Uint8Array, duplex: Duplex): void {
     if (this.#phase.at === "closed") return;
+    if (this.#heard.length === 0) setImmediate(() => this.#receive(duplex));
+    this.#heard.push(bytes);
+    this.#heardBytes += bytes.length;
+    if (this.#heardBytes >= mostHeardBytes) this.#receive(duplex);
+  }
+
+  #receive(duplex: Duplex): void {
+    const [first, ...more] = this.#heard;
+    if (first === undefined) return;
+    this.#heard = [];
+    this.#heardBytes = 0;
+    if (this.#phase.at === "closed") return;
+    const bytes = more.length === 0 ? first : Buffer.concat([first, ...more]);
     this.#carryOut(this.#machine.receive(bytes, this.#context.clock.monotonicMs()));
     // What a client says while it is being sent its snapshot is judged afterwards; meanwhile the kernel holds it back.
     if (!this.#machine.wantsInput) duplex.pause();

@@ -6,6 +6,7 @@ import type { Position, Snapshot, Variant } from "../../cache/index.ts";
 import { type BroadcastSource, type CatchUp, type Flush, Hub, Tally } from "../../fanout/index.ts";
 import { offeredStreams } from "../cache-codec.ts";
 import { Listener } from "../listening/listener.ts";
+import { BorrowedSnapshots } from "./borrowed-snapshots.ts";
 import { Mailbox } from "./mailbox.ts";
 import type { FromWorker, SentSnapshot, ToWorker, WorkerSetup } from "./thread-messages.ts";
 import { noteFlushTaken } from "./worker-gauges.ts";
@@ -19,7 +20,10 @@ if (main === null) throw new Error("worker.ts is the entry of a worker thread an
 const mailbox = new Mailbox<FromWorker>((messages) => main.postMessage(messages));
 const waiting = new Map<number, (answer: unknown) => void>();
 let requests = 0;
-const leases = new Map<Snapshot, number>();
+const borrowed = new BorrowedSnapshots({
+  ask: (syncer, variant) => ask((request) => post({ is: "askSnapshot", request, syncer, variant })),
+  giveBack: (lease) => post({ is: "release", lease }),
+});
 /** What the main thread has sent and may name again. */
 const snapshots = new Map<number, Snapshot>();
 const stopping = new AbortController();
@@ -78,10 +82,8 @@ function obey(message: ToWorker): void {
       if (message.snapshot !== undefined) {
         snapshots.set(message.id, wholeSnapshot(message.snapshot));
       }
-      const known = snapshots.get(message.id);
-      const lent = known === undefined ? undefined : { ...known };
-      if (lent !== undefined) leases.set(lent, message.lease);
-      answer(message.request, lent);
+      const snapshot = snapshots.get(message.id);
+      answer(message.request, snapshot === undefined ? undefined : { snapshot, lease: message.lease });
       return;
     }
     case "forgetSnapshot":
@@ -154,13 +156,8 @@ function beat(): void {
 
 function sourceOf(syncer: SyncerType): BroadcastSource {
   return {
-    snapshot: (variant: Variant) =>
-      ask<Snapshot | undefined>((request) => post({ is: "askSnapshot", request, syncer, variant })),
-    release(snapshot) {
-      const lease = leases.get(snapshot);
-      leases.delete(snapshot);
-      if (lease !== undefined) post({ is: "release", lease });
-    },
+    snapshot: (variant: Variant) => borrowed.borrow(syncer, variant),
+    release: (snapshot) => borrowed.release(snapshot),
     changes: (since: Position, variant: Variant) =>
       ask<CatchUp | "forgotten">((request) => post({ is: "askChanges", request, syncer, since, variant })),
   };
