@@ -111,6 +111,7 @@ type RememberedPeer = { readonly address: string; der?: Buffer };
 function rememberPeers(server: Server): WeakMap<TLSSocket, RememberedPeer> {
   const remembered = new WeakMap<TLSSocket, RememberedPeer>();
   server.on("keylog", (_line, socket) => {
+    socket.removeAllListeners("keylog"); // a handshake has five of them; the first has said all that is wanted
     if (remembered.has(socket)) return;
     const peer: RememberedPeer = { address: addressOf(socket) };
     remembered.set(socket, peer);
