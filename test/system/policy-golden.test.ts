@@ -9,7 +9,7 @@ import { CaseRunner } from "../kit/policy/run-case.ts";
 import { policyCases } from "../kit/policy-world.ts";
 import { shareOf } from "../kit/share.ts";
 
-const limits = { timeoutMs: 200, patienceMs: 20_000 };
+const limits = { timeoutMs: 200, patienceMs: 40_000 };
 let lab: PolicyLab;
 let part: PartUnderTest;
 let runner: CaseRunner;
