@@ -4,8 +4,8 @@ import type { Address, Link } from "../../../base/linux/kernel.ts";
 export class LinkView {
   readonly #byIndex = new Map<number, Link>();
   readonly #byName = new Map<string, Link>();
-  /** Indexes of the links that have an address. */
-  readonly #addresses = new Map<string, Set<number>>();
+  /** By address: the links that have it, and with which lengths. A link whose mask is changed has both for a moment. */
+  readonly #addresses = new Map<string, Map<number, Set<string>>>();
   readonly #firstSeenMs = new Map<number, number>();
 
   load(links: readonly Link[], addresses: readonly Address[], nowMs: number): void {
@@ -33,22 +33,26 @@ export class LinkView {
     this.#byIndex.delete(link.index);
     this.#firstSeenMs.delete(link.index);
     if (this.#byName.get(link.name)?.index === link.index) this.#byName.delete(link.name);
-    for (const [address, indexes] of this.#addresses) {
-      indexes.delete(link.index);
-      if (indexes.size === 0) this.#addresses.delete(address);
+    for (const [address, links] of this.#addresses) {
+      links.delete(link.index);
+      if (links.size === 0) this.#addresses.delete(address);
     }
   }
 
   setAddress({ address, index }: Address): void {
     const bare = bareOf(address);
-    this.#addresses.set(bare, (this.#addresses.get(bare) ?? new Set()).add(index));
+    const links = this.#addresses.get(bare) ?? new Map<number, Set<string>>();
+    links.set(index, (links.get(index) ?? new Set()).add(address));
+    this.#addresses.set(bare, links);
   }
 
   deleteAddress({ address, index }: Address): void {
     const bare = bareOf(address);
-    const indexes = this.#addresses.get(bare);
-    indexes?.delete(index);
-    if (indexes?.size === 0) this.#addresses.delete(bare);
+    const links = this.#addresses.get(bare);
+    const lengths = links?.get(index);
+    lengths?.delete(address);
+    if (lengths?.size === 0) links?.delete(index);
+    if (links?.size === 0) this.#addresses.delete(bare);
   }
 
   all(): Iterable<Link> {
@@ -65,7 +69,7 @@ export class LinkView {
 
   /** The link that is up and has the address. */
   withAddress(address: string): Link | undefined {
-    for (const index of this.#addresses.get(address) ?? []) {
+    for (const index of this.#addresses.get(address)?.keys() ?? []) {
       const link = this.#byIndex.get(index);
       if (link?.isUp === true) return link;
     }
@@ -74,7 +78,7 @@ export class LinkView {
 
   /** The addresses that the link has. */
   addressesOf(index: number): string[] {
-    return [...this.#addresses].flatMap(([address, indexes]) => (indexes.has(index) ? [address] : []));
+    return [...this.#addresses].flatMap(([address, links]) => (links.has(index) ? [address] : []));
   }
 
   /** How long it has been known. */
