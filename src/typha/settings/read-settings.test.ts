@@ -263,7 +263,11 @@ const wrong: { name: string; environment?: Environment; file?: string; says: Reg
   },
   { name: "a port out of range", environment: { TYPHA_HEALTHPORT: "65536" }, says: [/65536 is out of range/] },
   { name: "a bad octal", environment: { TYPHA_HEALTHPORT: "08" }, says: [/no integer/] },
-  { name: "more than 32 bits", environment: { TYPHA_SERVERMAXMESSAGESIZE: "2147483648" }, says: [/2147483648 is out of range/] },
+  {
+    name: "more than 32 bits",
+    environment: { TYPHA_SERVERMAXMESSAGESIZE: "2147483648" },
+    says: [/2147483648 is out of range/],
+  },
   { name: "a misplaced underscore", environment: { TYPHA_HEALTHPORT: "9098_" }, says: [/no integer/] },
   {
     name: "a value with a blank",
