@@ -316,7 +316,7 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
     equal(health?.ready, "no");
   });
 
-  test("CalicoNodeStatus: written, of BIRD 2, and not again while nothing changes", async () => {
+  test("CalicoNodeStatus: written, of BIRD 2, and not again while nothing changes", async (t) => {
     await using run = await PlayedCase.start({ about: "", nodes: [n1, n2], objects: [pool, ...blocks] });
     await until(run, ({ nodes }) => up(nodes.n1, "172.30.0.12"), "the session is up");
     const status = crd("CalicoNodeStatus", "mine", {
@@ -336,6 +336,7 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
       datastore: run.datastore,
     });
     const ends = new AbortController();
+    t.after(() => ends.abort());
     const sockets = { 4: [join(run.folder, "n1", "bird.ctl")], 6: [join(run.folder, "n1", "bird6.ctl")] };
     const running = nodeStatusPart({ sockets }).run(world, ends.signal);
     const read = async (name: string) =>
