@@ -20,6 +20,7 @@ function desk() {
       return promise;
     },
     giveBack: (lease) => said.push(`give back ${lease}`),
+    noteReaders: (syncer, more) => said.push(`${more} more of ${syncer}`),
   });
   return { borrowed, said, answer: (number: number, isThere = true) => answers[number]?.(isThere) };
 }
@@ -34,12 +35,12 @@ test("whoever wants the same before it is here has it too, and the last to have 
   const [one, two, three] = await Promise.all([first, second, another]);
   equal(one, two);
   equal(one?.position, 7);
-  deepEqual(said, ["ask felix modern/snappy", "ask felix modern/zstd"]);
+  deepEqual(said, ["ask felix modern/snappy", "ask felix modern/zstd", "1 more of felix"]);
   if (one !== undefined) borrowed.release(one);
   if (three !== undefined) borrowed.release(three);
-  deepEqual(said.slice(2), ["give back 1"]);
+  deepEqual(said.slice(3), ["give back 1"]);
   if (one !== undefined) borrowed.release(one);
-  deepEqual(said.slice(2), ["give back 1", "give back 0"]);
+  deepEqual(said.slice(3), ["give back 1", "give back 0"]);
 });
 
 test("what is wanted once it is here is asked for anew, for it may have grown old; each is given back for itself", async () => {

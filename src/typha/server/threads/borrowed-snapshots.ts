@@ -9,6 +9,8 @@ type Lent = { readonly snapshot: Snapshot; readonly lease: number } | undefined;
 type Desk = {
   ask(syncer: SyncerType, variant: Variant): Promise<Lent>;
   giveBack(lease: number): void;
+  /** So many more than the one who asked read what has come. */
+  noteReaders(syncer: SyncerType, more: number): void;
 };
 
 export class BorrowedSnapshots {
@@ -29,7 +31,10 @@ export class BorrowedSnapshots {
       known.readers += 1;
       return known.snapshot;
     }
-    const asked = { readers: 1, snapshot: this.#desk.ask(syncer, variant).then((lent) => this.#take(key, lent)) };
+    const asked = {
+      readers: 1,
+      snapshot: this.#desk.ask(syncer, variant).then((lent) => this.#take(syncer, key, lent)),
+    };
     this.#asked.set(key, asked);
     return asked.snapshot;
   }
@@ -43,12 +48,13 @@ export class BorrowedSnapshots {
     this.#desk.giveBack(read.lease);
   }
 
-  #take(key: string, lent: Lent): Snapshot | undefined {
+  #take(syncer: SyncerType, key: string, lent: Lent): Snapshot | undefined {
     const readers = this.#asked.get(key)?.readers ?? 0;
     this.#asked.delete(key);
     if (lent === undefined) return undefined;
     const snapshot = { ...lent.snapshot }; // one for each lease: the same may be lent again meanwhile
     this.#read.set(snapshot, { readers, lease: lent.lease });
+    if (readers > 1) this.#desk.noteReaders(syncer, readers - 1);
     return snapshot;
   }
 }

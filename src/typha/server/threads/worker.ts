@@ -20,14 +20,16 @@ if (main === null) throw new Error("worker.ts is the entry of a worker thread an
 const mailbox = new Mailbox<FromWorker>((messages) => main.postMessage(messages));
 const waiting = new Map<number, (answer: unknown) => void>();
 let requests = 0;
+const tally = new Tally();
 const borrowed = new BorrowedSnapshots({
   ask: (syncer, variant) => ask((request) => post({ is: "askSnapshot", request, syncer, variant })),
   giveBack: (lease) => post({ is: "release", lease }),
+  // The main thread counts those that it is asked for.
+  noteReaders: (syncer, more) => tally.add("typha_snapshots_reused", syncer, more),
 });
 /** What the main thread has sent and may name again. */
 const snapshots = new Map<number, Snapshot>();
 const stopping = new AbortController();
-const tally = new Tally();
 const hub = new Hub({
   sources: new Map(syncerTypes.map((syncer) => [syncer, sourceOf(syncer)])),
   limits: setup.limits,
