@@ -1,10 +1,12 @@
-// Which sessions start anew when the objects change: those whose routes are kept meanwhile.
+// Which sessions start anew when the objects change: those whose routes are kept meanwhile. And how they are kept.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { rangeText } from "../../../base/lib/index.ts";
+import { mainTable, type Route } from "../../../base/linux/kernel.ts";
 import { computeBgp } from "../model/compute.ts";
+import { highestPriority } from "../model/intent.ts";
 import { BgpObjects } from "../model/objects.ts";
-import { leftPools, restarting } from "./bridge.ts";
+import { copiesOf, leftPools, restarting } from "./bridge.ts";
 
 type Changes = {
   readonly reflector?: string;
@@ -107,3 +109,29 @@ for (const { name, before, after, left } of pools) {
   test(`a pool is BIRD's no longer: ${name}`, () =>
     deepEqual(leftPools(intentWith(before), intentWith(after)).map(rangeText), left));
 }
+
+function ofBird(destination: string, gateway: string, metric?: number): Route {
+  const way = { destination, gateway, index: 2, ...(metric !== undefined && { metric }) };
+  return { ...way, family: "inet", table: mainTable, protocol: "bird", type: "unicast" } as Route;
+}
+
+test("what is kept is what is in use, and no route of BIRD can take its place", () => {
+  const routes = [
+    ofBird("10.1.1.0/26", "10.0.0.3", 1024),
+    ofBird("10.1.1.0/26", "10.0.0.2", 1),
+    ofBird("10.1.2.0/26", "10.0.0.2"),
+    ofBird("10.1.2.0/26", "10.0.0.3", highestPriority),
+  ];
+  const copies = copiesOf(routes).flatMap((change) => ("route" in change ? [change.route] : []));
+  deepEqual(
+    copies.map(({ destination, gateway, protocol }) => [destination, gateway, protocol]),
+    [
+      ["10.1.1.0/26", "10.0.0.2", 81],
+      ["10.1.2.0/26", "10.0.0.2", 81],
+    ],
+  );
+  deepEqual(
+    copies.map(({ metric = 0 }) => metric > highestPriority && metric < 2 ** 32),
+    [true, true],
+  );
+});

@@ -2,7 +2,7 @@
 // password. Both ends change by plan and the network between them is as it was, so packets have no reason to stop: before BIRD is told, what
 // the kernel has from such a session is written once more under a protocol of our own, and it goes when BIRD has its routes again.
 //
-//   10.1.0.0/26 via 172.30.0.12 proto bird metric 1024 ─▶ the same, proto 81 metric 1 ─▶ session gone, session up ─▶ proto 81 goes
+//   10.1.0.0/26 via 172.30.0.12 proto bird metric 1024 ─▶ the same beside it, proto 81 ─▶ session gone, session up ─▶ proto 81 goes
 //
 // The same where a pool is BIRD's no longer, because it gets a tunnel: the node's agent writes those routes, but not before the nodes have their
 // addresses in the tunnel, and BIRD takes its own away as soon as it is told.
@@ -15,7 +15,7 @@ import {
   type Route,
 } from "../../../base/linux/kernel.ts";
 import { bridgeProtocol, isOfBird } from "../../../calico/routing/index.ts";
-import type { BgpIntent, KernelPool, Session } from "../model/intent.ts";
+import { type BgpIntent, highestPriority, type KernelPool, type Session } from "../model/intent.ts";
 import type { FamilyStatus, NodeBgpStatus } from "../status/gather.ts";
 
 /** As long as peers keep the routes of a BIRD that has gone without a word. */
@@ -24,7 +24,8 @@ const longestMs = 120_000;
 const longestOfPoolMs = 30_000;
 /** Until the others have heard of the same change, and kept what they have: the first one that ends a session ends it for both. */
 const headStartMs = 2_000;
-const metric = 1;
+/** Behind every priority that BIRD can give: it would write its own in the place of one with the same metric, and then take it away. */
+const metric = highestPriority + 2 ** 30;
 
 export type BridgeOptions = {
   readonly clock: Clock;
@@ -57,7 +58,7 @@ export class Bridge {
       const routes = (await netlink.routes({ table: mainTable })).filter(
         (route) => isBirds(route) && route.type === "unicast" && destinations.has(route.destination),
       );
-      await netlink.changeAll(routes.map(copyOf));
+      await netlink.changeAll(copiesOf(routes));
       const endMs = this.#options.clock.monotonicMs() + longestMs;
       for (const { destination } of routes) known.set(destination, endMs);
       const sessions = [...names].join(",");
@@ -78,7 +79,7 @@ export class Bridge {
         if (!isBirds(route) || route.type !== "unicast" || range === undefined) return false;
         return pools.some((pool) => holds(pool, range));
       });
-      await netlink.changeAll(routes.map(copyOf));
+      await netlink.changeAll(copiesOf(routes));
       const endMs = this.#options.clock.monotonicMs() + longestOfPoolMs;
       for (const { destination } of routes) known.set(destination, endMs);
       this.#options.log.info("Routes of pools that are BIRD's no longer are kept until the agent has its own", {
@@ -212,6 +213,16 @@ function isBridge({ protocol }: Route): boolean {
   return protocol === bridgeProtocol;
 }
 
+/** Of several to one destination, which differ in their metrics, a copy of the one that is in use. */
+export function copiesOf(routes: readonly Route[]): KernelChange[] {
+  const inUse = new Map<string, Route>();
+  for (const route of routes) {
+    const other = inUse.get(route.destination);
+    if (other === undefined || (route.metric ?? 0) < (other.metric ?? 0)) inUse.set(route.destination, route);
+  }
+  return [...inUse.values()].map(copyOf);
+}
+
 function copyOf({ destination, gateway, index, hops, onlink }: Route): KernelChange {
   const way = hops === undefined ? { ...(gateway && { gateway }), ...(index !== undefined && { index }) } : { hops };
   return {
@@ -220,6 +231,7 @@ function copyOf({ destination, gateway, index, hops, onlink }: Route): KernelCha
   };
 }
 
-function deleted({ destination }: Route): KernelChange {
-  return { do: "delete", route: { destination, table: mainTable, protocol: bridgeProtocol, metric } };
+/** With its own metric: an agent before us may have written it with another. */
+function deleted({ destination, metric: own = 0 }: Route): KernelChange {
+  return { do: "delete", route: { destination, table: mainTable, protocol: bridgeProtocol, metric: own } };
 }
