@@ -350,7 +350,7 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
       return bgp?.numberEstablishedV4 === 1 && hasRoute === true;
     }, "the status is written");
     equal((await read("mine")).value.status?.agent.birdV4.state, "Ready");
-    // Longer than its period: a look that finds the same writes nothing. Routes may still come in after the session, each told once.
+    // Longer than its period: a look that finds the same writes nothing. A BIRD that has just begun is told of its configuration once more, and says when.
     let [revision, sinceMs] = [(await read("mine")).revision, performance.now()];
     await eventually(async () => {
       const now = (await read("mine")).revision;
