@@ -15,6 +15,8 @@ import { whenGone } from "./when-gone.ts";
 export const noLab = noNamespaces || missingProgram("nft") || missingProgram("unshare") || missingProgram("setpriv");
 
 const prefix = "cattail-lab-test-";
+/** BIRD may wait four minutes for sessions after it was started again, and the doctor says so as long as it does. */
+const settledMs = 300_000;
 
 /** Labs of tests that were killed together with what watches over them: a lab outlives who started it, which is its purpose. */
 async function sweep(): Promise<void> {
@@ -71,6 +73,7 @@ export class LabUnderTest {
         return last.length === 0;
       },
       () => `${when}: nothing is found; last found: ${last.join(", ")}`,
+      settledMs,
     );
   }
 
@@ -85,6 +88,7 @@ export class LabUnderTest {
           return last.join() === code;
         },
         () => `${name} is named ${code}; last found: ${last.join(", ")}`,
+        settledMs,
       );
     } finally {
       await this.good("mend", name); // whatever was found: the next one needs a healthy lab
