@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
     scenes: { type: "string", default: Object.keys(scenes).join(",") },
     rounds: { type: "string", default: "3" },
     cattail: { type: "string" },
+    sources: { type: "boolean", default: false }, // without --cattail it is always them: main.ts
   },
 });
 const root = resolve(import.meta.dirname, "../..");

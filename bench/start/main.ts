@@ -50,7 +50,7 @@ for (const { what, rows } of grouped(rowsOf(cluster))) {
     for (const row of rows) uses.get(row)?.push(await row.measure());
   for (const [{ who }, seen] of uses) {
     console.log(`${what.padEnd(24)} ${who.padEnd(10)} ${describe(seen)}`);
-    record({ of: `${what}, ${who}`, figures: figuresOf(seen) });
+    record({ of: `${what}${flags.sources ? " from sources" : ""}, ${who}`, figures: figuresOf(seen) });
   }
 }
 console.log(`load average ${loadavg()[0]?.toFixed(1)}`);

@@ -44,7 +44,14 @@ test("a step that is not known stops it before anything runs", () => {
 test("--list says what would run, and for how long", () => {
   const { status, stdout } = figures("--list", "--except", "faults");
   equal(status, 0);
-  match(stdout, /^soak +[\d.]+ min {2}1,000,000 updates/m);
+  match(stdout, /^soak +campaign +[\d.]+ min {2}1,000,000 updates/m);
   ok(!stdout.includes("random faults"));
   match(stdout, /^together about \d+ min/m);
+});
+
+test("--benches and --campaigns choose by kind", () => {
+  const [benches, campaigns] = ["--benches", "--campaigns"].map((flag) => figures("--list", flag).stdout);
+  match(benches ?? "", /^fanout +bench/m);
+  match(campaigns ?? "", /^soak +campaign/m);
+  ok(!/^soak/m.test(benches ?? "") && !/^fanout/m.test(campaigns ?? ""));
 });

@@ -1,10 +1,12 @@
 // Pages and plots say what the results say, and the pieces that make them do what they should.
-import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, test } from "node:test";
 import { fill, madeFrom } from "./pages.ts";
 import { plotsFolder } from "./pictures.ts";
 import { newestResults, parseRecords, type Sitting } from "./sitting.ts";
+import { wordsOf } from "./step.ts";
 import { figureSteps } from "./steps.ts";
 import { barChart, lineChart, shown, ticksTo } from "./svg.ts";
 
@@ -49,12 +51,29 @@ test("what is measured beside the original is named by options, and only where i
   const steps = figureSteps.filter(({ against }) => against !== undefined);
   deepEqual(
     steps.map(({ name }) => name),
-    ["fanout", "ctl", "ipam", "cni", "node", "bird", "startup", "policy"],
+    ["start", "fanout", "ctl", "ipam", "cni", "node", "bird", "startup", "policy"],
   );
-  const all = { typha: "t", program: "calico", plugins: "/p", confd: "/c", bird: "/b" };
-  for (const { name, against } of steps) {
-    deepEqual(against?.({}), [], name);
-    equal(against?.(all)[0], "--against", name);
+  const all = { typha: "t", program: "calico", plugins: "/p", confd: "/c", bird: "/b", release: "/r" };
+  for (const { name, long, short, against } of steps) {
+    for (const command of [...long, ...short]) {
+      deepEqual(against?.({}, command), [], name);
+      match(against?.(all, command)[0] ?? "", /^--(?:against|before)$/, name);
+    }
+  }
+});
+
+test("what a bench is told of the original is an option that it has", () => {
+  const all = { typha: "t", program: "calico", plugins: "/p", confd: "/c", bird: "/b", release: "/r" };
+  for (const { long, short, against } of figureSteps) {
+    for (const command of [...long, ...short]) {
+      const [file = "", ...words] = [...wordsOf(command), ...(against?.(all, command) ?? [])];
+      const folder = globSync(`${dirname(file)}/*.ts`).map((name) => readFileSync(name, "utf8"));
+      for (const flag of words.filter((word) => word.startsWith("--"))) {
+        const option = flag.slice(2);
+        const isThere = folder.some((text) => new RegExp(`(?:^|[^\\w-])"?${option}"?: \\{`, "m").test(text));
+        ok(isThere, `${file} has no option ${flag}`);
+      }
+    }
   }
 });
 

@@ -1,10 +1,12 @@
 // Runs every campaign and every bench, one after the other, and keeps what they measured:
-//   npm run figures -- [--short] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
-//     [--original calico] [--original-plugins FOLDER] [--original-confd FOLDER] [--original-bird FOLDER] [--against CMD]
+//   npm run figures -- [--short] [--benches | --campaigns] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
+//     [--original calico] [--original-plugins FOLDER] [--original-confd FOLDER] [--original-bird FOLDER] [--release FOLDER] [--against CMD]
 // The result is bench/results/DATE.json (with --short: .cache/figures-short.json, which git ignores), written after each step,
-// so that a sitting that was interrupted goes on with --resume. `npm run plots` makes pages and plots of it. With
+// so that a sitting that was interrupted goes on with --resume: what passed is not run again, what failed is. DATE is the day on which the
+// command starts; to go on after midnight, name the file: --resume --out bench/results/DATE.json. `npm run plots` makes pages and plots of it. With
 // --original (the original's combined program) and its like every bench is measured of the original as well; --against names another Typha than
-// the original's. Where they lie is this machine's affair and not kept. On a machine that does something else as well the times are those of two things at once: the load at the start is kept beside them.
+// the original's, --release a checkout of release 0.1. Where they lie is this machine's affair and not kept. On a machine that does something else
+// as well the times are those of two things at once: the load at the start is kept beside them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -12,12 +14,14 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { circumstances } from "../../test/kit/record.ts";
 import { parseRecords, readSitting, resultsFolder, type StepResult, writeStep } from "./sitting.ts";
-import type { FigureStep, Originals } from "./step.ts";
+import { type FigureStep, type Originals, wordsOf } from "./step.ts";
 import { figureSteps } from "./steps.ts";
 
 const { values: flags } = parseArgs({
   options: {
     short: { type: "boolean", default: false },
+    benches: { type: "boolean", default: false },
+    campaigns: { type: "boolean", default: false },
     only: { type: "string" },
     except: { type: "string" },
     resume: { type: "boolean", default: false },
@@ -28,6 +32,7 @@ const { values: flags } = parseArgs({
     "original-plugins": { type: "string" },
     "original-confd": { type: "string" },
     "original-bird": { type: "string" },
+    release: { type: "string" },
   },
 });
 const originals: Originals = {
@@ -36,13 +41,16 @@ const originals: Originals = {
   plugins: flags["original-plugins"],
   confd: flags["original-confd"],
   bird: flags["original-bird"],
+  release: flags.release,
 };
 const defaultFile = flags.short ? ".cache/figures-short.json" : `${resultsFolder}/${today()}.json`;
 const file = flags.out ?? defaultFile;
 const steps = chosen();
 if (flags.list) {
   for (const step of steps)
-    console.log(`${step.name.padEnd(12)} ${`${step.aboutMinutes}`.padStart(4)} min  ${step.says}`);
+    console.log(
+      `${step.name.padEnd(12)} ${step.kind.padEnd(8)} ${`${step.aboutMinutes}`.padStart(4)} min  ${step.says}`,
+    );
   const minutes = steps.reduce((sum, { aboutMinutes }) => sum + aboutMinutes, 0);
   console.log(`together about ${Math.round(minutes)} min on two cores`);
   process.exit(0);
@@ -83,10 +91,12 @@ async function runStep(step: FigureStep): Promise<StepResult> {
   const endMs = startMs + step.atMostMinutes * 60_000;
   let outcome: StepResult["outcome"] = "passed";
   try {
-    for (const command of commandsOf(step)) {
+    // One that fails takes nothing from the others: what was measured is kept, and the step has not passed.
+    for (const { words } of commandsOf(step)) {
       const env = { ...process.env, ...(flags.short ? {} : step.env), ...ofOriginals(), RESULTS: results };
-      if (outcome === "passed" && !stop.signal.aborted)
-        outcome = await runCommand(command, env, endMs - performance.now());
+      if (outcome === "too long" || stop.signal.aborted) break;
+      const ended = await runCommand(words, env, endMs - performance.now());
+      if (ended !== "passed") outcome = ended;
     }
     const lines = existsSync(results) ? readFileSync(results, "utf8") : "";
     const { records, circumstances: seen = circumstances() } = parseRecords(lines);
@@ -134,15 +144,19 @@ function ofOriginals(): NodeJS.ProcessEnv {
   return plugins === undefined ? {} : { CATTAIL_ORIGINAL_IPAM: `${plugins}/calico-ipam` };
 }
 
-function commandsOf(step: FigureStep): string[][] {
-  const against = step.against?.(originals) ?? [];
-  return (flags.short ? step.short : step.long).map((command) => [...command.split(" "), ...against]);
+function commandsOf(step: FigureStep): { words: string[]; given: readonly string[] }[] {
+  return (flags.short ? step.short : step.long).map((command) => {
+    const given = step.against?.(originals, command) ?? [];
+    return { words: [...wordsOf(command), ...given], given };
+  });
 }
 
-function asTyped(command: readonly string[], step: FigureStep): string {
+/** Without the places of this machine. */
+function asTyped({ words, given }: { words: string[]; given: readonly string[] }, step: FigureStep): string {
   const settings = flags.short ? [] : Object.entries(step.env ?? {}).map(([name, value]) => `${name}=${value} `);
-  const given = new Set(step.against?.(originals).filter((word) => !word.startsWith("--")));
-  return `${settings.join("")}node ${command.map((word) => (given.has(word) ? "CMD" : word)).join(" ")}`;
+  const places = new Set(given.filter((word) => !word.startsWith("--")));
+  const quoted = words.map((word) => (places.has(word) ? "CMD" : word.includes(" ") ? `"${word}"` : word));
+  return `${settings.join("")}node ${quoted.join(" ")}`;
 }
 
 function chosen(): readonly FigureStep[] {
@@ -155,7 +169,10 @@ function chosen(): readonly FigureStep[] {
     );
     process.exit(2);
   }
-  return figureSteps.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name));
+  const kinds = [...(flags.benches ? ["bench"] : []), ...(flags.campaigns ? ["campaign"] : [])];
+  return figureSteps
+    .filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
+    .filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name));
 }
 
 function today(): string {

@@ -67,10 +67,13 @@ try {
     console.log(
       `${subject.name}: start to ${nodes - 1} sessions written ${start.toFixed(0)} ms, a BGPPeer until BIRD has it ${changed.toFixed(0)} ms (p50 of ${flags.rounds}), memory ${residentMb.toFixed(0)} MB, processor ${cpuSeconds.toFixed(1)} s`,
     );
-    record({
-      of: subject.name,
-      figures: { nodes, startMs: Math.round(start), changeMs: Math.round(changed), residentMb: Math.round(residentMb) },
-    });
+    const rounded = {
+      startMs: Math.round(start),
+      changeMs: Math.round(changed),
+      residentMb: Math.round(residentMb),
+      cpuSeconds: Math.round(cpuSeconds * 100) / 100,
+    };
+    record({ of: subject.name, figures: { nodes, ...rounded } });
   }
 } finally {
   for (const subject of subjects) await subject.stop();

@@ -207,7 +207,7 @@ async function measure(subject: Subject, etcdMember: EtcdMember): Promise<Figure
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   };
   console.log(`${subject.name}: ${JSON.stringify(figures)}`);
-  record({ of: `routes of a node, ${subject.name}`, figures });
+  record({ of: `routes of a node, ${flags.typha ? "behind a Typha" : "straight on etcd"}, ${subject.name}`, figures });
   await subject.stop();
   for (let i = 0; i < Number(flags.rounds); i++)
     await etcdMember.ask({ do: "delete", key: blockPath(`10.127.${i}.0/26`) });
