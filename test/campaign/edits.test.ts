@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
 import { type Datastore, follow, type ObjectId } from "../../src/calico/datastore/index.ts";
 import { syncStatus } from "../../src/calico/model/index.ts";
-import { isLong, say, size } from "../kit/campaign.ts";
+import { isLong, say, sayWrong, size } from "../kit/campaign.ts";
 import { countsOf, type EditsPlan, type EditsResult, editsKind, objectName } from "../kit/edits/count-edits.ts";
 import { editWorlds } from "../kit/edits/edit-worlds.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -28,21 +28,27 @@ for (const { name, missing, shortEdits, saysEveryWrite, open } of await editWorl
     await using watched = watchCounters(world.datastore);
     await watched.isReady;
     const startedMs = performance.now();
-    const results = await world.write(plans(edits));
+    const results = await world.write(plans(edits)).catch((error: unknown) => {
+      sayWrong(name, error, {}, seed); // a writer has found another count than its own
+      throw error;
+    });
     const seconds = (performance.now() - startedMs) / 1000;
     const done = sum(results, "edits");
     ok(done > 0);
-    if (!isLong) equal(done, edits);
-    deepEqual(await storedCounts(world.datastore), talliesOf(results));
-    await eventually(() => watched.total() === done, `the watch to hear of all ${done} edits`);
-    deepEqual(watched.wentBack, []);
-    if (saysEveryWrite) equal(watched.events(), done);
+    try {
+      if (!isLong) equal(done, edits);
+      deepEqual(await storedCounts(world.datastore), talliesOf(results));
+      await eventually(() => watched.total() === done, `the watch to hear of all ${done} edits`);
+      deepEqual(watched.wentBack, []);
+      if (saysEveryWrite) equal(watched.events(), done);
+    } catch (error) {
+      sayWrong(name, error, { edits: done }, seed);
+      throw error;
+    }
     const attempts = sum(results, "attempts");
     const uncertain = sum(results, "uncertain");
-    if (isLong) {
-      const figures = { edits: done, objects, writers: processes * writersEach, attempts, uncertain };
-      say(name, { ...figures, seconds, perSecond: done / seconds }, seed);
-    }
+    const figures = { edits: done, objects, writers: processes * writersEach, attempts, uncertain };
+    say(name, { ...figures, seconds, perSecond: done / seconds }, seed);
   });
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { givenDatastore } from "../../src/programs/lab/cluster/given-datastore.ts";
 import { Lab } from "../../src/programs/lab/cluster/lab.ts";
 import { afterTest } from "../kit/after-test.ts";
-import { isLong, say } from "../kit/campaign.ts";
+import { isLong, say, sayWrong } from "../kit/campaign.ts";
 import { noNamespaces } from "../kit/namespace.ts";
 import { missingProgram } from "../kit/programs.ts";
 import { seededRandom, testSeed } from "../kit/random.ts";
@@ -56,6 +56,7 @@ test("random changes to BGP on five nodes: every node's routes are the model's",
           const endOf = (name: string) => readFileSync(join(folder, "logs", `${name}.log`), "utf8").slice(-3_000);
           const log = `${endOf(node.name)}\nTypha:\n${endOf("typha")}`;
           const wrong = `${node.name}: missing ${JSON.stringify(missing)}, in excess ${JSON.stringify(excess)}`;
+          sayWrong("BGP on five nodes", `${done.at(-1) ?? "start"}: ${wrong}`, { changes: step }, seed);
           throw new Error(
             `seed ${seed}, step ${step}: ${done.slice(-5).join("; ")}\n${random.state}\n${wrong}\n${log}`,
           );

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openNetlink } from "../../src/base/linux/kernel.ts";
 import { vtepMac } from "../../src/calico/routing/index.ts";
 import { afterTest } from "../kit/after-test.ts";
-import { say, size } from "../kit/campaign.ts";
+import { say, sayWrong, size } from "../kit/campaign.ts";
 import { noNamespaces } from "../kit/namespace.ts";
 import { seededRandom, testSeed } from "../kit/random.ts";
 import { modelRoutes } from "../kit/route-nodes/model.ts";
@@ -99,6 +99,7 @@ test("random changes on five nodes: every node's routes are the model's", {
         if (wrong === undefined) break;
         if (performance.now() - beganMs > limitMs) {
           const { detail } = member.running.health();
+          sayWrong("routes of five nodes", `${done.at(-1) ?? "start"}: ${wrong}`, { changes: step }, seed);
           throw new Error(`seed ${seed}, step ${step}: ${done.slice(-5).join("; ")}\n${wrong}\n${detail}`);
         }
         await sleep(2);

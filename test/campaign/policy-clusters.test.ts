@@ -2,7 +2,7 @@
 import { deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { judge, worldOf } from "../../src/calico/policy/index.ts";
-import { say, size } from "../kit/campaign.ts";
+import { say, sayWrong, size } from "../kit/campaign.ts";
 import { changed } from "../kit/kubernetes-policy/history.ts";
 import type { OracleCluster } from "../kit/kubernetes-policy/objects.ts";
 import { kubernetesAllows } from "../kit/kubernetes-policy/oracle.ts";
@@ -56,12 +56,14 @@ test("small clusters: packets do what explain says", { skip: noPolicyLab }, asyn
 /** With npm test the same ones each time: what others find is for the campaign to tell. */
 const seed = process.env.CATTAIL_SEED === undefined && clusters <= 40 ? 26_001_800 : testSeed();
 
+const ofKubernetes = "random clusters of Kubernetes' policies";
 const kubernetesClusters = Number(process.env.CATTAIL_KUBERNETES_CLUSTERS ?? size({ short: 4, long: 200 }));
 test(`${kubernetesClusters} random clusters of Kubernetes' policies: packets do what their API says`, {
   skip: noPolicyLab,
   timeout: 3_600_000,
 }, async () => {
   const { pods } = new PolicyWorld();
+  let asked = 0;
   for (let number = 0; number < kubernetesClusters; number += 1) {
     const own = (seed + number) >>> 0;
     const random = seededRandom(own);
@@ -70,20 +72,26 @@ test(`${kubernetesClusters} random clusters of Kubernetes' policies: packets do 
     const flows = flowsFor(random).filter(({ from, to }) => from !== "node" && to !== "node");
     const differences = await compare({ world, values: world.said }, flows, { lab, part, timeoutMs: 100 });
     const unlike = unlikeApi(flows, cluster, world);
+    asked += flows.length;
+    const found = [...differences, ...unlike, part.detail].filter((each) => each !== "");
+    if (found.length > 0) sayWrong(ofKubernetes, JSON.stringify(found), { clusters: number + 1, flows: asked }, own);
     deepEqual(
       { differences, unlike, refused: part.detail },
       { differences: [], unlike: [], refused: "" },
       `seed ${own}`,
     );
   }
+  say(ofKubernetes, { clusters: kubernetesClusters, flows: asked }, seed);
 });
 
+const thatChange = "clusters that change piece by piece";
 const histories = Number(process.env.CATTAIL_HISTORIES ?? size({ short: 2, long: 60 }));
 test(`${histories} clusters that change piece by piece: after each change packets do what the API says`, {
   skip: noPolicyLab,
   timeout: 3_600_000,
 }, async () => {
   const { pods } = new PolicyWorld();
+  let asked = 0;
   for (let number = 0; number < histories; number += 1) {
     const own = (seed + number) >>> 0;
     const random = seededRandom(own);
@@ -97,6 +105,10 @@ test(`${histories} clusters that change piece by piece: after each change packet
       const flows = flowsFor(random).filter(({ from, to }) => from !== "node" && to !== "node");
       const differences = await compare({ world, values: new Map(world.said) }, flows, { lab, part, timeoutMs: 100 });
       const unlike = unlikeApi(flows, cluster, world);
+      asked += flows.length;
+      const found = [...differences, ...unlike, part.detail].filter((each) => each !== "");
+      if (found.length > 0)
+        sayWrong(thatChange, JSON.stringify([steps.at(-1), ...found]), { histories: number + 1, flows: asked }, own);
       deepEqual(
         { differences, unlike, refused: part.detail },
         { differences: [], unlike: [], refused: "" },
@@ -104,6 +116,7 @@ test(`${histories} clusters that change piece by piece: after each change packet
       );
     }
   }
+  say(thatChange, { histories, flows: asked }, seed);
 });
 
 /** The lab enforces on one node; the API knows of none. */
@@ -135,6 +148,8 @@ for (let first = 0; first < clusters; first += batch) {
       const asked = flowsFor(random);
       flows += asked.length;
       const differences = await compare(cluster, asked, { lab, part, timeoutMs: 100 });
+      const found = [...differences, part.detail].filter((each) => each !== "");
+      if (found.length > 0) sayWrong("random clusters", JSON.stringify(found), { clusters: number + 1, flows }, own);
       deepEqual({ differences, refused: part.detail }, { differences: [], refused: "" }, `the cluster of seed ${own}`);
     }
     say("random clusters", { clusters: last, flows, minutes: (performance.now() - startedMs) / 60_000 }, seed);

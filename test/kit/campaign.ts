@@ -16,3 +16,9 @@ export function say(of: string, figures: { [name: string]: number | string }, se
   console.log(`measured: ${of}: ${texts.join(", ")}`);
   record({ of, seed, figures: figures satisfies { [name: string]: Figure } });
 }
+
+/** What was wrong, with what had been done until then; whoever calls it goes on to fail. Without it a campaign that finds something leaves no result. */
+export function sayWrong(of: string, error: unknown, figures: { [name: string]: number | string }, seed?: number) {
+  const [line = ""] = (error instanceof Error ? error.message : `${error}`).split("\n");
+  say(of, { ...figures, wrong: line.slice(0, 300) }, seed);
+}

@@ -3,7 +3,7 @@
 //   npm run campaign:cni -- [--sequences 2000] [--seed 1] [--nodes 4] [--with-agent 7 (of ten)] [--minutes 120]
 // CATTAIL_CNI_PLUGINS=FOLDER: another pair of plugins, which leaks what it leaks.
 import { parseArgs } from "node:util";
-import { say } from "../../kit/campaign.ts";
+import { say, sayWrong } from "../../kit/campaign.ts";
 import { clusterPeer } from "../../kit/cluster.ts";
 import { runCniCampaign } from "../../kit/cni-campaign/run-campaign.ts";
 import { noNamespaces } from "../../kit/namespace.ts";
@@ -30,9 +30,16 @@ if (missing) {
     atMostMs: Number(values.minutes) * 60_000,
     plugins: process.env.CATTAIL_CNI_PLUGINS,
   };
-  const figures = await runCniCampaign(plan, (so) => {
-    if (so.sequences % 50 === 0)
-      console.log(`${so.sequences} sequences after ${Math.round(so.seconds)} s, ${so.calls} calls`);
-  });
-  say("cni", { ...figures, leaked: 0 }, seed);
+  let until: { [name: string]: number } = { sequences: 0 };
+  try {
+    const figures = await runCniCampaign(plan, (so) => {
+      until = { ...so };
+      if (so.sequences % 50 === 0)
+        console.log(`${so.sequences} sequences after ${Math.round(so.seconds)} s, ${so.calls} calls`);
+    });
+    say("cni", { ...figures, leaked: 0 }, seed);
+  } catch (error) {
+    sayWrong("cni", error, until, seed);
+    throw error;
+  }
 }

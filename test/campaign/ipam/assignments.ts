@@ -3,7 +3,7 @@
 // Without --count: 2,000,000 addresses assigned and released on etcd and a folder, 200,000 on Kubernetes. It stops with an error
 // at the moment an address is given twice, and after the time it is given with what it has done until then.
 import { parseArgs } from "node:util";
-import { say } from "../../kit/campaign.ts";
+import { say, sayWrong } from "../../kit/campaign.ts";
 import { assignmentWorlds, useMemoryForFiles } from "../../kit/ipam/assignment-worlds.ts";
 import { runAssignments } from "../../kit/ipam/run-assignments.ts";
 
@@ -38,9 +38,16 @@ for (const { name, missing, open } of await assignmentWorlds()) {
     atMostMs: Number(values.minutes) * 60_000,
     pool: { cidr: "10.88.0.0/21", blockSize: 28 },
   };
-  const { foundAtEnd, ...figures } = await runAssignments(world, plan, (done, live) => {
-    const sum = done.assigned + done.released;
-    console.log(`${name}: ${sum} of ${count} after ${Math.round(done.seconds)} s, ${live} in use`);
-  });
-  say(name, { ...figures, foundAtEnd: JSON.stringify(foundAtEnd), "given twice": 0, "left after mending": 0 }, seed);
+  let until: { [name: string]: number } = {};
+  try {
+    const { foundAtEnd, ...figures } = await runAssignments(world, plan, (done, live) => {
+      until = { ...done };
+      const sum = done.assigned + done.released;
+      console.log(`${name}: ${sum} of ${count} after ${Math.round(done.seconds)} s, ${live} in use`);
+    });
+    say(name, { ...figures, foundAtEnd: JSON.stringify(foundAtEnd), "given twice": 0, "left after mending": 0 }, seed);
+  } catch (error) {
+    sayWrong(name, error, until, seed);
+    throw error;
+  }
 }

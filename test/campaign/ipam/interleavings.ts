@@ -3,7 +3,7 @@
 // Schedule N is that of seed N, so a broken rule is brought back with --seed N --schedules 1.
 import { fork } from "node:child_process";
 import { parseArgs } from "node:util";
-import { say } from "../../kit/campaign.ts";
+import { say, sayWrong } from "../../kit/campaign.ts";
 import { addPlayed, playSchedules, type SchedulesPlan, type SchedulesPlayed } from "../../kit/ipam/play-schedules.ts";
 
 const { values } = parseArgs({
@@ -26,7 +26,10 @@ async function whole({ first, count }: SchedulesPlan, processes: number): Promis
     const begin = at * share;
     return { first: first + begin, count: Math.max(0, Math.min(share, count - begin)) };
   });
-  const [one, ...others] = await Promise.all(parts.map(inProcess));
+  const [one, ...others] = await Promise.all(parts.map(inProcess)).catch((error: unknown) => {
+    sayWrong("interleavings", error, {}, first);
+    throw error;
+  });
   if (one === undefined) throw new Error("no process played anything");
   const { mended, left, ...sum } = others.reduce(addPlayed, one);
   const seconds = (performance.now() - startedMs) / 1000;

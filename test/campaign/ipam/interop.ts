@@ -2,7 +2,7 @@
 //   CATTAIL_ORIGINAL_IPAM=/path/to/calico-ipam node test/campaign/ipam/interop.ts [--calls 400] [--workers 8] [--seed 1]
 // Once without, and once with calls that are killed. The original is any release's calico-ipam, or its combined program.
 import { parseArgs } from "node:util";
-import { say } from "../../kit/campaign.ts";
+import { say, sayWrong } from "../../kit/campaign.ts";
 import { interopOnEtcd, interopOnKubernetes } from "../../kit/ipam/interop.ts";
 import { seededRandom } from "../../kit/random.ts";
 
@@ -23,8 +23,11 @@ const datastores = [
 for (const { name, run } of original === "" ? [] : datastores) {
   for (const kills of [0, 0.2]) {
     const plan = { calls: Number(values.calls), workers: Number(values.workers), kills, random: seededRandom(seed) };
-    const { refused, ...figures } = await run(original, plan);
-    const said = JSON.stringify(Object.fromEntries(refused));
-    say(`interop on ${name}, ${kills * 100} % killed`, { ...figures, refused: said, "given twice": 0 }, seed);
+    const of = `interop on ${name}, ${kills * 100} % killed`;
+    const { refused, ...figures } = await run(original, plan).catch((error: unknown) => {
+      sayWrong(of, error, {}, seed);
+      throw error;
+    });
+    say(of, { ...figures, refused: JSON.stringify(Object.fromEntries(refused)), "given twice": 0 }, seed);
   }
 }
