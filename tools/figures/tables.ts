@@ -1,12 +1,12 @@
-// The tables of docs/performance.md and README.md: one function per block between the markers <!-- figures:NAME --> and
-// <!-- /figures:NAME -->. Those of docs/reliability.md are in campaign-tables.ts.
+// The tables of docs/performance.md and README.md about Typha and its parts: one function per block between the markers <!-- figures:NAME --> and
+// <!-- /figures:NAME -->. Those about a node and the goals are in node-tables.ts and goal-table.ts, those of docs/reliability.md in campaign-tables.ts.
 import type { Recorded } from "../../test/kit/record.ts";
 import type { Sitting, StepResult } from "./sitting.ts";
 import { shown } from "./svg.ts";
 
 export type Block = (sitting: Sitting) => string;
 
-export const performanceBlocks: { readonly [name: string]: Block } = {
+export const typhaBlocks: { readonly [name: string]: Block } = {
   "beside-the-original": besideTheOriginal,
   fanout: withStep("fanout", fanoutTable),
   flat: withStep("flat", flatTable),
@@ -23,7 +23,9 @@ export const performanceBlocks: { readonly [name: string]: Block } = {
 export function withStep(name: string, make: (records: readonly Recorded[]) => string): Block {
   return ({ steps }) => {
     const step = steps[name];
-    if (step === undefined) return `Not measured yet: \`npm run figures -- --only ${name}\`.`;
+    if (step === undefined) return `Not measured in this sitting: \`npm run figures -- --only ${name}\`.`;
+    if (step.records.length === 0)
+      return `**The newest run measured nothing (${step.outcome}).** ${circumstancesOf(step)}`;
     return `${make(step.records)}\n\n${circumstancesOf(step)}`;
   };
 }
@@ -38,7 +40,7 @@ export function circumstancesOf({ date, machine, versions, load, command, outcom
 
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, header.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`);
-  return lines.join("\n").replaceAll("|  |", "| |");
+  return lines.join("\n").replaceAll(/\| {2}(?=\|)/g, "| ");
 }
 
 /** A figure by its name, or by the name of a group and its name in it. */
@@ -67,15 +69,18 @@ export function scenarios(records: readonly Recorded[]): Scenario[] {
 /** What a reader wants to know first: our share of the original's cost, in each scenario in which both were measured. */
 function besideTheOriginal({ steps }: Sitting): string {
   const { fanout } = steps;
-  if (fanout === undefined) return "Not measured yet: `npm run figures -- --only fanout`.";
+  if (fanout === undefined) return "Not measured in this sitting: `npm run figures -- --only fanout`.";
   const rows = scenarios(fanout.records).flatMap(({ servers }) => {
     const [ours, theirs] = [servers.get("cattail"), servers.get("against")];
     if (ours === undefined || theirs === undefined) return [];
     const share = (name: string) => ratio(number(ours, name) / number(theirs, name));
     return [[words(ours, "says"), share("cpuMicrosPerDelivery"), share("p99Ms"), share("rssMb")]];
   });
+  const not = fanout.outcome === "passed" ? "" : ` **It did not pass (${fanout.outcome}).**`;
+  const when = `${fanout.date.slice(0, 10)}, ${fanout.machine}.${not}`;
+  if (rows.length === 0) return `The newest run did not measure the two beside each other: ${when}`;
   const header = ["Cattail / calico/typha (below 1 is better)", "CPU", "p99 latency", "memory"];
-  return `${table(header, rows)}\n\n${fanout.date.slice(0, 10)}, ${fanout.machine}.`;
+  return `${table(header, rows)}\n\n${when}`;
 }
 
 function ratio(value: number): string {
