@@ -231,7 +231,7 @@ const policyGoals: readonly Goal[] = [
     ]),
   },
   {
-    ...{ what: "policy: the same where the table is there already, time", step: "policy" },
+    ...{ what: "policy: start where the table is there already, time", step: "policy" },
     ...half,
     cases: policy(
       "start",
@@ -247,7 +247,7 @@ const policyGoals: readonly Goal[] = [
     ]),
   },
   {
-    ...{ what: "policy: the same, p99", step: "policy" },
+    ...{ what: "policy: written until it denies, deleted until it allows, p99", step: "policy" },
     ...half,
     cases: policy("write", [
       ["p99 ms", "written"],
