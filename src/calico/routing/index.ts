@@ -12,4 +12,4 @@ export {
   vtepMac,
 } from "./nodes.ts";
 export { isEncapsulated, type PoolFacts, type PoolWay, poolOf, poolOfPath, readPool } from "./pools.ts";
-export { bridgeProtocol, isOfBird, routeProtocol } from "./protocols.ts";
+export { bridgeProtocol, highestBirdMetric, isOfBird, routeProtocol } from "./protocols.ts";

@@ -201,6 +201,7 @@ const plans: { name: string; wanted: boolean; actual: Route[]; does: string[]; m
   { name: "right", wanted: true, actual: [route()], does: [] },
   { name: "another gateway", wanted: true, actual: [route({ gateway: "172.16.0.3" })], does: ["replace"] },
   { name: "one more with a metric", wanted: true, actual: [route(), route({ metric: 9 })], does: ["delete 9"] },
+  { name: "one more, in grace", wanted: true, actual: [route(), route({ metric: 9 })], does: [], mayGo: false },
   { name: "only one with a metric", wanted: true, actual: [route({ metric: 9 })], does: ["create", "delete 9"] },
   { name: "BIRD's in its place", wanted: true, actual: [route({ protocol: "bird" })], does: ["replace"] },
   { name: "BIRD's beside it", wanted: true, actual: [route({ protocol: "bird", metric: 32 })], does: ["create"] },

@@ -1,5 +1,6 @@
 // What BIRD shall do, as data: the renderers of both generations write it down, the health check compares it with what BIRD says. Every text in
 // here has been checked: addresses and networks are canonical, names are hashed or made of harmless characters.
+import { highestBirdMetric } from "../../../calico/routing/index.ts";
 
 export type BgpIntent = {
   readonly node: string;
@@ -134,4 +135,4 @@ export type BgpProblem = {
   readonly says: string;
 };
 
-export const highestPriority = 2147483647;
+export const highestPriority = highestBirdMetric;

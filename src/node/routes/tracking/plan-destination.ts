@@ -14,7 +14,7 @@ export type PlanInput = {
   readonly isOurs: (route: Route) => boolean;
   /** Not ours, but ours may take its place. */
   readonly isReplaceable: (route: Route) => boolean;
-  /** Whether a route that nobody wants may go already. */
+  /** Whether a route that is not the wanted one may go already. */
   readonly mayGo: (route: Route) => boolean;
 };
 
@@ -26,14 +26,7 @@ export function planDestination({ wanted, actual, isOurs, isReplaceable, mayGo }
     right === undefined
       ? actual.find((route) => isSameKey(route) && (isOurs(route) || isReplaceable(route)))
       : undefined;
-  const deletes = actual.filter(
-    (route) =>
-      route !== right &&
-      route !== replaced &&
-      isOurs(route) &&
-      // What the plugin has written for the same interface is ours by another name; else somebody may still be at work.
-      (mayGo(route) || (wanted !== undefined && route.index === wanted.index)),
-  );
+  const deletes = actual.filter((route) => route !== right && route !== replaced && isOurs(route) && mayGo(route));
   const write =
     wanted === undefined || right !== undefined
       ? undefined

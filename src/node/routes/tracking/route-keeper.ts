@@ -13,6 +13,7 @@ import {
 import { bridgeProtocol } from "../../../calico/routing/index.ts";
 import type { Resolved } from "../calculation/desired.ts";
 import type { RouteSettings } from "../settings.ts";
+import { stepBehind } from "./behind-bird.ts";
 import { type AskBird, BgpHops } from "./bgp-hops.ts";
 import { metricOf, type RouteLinks, toKernel } from "./kernel-route.ts";
 import { isMisled, writeWithHelp } from "./misled-gateway.ts";
@@ -177,15 +178,20 @@ export class RouteKeeper {
     const wanted = this.#wanted(destination, resolved, actual);
     const { ageMsOf, graceMs, clock } = this.#options;
     const isPassing = resolved?.is === "unroutable" && resolved.isPassing;
-    const isBirdsTurn = this.#isBirdsTurn(destination, resolved, actual);
+    const waiting = this.#isBirdsTurn(destination, resolved, actual)
+      ? actual.filter((route) => this.#leadsToOwner(route, resolved))
+      : [];
+    const behind = stepBehind(waiting);
     const plan = planDestination({
-      wanted,
+      wanted: wanted ?? behind.wanted,
       actual,
       isOurs: (route) => this.#isOurs(route),
       isReplaceable: isBirds,
       mayGo: (route) => {
         if (isPassing && route.type === "unicast") return false;
-        if (isBirdsTurn && this.#leadsToOwner(route, resolved)) return false;
+        if (waiting.includes(route)) return behind.mayGo(route);
+        // What the plugin has written for the same interface is ours by another name; else somebody may still be at work.
+        if (wanted !== undefined && route.index === wanted.index) return true;
         if (route.index === undefined || this.#options.roleOf(route.index) !== "workload") return true;
         const leftMs = graceMs - ageMsOf(route.index);
         if (leftMs <= 0) return true;
