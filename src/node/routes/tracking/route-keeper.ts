@@ -159,8 +159,8 @@ export class RouteKeeper {
       const isOfForgotten = this.#toForget.has(destination.split("/")[0] ?? "");
       (isOfForgotten ? late : early).push({ destination, write: plan.write });
     }
-    await this.#write(bySize(early));
-    await this.#delete(deletes);
+    const refused = await this.#write(bySize(early));
+    await this.#delete(deletes.filter(({ route }) => this.#mayGoWithout(route, refused)));
     await this.#forgetConnections();
     await this.#write(bySize(late));
   }
@@ -279,8 +279,15 @@ export class RouteKeeper {
     return undefined;
   }
 
-  async #write(planned: readonly Planned[]): Promise<void> {
-    if (planned.length === 0) return;
+  /** What was to take a route's place, and could not, does not lead anywhere. A pod's interface is another matter: it may be another pod's address now. */
+  #mayGoWithout(route: Route, refused: ReadonlySet<string>): boolean {
+    return !refused.has(route.destination) || this.#options.roleOf(route.index) === "workload";
+  }
+
+  /** The destinations whose routes the kernel refused. */
+  async #write(planned: readonly Planned[]): Promise<ReadonlySet<string>> {
+    const refused = new Set<string>();
+    if (planned.length === 0) return refused;
     const outcomes = await this.#options.netlink.changeAll(planned.map(({ write }) => write));
     let isOccupied = false;
     for (const [i, first] of outcomes.entries()) {
@@ -292,6 +299,7 @@ export class RouteKeeper {
         continue;
       }
       this.counts.refused += 1;
+      refused.add(destination);
       const isTaken = kernelErrno(outcome.error) === "EEXIST";
       isOccupied ||= isTaken;
       const why = isTaken
@@ -304,6 +312,7 @@ export class RouteKeeper {
     // Perhaps the place is taken by one of ours that we have not heard of.
     if (isOccupied) await this.load(this.#resolved);
     this.#scheduleRetry();
+    return refused;
   }
 
   async #delete(deletes: readonly { change: KernelChange; route: Route }[]): Promise<void> {
