@@ -30,6 +30,7 @@ const material =
     : undefined;
 const server = await startServer({
   listen: { host: "127.0.0.1", port: 0 },
+  leastLogged: "error", // as the others are told (against.ts)
   ...(flags.workers === undefined ? {} : { workers: Number(flags.workers) }),
   ...(material === undefined
     ? {}

@@ -40,7 +40,8 @@ export type ServeOptions = {
   /** Compressions to offer, most wanted first. */
   readonly compressions?: readonly ("zstd" | "snappy")[];
   readonly version?: string;
-  readonly isVerbose?: boolean;
+  /** Lines of lower levels are written nowhere, so that workers need not hand them over. */
+  readonly leastLogged?: keyof Log;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly log?: Log;
@@ -237,7 +238,7 @@ async function startThreads(
       limits: shared,
       preference,
       version,
-      isVerbose: options.isVerbose ?? false,
+      leastLogged: options.leastLogged ?? "info",
     };
     const entry = options.workerEntry === undefined ? {} : { entry: options.workerEntry };
     const thread = new WorkerThread({

@@ -104,7 +104,7 @@ async function startParts(options: Options, started: AsyncDisposableStack, signa
       legacyForm: createLegacyForm(log),
       answerNeighbour: async () => writeAnswer(ownNodes(introspection, (await ownClients?.()) ?? [])),
       version: options.version,
-      isVerbose: isDebugWritten(settings),
+      leastLogged: leastLogged(settings),
     }),
   );
   introspection.attach(server);
@@ -189,7 +189,10 @@ function dialHost(serverHost: string): string {
   return serverHost === "" || serverHost === "0.0.0.0" || serverHost === "::" ? "127.0.0.1" : serverHost;
 }
 
-/** Workers hand a debug line over only where some destination would write it. */
-function isDebugWritten({ logSeverityScreen, logSeverityFile, logSeveritySys }: Settings): boolean {
-  return [logSeverityScreen, logSeverityFile, logSeveritySys].includes("DEBUG");
+/** Workers hand over only lines that some destination would write. */
+function leastLogged({ logSeverityScreen, logSeverityFile, logSeveritySys }: Settings): keyof Log {
+  const severities: readonly string[] = [logSeverityScreen, logSeverityFile, logSeveritySys];
+  if (severities.includes("DEBUG")) return "debug";
+  if (severities.includes("INFO")) return "info";
+  return severities.includes("WARNING") ? "warn" : "error";
 }

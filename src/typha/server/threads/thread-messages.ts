@@ -1,7 +1,7 @@
 // Everything that main thread and worker threads say to each other. Bytes are views of shared memory: sending one costs a
 // reference. Bound: a worker that does not keep up (see worker-gauges.ts) is sent positions without bytes, and its sessions ask.
 
-import type { LogFields } from "../../../base/lib/index.ts";
+import type { Log, LogFields } from "../../../base/lib/index.ts";
 import type { Refusal } from "../../../base/security/index.ts";
 import type { SyncerType, SyncStatus } from "../../../calico/model/basics.ts";
 import type { Position, Snapshot, Variant } from "../../cache/index.ts";
@@ -27,7 +27,7 @@ export type WorkerSetup = {
   readonly limits: FanoutLimits;
   readonly preference: readonly ("zstd" | "snappy")[];
   readonly version: string;
-  readonly isVerbose: boolean;
+  readonly leastLogged: keyof Log;
   readonly gauges: GaugeMemory;
   readonly flushed: ReadonlyMap<SyncerType, { readonly position: Position; readonly status: SyncStatus }>;
 };

@@ -37,7 +37,7 @@ async function startWorker(onMessage: string, canListen = "true") {
       limits: defaultLimits,
       preference: [],
       version: "test",
-      isVerbose: false,
+      leastLogged: "info",
     },
     publishers: new Map(),
     answerNeighbour: async () => "",

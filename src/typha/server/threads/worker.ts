@@ -1,6 +1,6 @@
 // The entry of a worker thread: a listener on the shared port, a hub, and broadcasts whose source is the main thread.
 import { parentPort, workerData } from "node:worker_threads";
-import { CattailError, type Log, type LogFields, limitRepeats, systemClock } from "../../../base/lib/index.ts";
+import { CattailError, type Log, limitRepeats, systemClock } from "../../../base/lib/index.ts";
 import { type SyncerType, syncerTypes } from "../../../calico/model/basics.ts";
 import type { Position, Snapshot, Variant } from "../../cache/index.ts";
 import { type BroadcastSource, type CatchUp, type Flush, Hub, Tally } from "../../fanout/index.ts";
@@ -200,10 +200,10 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 function postedLog(): Log {
-  const at =
-    (level: keyof Log) =>
-    (message: string, fields?: LogFields): void =>
-      post({ is: "log", level, message, fields });
-  const debug = setup.isVerbose ? at("debug") : () => undefined;
-  return { debug, info: at("info"), warn: at("warn"), error: at("error") };
+  const levels = ["debug", "info", "warn", "error"] as const;
+  const at = (level: keyof Log): Log["info"] =>
+    levels.indexOf(level) < levels.indexOf(setup.leastLogged)
+      ? () => undefined
+      : (message, fields) => post({ is: "log", level, message, fields });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
