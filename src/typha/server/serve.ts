@@ -33,7 +33,7 @@ export type ServeOptions = {
   /** Absent: plain TCP. */
   readonly tls?: TlsSetup;
   readonly limits?: Partial<ServerLimits>;
-  /** Threads that serve clients; 0: the main thread does. Default: one per core, at most 8. */
+  /** Threads that serve clients; 0: the main thread does. Default: one for each core but one, at least 1 and at most 8. */
   readonly workers?: number;
   readonly workerEntry?: URL;
   readonly legacyForm?: LegacyForm;

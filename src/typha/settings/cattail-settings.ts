@@ -49,7 +49,7 @@ export const cattailSettings = {
   workers: parameter("cattail", "Workers", {
     type: countOrAuto({ min: 0, max: 64 }),
     default: "auto",
-    says: "Number of threads that serve clients. auto means one for each core, at most 8; 0 means that the main thread serves them.",
+    says: "Number of threads that serve clients. auto means one for each core but one, at least 1 and at most 8; 0 means that the main thread serves them.",
   }),
   logFormat: parameter("cattail", "LogFormat", {
     type: choice("original", "original", "json"),

@@ -47,7 +47,7 @@ export function limitsWith(given: Partial<ServerLimits> = {}): ServerLimits {
 
 const mostWorkersByDefault = 8;
 
-/** Threads that serve clients: one for each core, where the settings leave it to us. */
+/** Threads that serve clients. Where the settings leave it to us, the main thread keeps a core for itself. */
 export function workerCount({ workers }: Pick<Settings, "workers">): number {
-  return workers === "auto" ? Math.min(mostWorkersByDefault, availableParallelism()) : workers;
+  return workers === "auto" ? Math.min(mostWorkersByDefault, Math.max(1, availableParallelism() - 1)) : workers;
 }

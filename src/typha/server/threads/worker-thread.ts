@@ -25,8 +25,8 @@ import { flushCostMs, flushesWaiting, gaugeMemory } from "./worker-gauges.ts";
 
 /** Flushes a worker may have in its queue; beyond it, it is sent positions without bytes. */
 const mostFlushesWaiting = 64;
-/** A worker's old generation is first collected when it is this large; after that V8 decides by what was left. */
-const firstCollectionMb = 40;
+/** A worker's old generation is first collected when it is this large; after that V8 decides by what was left. V8 counts memory outside of its heap, too: 48 KB for each TLS connection. */
+const firstCollectionMb = 128;
 const restartDelayMs = 200;
 /** For one that cannot listen: somebody else has the port, or there are no descriptors left. */
 const retryDelayMs = 1000;
