@@ -112,7 +112,10 @@ function processesOf(folder: string): string[] {
   });
 }
 
-test("the commands of a lab: pods, exec, status, and down twice", { skip: noLab, timeout: 600_000 }, async (t) => {
+test("the commands of a lab: pods, exec, status, and down twice", {
+  skip: noLab || missingProgram("ping"),
+  timeout: 600_000,
+}, async (t) => {
   const lab = await LabUnderTest.of(t);
   match(await lab.good("up", "--dashboard-port", "0"), /All pings are answered: same node 2\/2, across nodes 10\/10/);
   const second = await lab.run("up");

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog, systemClock } from "../../src/base/lib/index.ts";
+import { ping } from "../../src/base/linux/kernel.ts";
 import { openDatastore } from "../../src/calico/datastore/index.ts";
 import { buildWorld, Pods } from "../../src/programs/lab/world/index.ts";
 import { afterTest } from "../kit/after-test.ts";
@@ -92,7 +93,7 @@ test(
     const pod = await pods.add({ name: "web", node: node.name });
     // The pod's interface is closed until the agent has its rules in.
     await eventually(
-      async () => (await node.run("ping", ["-c", "1", "-W", "1", pod.address], { alsoGood: [1] })).code === 0,
+      async () => (await ping(pod.address, { namespace: node.netns, count: 1 })).received === 1,
       () => `the node reaches the pod\n${said().slice(-6000)}`,
     );
     equal(/EPERM|not permitted/i.test(said()), false, said().slice(-3000));

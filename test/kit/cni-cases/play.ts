@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonRecord } from "../../../src/base/lib/index.ts";
 import { runProgram } from "../../../src/base/linux/index.ts";
+import { ping } from "../../../src/base/linux/kernel.ts";
 import type { CaseObject } from "../ipam-cases/case.ts";
 import { applyAll, type CaseStore, merged, ready } from "../ipam-cases/case-store.ts";
 import type { Meddler } from "../ipam-cases/meddler.ts";
@@ -141,9 +142,8 @@ async function lookOnce({ stage, each }: Playing): Promise<Networks> {
 }
 
 async function isAnswered({ from, to }: { from: string; to: string }, stage: Stage): Promise<boolean> {
-  const words = ["netns", "exec", stage.pod(from).name, "ping", "-c", "1", "-W", "1", to];
-  for (let attempt = 0; attempt < 3; attempt += 1)
-    if ((await runProgram("ip", words, { alsoGood: [1, 2] })).code === 0) return true;
+  const how = { namespace: stage.pod(from).path, count: 1, timeoutMs: 1000 };
+  for (let attempt = 0; attempt < 3; attempt += 1) if ((await ping(to, how)).received > 0) return true;
   return false;
 }
 
