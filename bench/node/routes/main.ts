@@ -41,7 +41,9 @@ const { values: flags } = parseArgs({
 
 if (process.env.CATTAIL_BENCH_INSIDE === undefined) {
   using built = flags.sources ? undefined : await makePackage();
-  const again = ["--net", "--mount", process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  // With the first process in there ends all that it has started, also when it is killed.
+  const alone = ["--net", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child"];
+  const again = [...alone, process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const { status } = spawnSync("unshare", again, {
     stdio: "inherit",
     env: { ...process.env, CATTAIL_BENCH_INSIDE: join(resolve(built?.folder ?? "."), "bin/cattail") },

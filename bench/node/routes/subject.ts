@@ -56,8 +56,12 @@ export function agentOf(
       await sleep(1);
     },
     async stop() {
+      const ended = new Promise((resolve) => child?.once("exit", resolve));
       child?.kill("SIGTERM");
-      await new Promise((resolve) => child?.once("exit", resolve));
+      // The original's confd does not end by itself while it has nothing to do.
+      const killer = setTimeout(() => child?.kill("SIGKILL"), 5_000);
+      await ended;
+      clearTimeout(killer);
     },
     // Fields 14 and 15, of which two stand before the name's end.
     cpuSeconds: () => (Number(stat()[11]) + Number(stat()[12])) / 100,
