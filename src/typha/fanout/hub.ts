@@ -7,6 +7,7 @@ import type { WriteRecord } from "./counting/write-log.ts";
 import { tickIntervalMs } from "./limits.ts";
 import { Broadcast, type BroadcastSource } from "./publishing/broadcast.ts";
 import type { Flush } from "./publishing/flush.ts";
+import { Pace } from "./publishing/pace.ts";
 import type { FlushSink } from "./publishing/publisher.ts";
 import type { ClientReport } from "./session/client-report.ts";
 import { Flights } from "./session/flights.ts";
@@ -29,9 +30,8 @@ export class Hub implements FlushSink {
 
   constructor(options: HubOptions) {
     const { sources, tally, streams, random, clock } = options;
-    this.broadcasts = new Map(
-      [...sources].map(([syncer, source]) => [syncer, new Broadcast(syncer, source, tally, clock)]),
-    );
+    const thread = { tally, clock, pace: new Pace() };
+    this.broadcasts = new Map([...sources].map(([syncer, source]) => [syncer, new Broadcast(syncer, source, thread)]));
     this.#idBase = BigInt(Math.floor(random() * 2 ** 32)) << 32n;
     this.#context = {
       ...options,

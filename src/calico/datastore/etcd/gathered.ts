@@ -1,7 +1,6 @@
 // What a busy stream says, handed on in bunches: each hand-over passes a dozen asynchronous steps on its way to the cache,
-// which cost more than the reading of one change. The first word after a pause is handed on at once; what follows close
-// behind gathers for a moment, or for a few milliseconds while much comes. Bound: so many items, then the source is
-// paused until they are taken.
+// which cost more than the reading of one change. A few are handed on at once, because a moment here is one more for every
+// client; while much comes, it gathers for some milliseconds. Bound: so many items, then the source is paused until they are taken.
 import { type Clock, RecentRate } from "../../../base/lib/index.ts";
 
 export type Source<Item> = {
@@ -11,8 +10,6 @@ export type Source<Item> = {
   resume(): void;
 };
 
-// Less than what updates gather for before they are published, so that nobody gets them much later for it.
-const gatherFewMs = 1;
 const gatherManyMs = 15;
 /** Much is more than so many a millisecond, over as long as is remembered. */
 const manyPerMs = 1.5;
@@ -45,7 +42,7 @@ export async function* gathered<Item>(source: Source<Item>, clock: Clock): Async
         wake = resolve;
       });
     }
-    const leftMs = handed.lastMs + (handed.perMs < manyPerMs ? gatherFewMs : gatherManyMs) - clock.monotonicMs();
+    const leftMs = handed.lastMs + (handed.perMs < manyPerMs ? 0 : gatherManyMs) - clock.monotonicMs();
     if (leftMs > 0 && end === undefined) await clock.sleep(leftMs);
     const items = waiting;
     waiting = [];

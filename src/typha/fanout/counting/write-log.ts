@@ -29,22 +29,15 @@ export class WriteLog {
     this.#count += 1;
   }
 
-  /** The clients that took the newest record's flush as it was. */
-  noteTaken(clients: number, lastAtMs: number): void {
+  /** So many clients have been written everything after `from` up to `to`, between the two times. */
+  noteWritten({ from, to, firstAtMs, lastAtMs, clients }: WriteRecord): void {
     if (clients === 0) return;
-    const at = ((this.#count - 1) % capacity) * fields;
-    this.#ring[at + 3] = lastAtMs;
-    this.#ring[at + 4] = this.#at(at, 4) + clients;
-  }
-
-  /** A client that was late has now been written everything after `from` up to `to`. */
-  noteLate(from: Position, to: Position, atMs: number): void {
     for (const at of this.#newestFirst()) {
       if (this.#at(at, 1) <= from) return;
       if (this.#at(at, 1) > to) continue;
-      if (this.#at(at, 4) === 0) this.#ring[at + 2] = atMs;
-      this.#ring[at + 3] = atMs;
-      this.#ring[at + 4] = this.#at(at, 4) + 1;
+      if (this.#at(at, 4) === 0) this.#ring[at + 2] = firstAtMs;
+      this.#ring[at + 3] = lastAtMs;
+      this.#ring[at + 4] = this.#at(at, 4) + clients;
     }
   }
 

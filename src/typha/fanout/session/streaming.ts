@@ -8,7 +8,7 @@ import type { ClientHello } from "../../wire/index.ts";
 import type { Summary, Tally } from "../counting/tally.ts";
 import type { FanoutLimits } from "../limits.ts";
 import type { Broadcast, Receiver } from "../publishing/broadcast.ts";
-import type { Flush } from "../publishing/flush.ts";
+import type { RecentRun } from "../publishing/flush.ts";
 import type { CatchUp } from "../publishing/publisher.ts";
 import type { SharedFrames } from "./frames.ts";
 import type { LagWatch } from "./lag-watch.ts";
@@ -34,6 +34,8 @@ export type StreamingOptions = {
   readonly frames: SharedFrames;
   end(why: SessionEnd): void;
 };
+
+type Reached = Pick<CatchUp, "to" | "messages" | "status">;
 
 // One class of receivers, and its own fields rather than its options': it is asked once for each client and flush
 // (bench/fanout).
@@ -83,23 +85,21 @@ export class Streaming implements Receiver, OutboxOwner {
     this.#doing = "stopped";
   }
 
-  /** True: the flush is on its way as it is. */
-  offer(flush: Flush): boolean {
-    if (this.#doing === "waiting") return false;
-    if (flush.to <= this.#position) {
-      this.#sendStatus(flush.status);
-      return false;
+  takeTurn(): RecentRun | undefined {
+    if (this.#doing === "waiting") return undefined;
+    const { flushed, recent } = this.#broadcast;
+    if (this.#position >= flushed.position) {
+      this.#sendStatus(flushed.status);
+      return undefined;
     }
-    if (this.#doing !== "following" || !this.#outbox.isIdle) return false;
-    const bytes = flush.from <= this.#position ? flush.bytes.get(this.#variant) : undefined;
-    if (bytes === undefined) {
-      this.#catchUp();
-      return false;
+    if (this.#doing !== "following" || !this.#outbox.isIdle) return undefined;
+    const run = recent.after(this.#position, this.#variant);
+    if (run === undefined) {
+      this.#ask();
+      return undefined;
     }
-    this.#outbox.send(bytes);
-    this.#position = flush.to;
-    if (flush.status !== this.#status) this.#sendStatus(flush.status);
-    return true;
+    this.#send(run.parts, run);
+    return run;
   }
 
   /** Everything that was sent is with the kernel. */
@@ -147,8 +147,8 @@ export class Streaming implements Receiver, OutboxOwner {
         this.#ask();
         return;
       }
-      this.#options.tally.add("typha_breadcrumb_non_block", broadcast.syncer, 1);
-      this.#deliver(recent.bytes, recent.flush);
+      this.#options.tally.add("typha_breadcrumb_non_block", broadcast.syncer, recent.flushes);
+      this.#deliver(recent.parts, recent);
     }
   }
 
@@ -175,19 +175,27 @@ export class Streaming implements Receiver, OutboxOwner {
     const merged = changes.to - this.#position - changes.updates;
     if (merged > 0) tally.add("cattail_merged_updates_total", syncer, merged);
     tally.observe("typha_next_breadcrumb_latency_secs", syncer, (clock.monotonicMs() - askedMs) / 1000);
-    this.#deliver(changes.bytes, changes);
+    this.#deliver([changes.bytes], changes);
     this.#catchUp();
   }
 
-  #deliver(bytes: Uint8Array, reached: Pick<CatchUp, "to" | "messages" | "status">): void {
+  #deliver(parts: readonly Uint8Array[], reached: Reached): void {
     const { clock, tally, service } = this.#options;
     const broadcast = this.#broadcast;
-    service.lag.observe(broadcast.lagMs(this.#position), clock.monotonicMs());
+    const from = this.#position;
+    service.lag.observe(broadcast.lagMs(from), clock.monotonicMs());
     for (const updates of reached.messages) tally.observe("typha_kvs_per_msg", broadcast.syncer, updates);
-    this.#outbox.send(bytes);
-    broadcast.writes.noteLate(this.#position, reached.to, clock.wallMs());
-    this.#position = reached.to;
-    if (reached.status !== undefined) this.#sendStatus(reached.status);
+    this.#send(parts, reached);
+    const atMs = clock.wallMs();
+    broadcast.writes.noteWritten({ from, to: reached.to, firstAtMs: atMs, lastAtMs: atMs, clients: 1 });
+  }
+
+  #send(parts: readonly Uint8Array[], { to, status }: Reached): void {
+    const [first, ...more] = parts;
+    if (first !== undefined && more.length === 0) this.#outbox.send(first);
+    else this.#outbox.sendAll(parts);
+    this.#position = to;
+    if (status !== undefined) this.#sendStatus(status);
   }
 
   #sendStatus(status: SyncStatus): void {
