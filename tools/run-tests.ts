@@ -9,6 +9,7 @@ import { globSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
+import { ownTraces } from "./left-behind.ts";
 import { isAlone, isWanted, type Part } from "./parts-of-tests.ts";
 import { runStep, type Step, steps } from "./steps.ts";
 import { StuckFiles } from "./stuck-files.ts";
@@ -36,6 +37,7 @@ const execArgv = process.env.CATTAIL_SEED === undefined ? [] : ["--import", `${i
 // A file that is run by its name runs whole.
 process.env.CATTAIL_TEST_PART = patterns.length > 0 ? "all" : part;
 
+const tracesBefore = ownTraces();
 const files = testFiles();
 console.log(`> node --test (${files.length} files)`);
 // All at the same time, so that nobody's waiting leaves a core idle.
@@ -50,6 +52,7 @@ await Promise.all([
   ),
 ]);
 const unsteady = await runFailedAlone();
+for (const trace of ownTraces().difference(tracesBefore)) outcomeOf("").failed.push(`left on this machine: ${trace}`);
 if (files.length === 0) outcomeOf("").failed.push("no test files found: is this the repository root?");
 
 const all = [...outcomes.values()];

@@ -1,8 +1,8 @@
 // The command that measures everything, on its smallest step: it keeps what was measured with what one needs to judge it,
 // goes on where it was interrupted, and takes no bench that measured nothing for one that did.
-import { equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -33,6 +33,21 @@ test("a step is kept with its command, machine and versions, and --resume does n
   writeStep(file, "convert", kept);
   match(figures("--only", "convert", "--out", file, "--resume").stdout, /convert: done before/);
   equal(readSitting(file).steps.convert?.seconds, 12_345);
+});
+
+test("campaigns run side by side where that is asked for, and what each says is in a file of its own", () => {
+  const file = join(folder, "beside.json");
+  const { status, stdout, stderr } = figures("--only", "convert,fuzz,addresses", "--side-by-side", "2", "--out", file);
+  equal(status, 0, stdout + stderr);
+  const begun = (name: string) => stdout.search(new RegExp(`\\] ${name}: [^p]`));
+  const ended = (name: string) => stdout.search(new RegExp(`\\] ${name}: passed, `));
+  ok(ended("convert") < begun("fuzz"), "benches are alone");
+  ok(begun("addresses") < ended("fuzz"), stdout);
+  match(stdout, /\.cache\/figures\/fuzz\.log/);
+  match(readFileSync(".cache/figures/fuzz.log", "utf8"), /20,?000/);
+  for (const name of ["convert", "fuzz", "addresses"]) equal(readSitting(file).steps[name]?.outcome, "passed");
+  const wrong = figures("--only", "convert", "--side-by-side", "none");
+  deepEqual([wrong.status, wrong.stdout], [2, ""]);
 });
 
 test("a step that is not known stops it before anything runs", () => {

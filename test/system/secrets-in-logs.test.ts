@@ -1,6 +1,7 @@
 // Passwords, tokens and keys stand in no log, also when everything is logged and nothing works: each program that has any is started with secrets that
 // can be told apart, against a server that refuses every request, and all it writes is searched for them.
 import { deepEqual, ok } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,6 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Cattail } from "../kit/cattail-process.ts";
+import { openDoor } from "../kit/cni-cases/door.ts";
+import { freshNamespace, noNamespaces } from "../kit/namespace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cattail-secrets-"));
 const secrets = {
@@ -82,6 +85,8 @@ type Row = {
   readonly stdin?: () => string;
   /** It goes on trying: ended when it has said this much. */
   readonly until?: RegExp;
+  /** It works on the network that it is in. */
+  readonly isAgent?: true;
 };
 const rows: readonly Row[] = [
   { name: "ctl on Kubernetes", words: ["ctl", "-l", "debug", "get", "nodes"], env: kubernetes },
@@ -127,6 +132,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "the agent",
+    isAgent: true,
     words: ["node", "felix"],
     env: () => ({
       ...kubernetes(),
@@ -153,10 +159,21 @@ const rows: readonly Row[] = [
   },
 ];
 
-for (const { name, words, env, stdin, until } of rows)
+/** A network of its own, from which only the server can be reached. Who is not root changes nothing anyway. */
+function alone(stack: DisposableStack): { program?: readonly string[] } {
+  if (noNamespaces !== false) return {};
+  const { name, path } = freshNamespace();
+  execFileSync("ip", ["-n", name, "link", "set", "lo", "up"]);
+  stack.use(openDoor(path, port));
+  return { program: ["ip", "netns", "exec", name, process.execPath, "src/programs/main/main.ts"] };
+}
+
+for (const { name, words, env, stdin, until, isAgent } of rows)
   test(`no secret in what is written: ${name}`, async () => {
-    const options = stdin === undefined ? { env: env() } : { env: env(), stdin: stdin() };
-    await using program = new Cattail(words, options);
+    using stack = new DisposableStack();
+    const place = isAgent === true ? alone(stack) : {};
+    const input = stdin === undefined ? {} : { stdin: stdin() };
+    await using program = new Cattail(words, { env: env(), ...input, ...place });
     if (until !== undefined) await program.until(String(until), () => until.test(program.output) || undefined);
     else await program.ended;
     const logs = readdirSync(join(folder, "logs")).map((file) => readFileSync(join(folder, "logs", file), "utf8"));

@@ -1,14 +1,15 @@
 // Runs every campaign and every bench, one after the other, and keeps what they measured:
-//   npm run figures -- [--short] [--benches | --campaigns] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--out FILE] [--list]
+//   npm run figures -- [--short] [--benches | --campaigns] [--only NAME,NAME] [--except NAME,NAME] [--resume] [--side-by-side N] [--out FILE] [--list]
 //     [--original calico] [--original-plugins FOLDER] [--original-confd FOLDER] [--original-bird FOLDER] [--release FOLDER] [--against CMD]
 // The result is bench/results/DATE.json (with --short: .cache/figures-short.json, which git ignores), written after each step,
 // so that a sitting that was interrupted goes on with --resume: what passed is not run again, what failed is. DATE is the day on which the
 // command starts; to go on after midnight, name the file: --resume --out bench/results/DATE.json. `npm run plots` makes pages and plots of it. With
 // --original (the original's combined program) and its like every bench is measured of the original as well; --against names another Typha than
-// the original's, --release a checkout of release 0.1. Where they lie is this machine's affair and not kept. On a machine that does something else
+// the original's, --release a checkout of release 0.1. Campaigns ask whether it is right and not how fast it is: --side-by-side runs so many of them
+// at once, after the benches; what each says is then in .cache/figures/NAME.log. Where they lie is this machine's affair and not kept. On a machine that does something else
 // as well the times are those of two things at once: the load at the start is kept beside them.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,6 +26,7 @@ const { values: flags } = parseArgs({
     only: { type: "string" },
     except: { type: "string" },
     resume: { type: "boolean", default: false },
+    "side-by-side": { type: "string", default: "1" },
     out: { type: "string" },
     list: { type: "boolean", default: false },
     against: { type: "string" },
@@ -46,6 +48,7 @@ const originals: Originals = {
 const defaultFile = flags.short ? ".cache/figures-short.json" : `${resultsFolder}/${today()}.json`;
 const file = flags.out ?? defaultFile;
 const steps = chosen();
+const sideBySide = atOnce();
 if (flags.list) {
   for (const step of steps)
     console.log(
@@ -64,38 +67,53 @@ if (busy > availableParallelism() / 2) {
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 const failed: string[] = [];
-for (const [index, step] of steps.entries()) {
-  const at = `[${index + 1}/${steps.length}] ${step.name}`;
+const campaigns = sideBySide === 1 ? [] : steps.filter(({ kind }) => kind === "campaign").values();
+for (const step of steps) if (sideBySide === 1 || step.kind === "bench") await measure(step, 1);
+await Promise.all(
+  Array.from({ length: sideBySide }, async () => {
+    for (const step of campaigns) await measure(step, sideBySide); // one iterator: each takes the next that nobody has taken
+  }),
+);
+if (stop.signal.aborted) process.exit(130);
+console.log(`\nwritten to ${file}${failed.length === 0 ? "" : `; not passed: ${failed.join(", ")}`}`);
+process.exit(failed.length === 0 ? 0 : 1);
+
+/** And keeps the result, unless it is there, or the sitting is over. */
+async function measure(step: FigureStep, beside: number): Promise<void> {
+  if (stop.signal.aborted) return;
+  const at = `[${steps.indexOf(step) + 1}/${steps.length}] ${step.name}`;
   if (flags.resume && readSitting(file).steps[step.name]?.outcome === "passed") {
     console.log(`${at}: done before`);
-    continue;
+    return;
   }
-  const expected = flags.short ? "" : ` (about ${step.aboutMinutes} min, at most ${step.atMostMinutes})`;
-  console.log(`\n${at}: ${step.says}${expected}`);
-  const result = await runStep(step);
+  const words = beside === 1 ? undefined : `.cache/figures/${step.name}.log`;
+  const expected = flags.short ? "" : ` (about ${step.aboutMinutes} min, at most ${step.atMostMinutes * beside})`;
+  console.log(`${beside === 1 ? "\n" : ""}${at}: ${step.says}${expected}${words === undefined ? "" : `, ${words}`}`);
+  const result = await runStep(step, { beside, words });
   if (stop.signal.aborted) {
     console.log(`${at}: interrupted; --resume goes on with it`);
-    process.exit(130);
+    return;
   }
   writeStep(file, step.name, result);
   console.log(`${at}: ${result.outcome}, ${result.records.length} results, ${result.seconds} s`);
   if (result.outcome !== "passed") failed.push(`${step.name} (${result.outcome})`);
 }
-console.log(`\nwritten to ${file}${failed.length === 0 ? "" : `; not passed: ${failed.join(", ")}`}`);
-process.exit(failed.length === 0 ? 0 : 1);
 
-async function runStep(step: FigureStep): Promise<StepResult> {
+/** `words` is the file that takes what it says; without one it says it here. */
+async function runStep(step: FigureStep, how: { beside: number; words: string | undefined }): Promise<StepResult> {
   const folder = mkdtempSync(join(tmpdir(), "cattail-figures-"));
   const results = join(folder, "results.jsonl");
   const startMs = performance.now();
-  const endMs = startMs + step.atMostMinutes * 60_000;
+  const endMs = startMs + step.atMostMinutes * how.beside * 60_000;
+  if (how.words !== undefined) mkdirSync(dirname(how.words), { recursive: true });
+  const output = how.words === undefined ? "inherit" : openSync(how.words, "w");
   let outcome: StepResult["outcome"] = "passed";
   try {
     // One that fails takes nothing from the others: what was measured is kept, and the step has not passed.
     for (const { words } of commandsOf(step)) {
       const env = { ...process.env, ...(flags.short ? {} : step.env), ...ofOriginals(), RESULTS: results };
       if (outcome === "too long" || stop.signal.aborted) break;
-      const ended = await runCommand(words, env, endMs - performance.now());
+      const ended = await runCommand(words, { env, limitMs: endMs - performance.now(), output });
       if (ended !== "passed") outcome = ended;
     }
     const lines = existsSync(results) ? readFileSync(results, "utf8") : "";
@@ -107,6 +125,7 @@ async function runStep(step: FigureStep): Promise<StepResult> {
     const seconds = Math.round((performance.now() - startMs) / 1000);
     return { outcome, command: commands.join("; "), date, machine, versions, load: busy, seconds, records };
   } finally {
+    if (typeof output === "number") closeSync(output);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -114,10 +133,10 @@ async function runStep(step: FigureStep): Promise<StepResult> {
 /** In a group of its own, so that at the limit everything that it has started ends with it. */
 async function runCommand(
   command: readonly string[],
-  env: NodeJS.ProcessEnv,
-  limitMs: number,
+  how: { env: NodeJS.ProcessEnv; limitMs: number; output: "inherit" | number },
 ): Promise<StepResult["outcome"]> {
-  const child = spawn(process.execPath, command, { env, stdio: "inherit", detached: true });
+  const { env, output } = how;
+  const child = spawn(process.execPath, command, { env, stdio: ["ignore", output, output], detached: true });
   const { promise, resolve } = Promise.withResolvers<StepResult["outcome"]>();
   const end = (signal: NodeJS.Signals) => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
@@ -129,7 +148,7 @@ async function runCommand(
     isTooLong = true;
     end("SIGTERM");
     setTimeout(() => end("SIGKILL"), 5000).unref();
-  }, limitMs);
+  }, how.limitMs);
   child.on("error", () => resolve("failed"));
   child.on("close", (code) => resolve(isTooLong ? "too long" : code === 0 ? "passed" : "failed"));
   const outcome = await promise;
@@ -173,6 +192,13 @@ function chosen(): readonly FigureStep[] {
   return figureSteps
     .filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
     .filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name));
+}
+
+function atOnce(): number {
+  const wanted = Number(flags["side-by-side"]);
+  if (Number.isInteger(wanted) && wanted >= 1) return wanted;
+  console.error(`--side-by-side is "${flags["side-by-side"]}"; it takes a number from 1 on`);
+  process.exit(2);
 }
 
 function today(): string {
