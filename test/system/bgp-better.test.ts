@@ -205,11 +205,12 @@ describe("better than the original", { concurrency: 4, skip: noNamespaces || noB
     await run.stage({ delete: [["EndpointSlice", "s-abc", "default"]] });
     await until(
       run,
-      ({ tors }) => !received(tors.tor1, "172.30.0.11").includes("10.96.0.7/32"),
-      "the address is withdrawn",
+      ({ tors }) => {
+        const routes = received(tors.tor1, "172.30.0.11");
+        return routes.includes("10.96.0.0/16") && !routes.includes("10.96.0.7/32");
+      },
+      "the address is withdrawn, its range stays",
     );
-    const { facts } = await run.facts();
-    ok(received(facts.tors.tor1, "172.30.0.11").includes("10.96.0.0/16"), "its range stays");
   });
 
   test("a range of one address is no blackhole on the node itself", async () => {

@@ -19,6 +19,8 @@ import { missingProgram } from "../kit/programs.ts";
 const needed = ["net_admin", "sys_admin", "sys_ptrace"] as const;
 const neededByBird = "net_bind_service";
 const options = { skip: noNamespaces, timeout: 300_000 };
+/** For an agent that is to become ready. */
+const readyOptions = { ...options, skip: noNamespaces || missingProgram("nft") };
 const program = resolve("bin/cattail");
 
 test("SECURITY.md has exactly the capabilities that are needed", () => {
@@ -86,7 +88,7 @@ async function nodeWith(t: TestContext, capabilities: readonly string[]) {
 
 test(
   `the agent works with ${needed.join(", ")} alone: start-up, routes, tunnels, rules, and a pod`,
-  options,
+  readyOptions,
   async (t) => {
     const { node, said, isReady, pods } = await nodeWith(t, needed);
     await eventually(isReady, () => `ready\n${said().slice(-6000)}`);
@@ -110,7 +112,7 @@ test("without net_admin it is not ready, and says why", options, async (t) => {
   match(said(), /EPERM|not permitted/i);
 });
 
-test("without sys_admin it keeps routes and rules, and cannot enter a pod", options, async (t) => {
+test("without sys_admin it keeps routes and rules, and cannot enter a pod", readyOptions, async (t) => {
   const { node, said, isReady, pods } = await nodeWith(t, ["net_admin", "sys_ptrace"]);
   await eventually(isReady, () => `ready\n${said().slice(-6000)}`);
   await rejects(pods.add({ name: "web", node: node.name }), /not permitted|EPERM/i);

@@ -9,8 +9,9 @@ import { buildWorld, type LabNode } from "../../src/programs/lab/world/index.ts"
 import { afterTest } from "../kit/after-test.ts";
 import { eventually } from "../kit/eventually.ts";
 import { noNamespaces } from "../kit/namespace.ts";
+import { missingProgram } from "../kit/programs.ts";
 
-const options = { skip: noNamespaces, timeout: 300_000 };
+const options = { skip: noNamespaces || missingProgram("nft"), timeout: 300_000 };
 const program = resolve("bin/cattail");
 
 async function oneNode(t: TestContext) {
