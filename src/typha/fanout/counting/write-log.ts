@@ -1,5 +1,5 @@
 // When the last changes were written to clients: one record per flush and thread, in a ring. For the trace of a key and
-// for the plot of delivery times; costs two readings of the clock per flush, however many clients there are.
+// for the plot of delivery times; costs two readings of the clock each time some clients have had their turns, however many they are.
 import type { Position } from "../../cache/index.ts";
 
 /** About ten seconds of a busy server. The oldest record makes room for the next. */
